@@ -23,7 +23,9 @@ pub mod version;
 pub use checks::{DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_overrides, check_references, unless_misspelt};
 pub use configuration::{Configuration, DeepReference, LoadedFile, Soundness, TestFile, TestRun, Tested};
 pub use decode::is_for_another_version;
-pub use load::{InstalledModules, ModuleLocator, ModuleRequest, has_test_files, load, load_encryption, load_with};
+pub use load::{
+    InstalledModules, ModuleLocator, ModuleRequest, has_test_files, load, load_alone, load_encryption, load_with,
+};
 pub use lock_file::{LockFile, LockedProvider};
 pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;

@@ -28,6 +28,18 @@ pub struct Show {
     /// What is shown, and of which configuration
     #[command(flatten)]
     pub reading: Reading,
+    /// Show the state
+    #[arg(long)]
+    pub state: Option<Flag>,
+    /// Show this saved plan
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+    /// Show the configuration, which takes -json
+    #[arg(long)]
+    pub config: Option<Flag>,
+    /// Show what the module in this folder declares, which takes -json; nothing has to be installed
+    #[arg(long, value_name = "DIR")]
+    pub module: Option<PathBuf>,
     /// A saved plan or a state file
     #[arg(value_name = "FILE")]
     pub rest: Vec<OsString>,

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_config::Module;
+use groma_config::{DiskFiles, LoadOptions, Module, load_alone};
 use groma_diagnostics::Diagnostics;
 use groma_encryption::is_sealed;
 use groma_engine::hooks::Silent;
@@ -13,7 +13,7 @@ use groma_engine::{Hooks, Plan, Providers, Run, SavedPlan};
 use groma_state::{State, plan_file, read_sealed};
 
 use super::backend::{Elsewhere, has_state, state_paths};
-use super::configuration::load_for_state;
+use super::configuration::{Empty, load_directory, load_for_state, load_options};
 use super::context::Context;
 use super::encryption;
 use super::lookup::Lookup;
@@ -22,8 +22,8 @@ use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::planfile;
 use super::results::Results;
-use crate::arguments::Show;
-use crate::views::document::{Schemas, plan_json};
+use crate::arguments::{Flag, Show};
+use crate::views::document::{Schemas, lone_module_json, plan_json, whole_configuration_json};
 use crate::views::json::compact;
 use crate::views::state::{state_json, state_text};
 
@@ -31,28 +31,103 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     context.view(&arguments.reading.common.view);
     context.reveal(&arguments.reading.secrets);
     let results = Results::of(&arguments.reading.json)?;
-    let files: &[OsString] = match &*arguments.rest {
-        // Scripts write `show "$FILE"`.
-        [file] if file.is_empty() => &[],
-        files => files,
-    };
-    match files {
-        [] => {
+    match shown(arguments)? {
+        Shown::State => {
             let paths = state_paths(context, &load_for_state(context)?.root, Elsewhere::default())?;
             let exists = has_state(&paths);
             let state = look_at_state(context, paths)?;
             show_state(context, exists.then_some(&state), &results)
         }
-        [file] => {
-            let path = PathBuf::from(file);
-            if plan_file::is_plan_file(&path) {
-                show_saved_plan(context, &path, &results)
-            } else {
-                show_state_file(context, &path, &results)
-            }
-        }
-        _ => Err(fail("Too many command line arguments", "Give one file at most: a saved plan or a state file.")),
+        Shown::File(path) if !plan_file::is_plan_file(path) => show_state_file(context, path, &results),
+        Shown::Plan(path) | Shown::File(path) => show_saved_plan(context, path, &results),
+        Shown::Configuration => show_configuration(context, &results),
+        Shown::Module(directory) => show_module(context, directory, &results),
     }
+}
+
+/// What there is to show.
+enum Shown<'a> {
+    /// The state of the workspace.
+    State,
+    Plan(&'a Path),
+    /// A saved plan or a state.
+    File(&'a Path),
+    Configuration,
+    /// The module in a folder, by itself.
+    Module(&'a Path),
+}
+
+fn shown(arguments: &Show) -> Result<Shown<'_>, Diagnostics> {
+    let is_json = arguments.reading.json.json.is_some_and(Flag::is_on);
+    let wants = |flag: Option<Flag>| flag.is_some_and(Flag::is_on);
+    fn named(path: &Option<PathBuf>) -> Option<&Path> {
+        path.as_deref().filter(|path| !path.as_os_str().is_empty())
+    }
+    let chosen = [
+        wants(arguments.state).then_some(Shown::State),
+        named(&arguments.plan).map(Shown::Plan),
+        wants(arguments.config).then_some(Shown::Configuration),
+        named(&arguments.module).map(Shown::Module),
+    ];
+    let files: &[OsString] = match &*arguments.rest {
+        // Scripts write `show "$FILE"`.
+        [file] if file.is_empty() => &[],
+        files => files,
+    };
+    let mut chosen = chosen.into_iter().flatten();
+    let what = match chosen.next() {
+        Some(_) if chosen.next().is_some() => {
+            let detail = "Give one of -state, -plan, -config and -module: each says what to show.";
+            return Err(fail("Conflicting object types to show", detail));
+        }
+        Some(Shown::Configuration) if !is_json => {
+            let detail = "A configuration is told to programs only: give -json, too.";
+            return Err(fail("JSON output required for configuration", detail));
+        }
+        Some(Shown::Module(_)) if !is_json => {
+            return Err(fail("JSON output required for module", "A module is told to programs only: give -json, too."));
+        }
+        what => what,
+    };
+    match (what, files) {
+        (Some(what), []) => Ok(what),
+        (Some(_), _) => {
+            let detail = "An option says what to show already. Leave out the file, or the option.";
+            Err(fail("Unexpected command line arguments", detail))
+        }
+        (None, []) => Ok(Shown::State),
+        (None, [file]) => Ok(Shown::File(Path::new(file))),
+        (None, _) => {
+            Err(fail("Too many command line arguments", "Give one file at most: a saved plan or a state file."))
+        }
+    }
+}
+
+fn show_configuration(context: &mut Context, results: &Results) -> Outcome {
+    let (configuration, _) = load_directory(context, Empty::Nothing)?;
+    let hooks: Arc<dyn Hooks> = Arc::new(Silent);
+    let mut run = new_run(context, configuration, hooks, 1)?;
+    let session = run.session().clone();
+    let mut known = Schemas::new();
+    add_schemas(&session.configuration.root, run.providers(), &mut known);
+    let document = whole_configuration_json(&session.configuration, &known);
+    results.tell_programs(context, || format!("{}\n", compact(&document)))?;
+    Ok(0)
+}
+
+fn show_module(context: &Context, directory: &Path, results: &Results) -> Outcome {
+    let options = LoadOptions { directory: directory.to_owned(), ..load_options(context) };
+    let (module, problems) = load_alone(&options, &context.sources, &DiskFiles::new("."));
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    if !directory.is_dir() {
+        let detail = format!("There is no folder {} that can be read. Check the path.", directory.display());
+        return Err(fail("Failed to read module directory", detail));
+    }
+    let document = lone_module_json(&module.unwrap_or_default());
+    results.tell_programs(context, || format!("{}\n", compact(&document)))?;
+    Ok(0)
 }
 
 fn show_state(context: &Context, state: Option<&State>, results: &Results) -> Outcome {

@@ -41,6 +41,7 @@ mod remote_state;
 mod saved_plans;
 mod servers;
 mod several_mistakes;
+mod show_options;
 mod state_commands;
 mod story;
 mod suggestions;

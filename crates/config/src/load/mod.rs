@@ -43,6 +43,17 @@ pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Opt
     (configuration, diagnostics)
 }
 
+/// The module in the folder of the options by itself: without what it calls, and with unchecked names. Nothing where the folder has none.
+pub fn load_alone(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Option<Arc<Module>>, Diagnostics) {
+    let mut diagnostics = Diagnostics::new();
+    let mut reader = folder::Reader::new(options, sources, files);
+    let module = match reader.folder(&options.directory, &mut diagnostics) {
+        folder::Folder::Module(module) => Some(module),
+        folder::Folder::Empty | folder::Folder::Missing => None,
+    };
+    (module, diagnostics)
+}
+
 /// How the root module wants states and plans to be sealed, without a look at the rest of the configuration.
 pub fn load_encryption(
     options: &LoadOptions,

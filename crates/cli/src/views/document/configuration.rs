@@ -1,28 +1,55 @@
-//! The configuration as a plan document describes it.
+//! The configuration as documents describe it.
 
 use groma_address::Mode;
 use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Provisioner, Resource, Variable};
-use groma_hcl::{Expression, Traversal};
+use groma_hcl::{Expression, ExpressionKind, Traversal};
 use groma_lang::parse_reference;
+use groma_value::Type;
 use serde_json::{Map, Value as Json};
 
 use super::body::{attributes_json, body_json};
 use super::expression::{expression_json, reference_names};
 use super::provider_config::ProviderConfigs;
 use super::schemas::Schemas;
-use crate::views::json::value_json;
+use crate::views::json::{type_json, value_json};
 use crate::views::state::mode_word;
 
 /// What descriptions of modules need to know of the whole.
 struct Known<'a> {
     schemas: &'a Schemas,
     providers: &'a ProviderConfigs,
+    detail: Detail,
+}
+
+/// How much a document tells of a configuration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// What Terraform tells of it in plans.
+    Plan,
+    /// What OpenTofu tells beside that: of variables and outputs what their users have to know.
+    Configuration,
+    /// The same of a module by itself: no expressions, and nothing of what it calls.
+    Module,
 }
 
 /// The `configuration` part of a plan document.
 pub(super) fn configuration_json(configuration: &Configuration, schemas: &Schemas) -> Json {
-    let providers = ProviderConfigs::of(&configuration.root, schemas);
-    let root = module_json(&configuration.root, &Known { schemas, providers: &providers });
+    described(&configuration.root, schemas, Detail::Plan)
+}
+
+/// The document of `show -config`.
+pub fn whole_configuration_json(configuration: &Configuration, schemas: &Schemas) -> Json {
+    described(&configuration.root, schemas, Detail::Configuration)
+}
+
+/// The document of `show -module`.
+pub fn lone_module_json(module: &Module) -> Json {
+    described(module, &Schemas::new(), Detail::Module)
+}
+
+fn described(root: &Module, schemas: &Schemas, detail: Detail) -> Json {
+    let providers = ProviderConfigs::of(root, schemas);
+    let root = module_json(root, &Known { schemas, providers: &providers, detail });
     let providers = providers.into_json();
     let mut json = Map::new();
     if !providers.is_empty() {
@@ -37,7 +64,7 @@ fn module_json(module: &Module, known: &Known<'_>) -> Json {
     let mut outputs: Vec<&Output> = module.outputs.values().collect();
     outputs.sort_by(|a, b| a.name.cmp(&b.name));
     if !outputs.is_empty() {
-        let outputs = outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
+        let outputs = outputs.iter().map(|output| (output.name.to_string(), output_json(output, known.detail)));
         json.insert("outputs".into(), Json::Object(outputs.collect()));
     }
     // Ephemeral resources are not described, as in Terraform.
@@ -59,7 +86,8 @@ fn module_json(module: &Module, known: &Known<'_>) -> Json {
     let mut variables: Vec<&Variable> = module.variables.values().collect();
     variables.sort_by(|a, b| a.name.cmp(&b.name));
     if !variables.is_empty() {
-        let variables = variables.iter().map(|variable| (variable.name.to_string(), variable_json(variable)));
+        let variables =
+            variables.iter().map(|variable| (variable.name.to_string(), variable_json(variable, known.detail)));
         json.insert("variables".into(), Json::Object(variables.collect()));
     }
     let mut actions: Vec<&ActionBlock> = module.actions.values().collect();
@@ -85,12 +113,17 @@ fn action_json(action: &ActionBlock, module: &Module, known: &Known<'_>) -> Json
     Json::Object(json)
 }
 
-fn output_json(output: &Output) -> Json {
+fn output_json(output: &Output, detail: Detail) -> Json {
     let mut json = Map::new();
     if output.sensitive {
         json.insert("sensitive".into(), true.into());
     }
-    json.insert("expression".into(), expression_json(&output.expression));
+    if detail != Detail::Plan {
+        insert_for_users(output.ephemeral, output.deprecated.as_deref(), &mut json);
+    }
+    if detail != Detail::Module {
+        json.insert("expression".into(), expression_json(&output.expression));
+    }
     if !output.depends_on.is_empty() {
         json.insert("depends_on".into(), depends_on(&output.depends_on));
     }
@@ -100,8 +133,28 @@ fn output_json(output: &Output) -> Json {
     Json::Object(json)
 }
 
-fn variable_json(variable: &Variable) -> Json {
+/// Whether a value is kept, and what to use in its place.
+fn insert_for_users(ephemeral: bool, deprecated: Option<&str>, json: &mut Map<String, Json>) {
+    if ephemeral {
+        json.insert("ephemeral".into(), true.into());
+    }
+    if let Some(message) = deprecated {
+        json.insert("deprecated".into(), message.into());
+    }
+}
+
+fn variable_json(variable: &Variable, detail: Detail) -> Json {
     let mut json = Map::new();
+    if detail != Detail::Plan {
+        let ty = &variable.constraint.ty;
+        if *ty != Type::Dynamic {
+            json.insert("type".into(), type_json(ty));
+        }
+        if variable.is_required() {
+            json.insert("required".into(), true.into());
+        }
+        insert_for_users(variable.ephemeral, variable.deprecated.as_deref(), &mut json);
+    }
     if let Some(default) = &variable.default {
         json.insert("default".into(), value_json(default));
     }
@@ -124,7 +177,10 @@ fn resource_json(resource: &Resource, module: &Module, known: &Known<'_>) -> Jso
     json.insert("name".into(), address.name.to_string().into());
     json.insert("provider_config_key".into(), known.providers.key(module, &resource.local_provider()).into());
     if !resource.provisioners.is_empty() {
-        json.insert("provisioners".into(), resource.provisioners.iter().map(provisioner_json).collect());
+        json.insert(
+            "provisioners".into(),
+            resource.provisioners.iter().map(|one| provisioner_json(one, known.detail)).collect(),
+        );
     }
     if let Some(schema) = schema {
         let expressions = body_json(&resource.body, &schema.block);
@@ -133,19 +189,21 @@ fn resource_json(resource: &Resource, module: &Module, known: &Known<'_>) -> Jso
         }
         json.insert("schema_version".into(), schema.version.into());
     }
-    insert_repetition("count_expression", resource.count.as_ref(), &mut json);
-    insert_repetition("for_each_expression", resource.for_each.as_ref(), &mut json);
+    if known.detail != Detail::Module {
+        insert_repetition("count_expression", resource.count.as_ref(), &mut json);
+        insert_repetition("for_each_expression", resource.for_each.as_ref(), &mut json);
+    }
     if !resource.depends_on.is_empty() {
         json.insert("depends_on".into(), depends_on(&resource.depends_on));
     }
     Json::Object(json)
 }
 
-fn provisioner_json(provisioner: &Provisioner) -> Json {
+fn provisioner_json(provisioner: &Provisioner, detail: Detail) -> Json {
     let mut json = Map::new();
     json.insert("type".into(), provisioner.kind.to_string().into());
     let expressions = attributes_json(&provisioner.body);
-    if !expressions.is_empty() {
+    if !expressions.is_empty() && detail != Detail::Module {
         json.insert("expressions".into(), Json::Object(expressions));
     }
     Json::Object(json)
@@ -153,17 +211,21 @@ fn provisioner_json(provisioner: &Provisioner) -> Json {
 
 fn call_json(call: &ModuleCall, module: &Module, known: &Known<'_>) -> Json {
     let mut json = Map::new();
-    let source = match &call.source {
-        Some(source) => source.to_string(),
-        None => String::new(),
-    };
-    json.insert("source".into(), source.into());
-    let expressions = attributes_json(&call.body);
-    if !expressions.is_empty() {
-        json.insert("expressions".into(), Json::Object(expressions));
+    // Both as they are written.
+    let source = written(call.source_expression.as_ref()).or_else(|| Some(call.source.as_ref()?.to_string()));
+    json.insert("source".into(), source.unwrap_or_default().into());
+    let constrained = || (!call.version.is_empty()).then(|| call.version.to_string());
+    if let Some(version) = written(call.version_expression.as_ref()).or_else(constrained) {
+        json.insert("version_constraint".into(), version.into());
     }
-    insert_repetition("count_expression", call.count.as_ref(), &mut json);
-    insert_repetition("for_each_expression", call.for_each.as_ref(), &mut json);
+    if known.detail != Detail::Module {
+        let expressions = attributes_json(&call.body);
+        if !expressions.is_empty() {
+            json.insert("expressions".into(), Json::Object(expressions));
+        }
+        insert_repetition("count_expression", call.count.as_ref(), &mut json);
+        insert_repetition("for_each_expression", call.for_each.as_ref(), &mut json);
+    }
     if let Some(child) = module.children.get(&call.name) {
         json.insert("module".into(), module_json(child, known));
     }
@@ -171,6 +233,15 @@ fn call_json(call: &ModuleCall, module: &Module, known: &Known<'_>) -> Json {
         json.insert("depends_on".into(), depends_on(&call.depends_on));
     }
     Json::Object(json)
+}
+
+/// The text of an argument, if it needs no evaluation.
+fn written(expression: Option<&Expression>) -> Option<String> {
+    let expression = expression?;
+    let text = expression.as_static_string()?;
+    // In the JSON syntax a text is a template, too.
+    let has_sequences = text.contains("${") || text.contains("%{");
+    (!has_sequences || !matches!(expression.kind, ExpressionKind::JsonString(_))).then(|| text.to_string())
 }
 
 /// What a block repeats by, if that can be told without evaluating it.

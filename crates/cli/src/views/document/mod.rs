@@ -9,6 +9,7 @@ mod provider;
 mod provider_config;
 mod schemas;
 
+pub use configuration::{lone_module_json, whole_configuration_json};
 pub use plan::plan_json;
 pub use provider::provider_json;
 pub use schemas::Schemas;
