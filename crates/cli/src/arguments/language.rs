@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::assignments::Variables;
 use super::flags::{Flag, PathOrNone};
-use super::shared::{Common, JsonDocument, JsonMessages, View};
+use super::shared::{Common, JsonDocument, JsonMessages, Locking, View};
 
 /// Arguments of `get`.
 #[derive(Args, Clone, Debug)]
@@ -147,6 +147,9 @@ pub struct Console {
     /// The state file
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
+    /// Accepted: looking at a state locks nothing
+    #[command(flatten)]
+    pub locking: Locking,
     /// How texts are shown
     #[command(flatten)]
     pub view: View,

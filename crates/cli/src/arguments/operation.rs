@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::assignments::Variables;
-use super::flags::{Deprecations, Flag};
+use super::flags::Flag;
 use super::shared::{JsonMessages, Locking, Secrets, View, Writing};
 
 /// What to plan and how.
@@ -54,10 +54,6 @@ pub struct Planning {
     /// The state file, in place of the backend's
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Which uses of deprecated variables and outputs are told of: module:all, module:local (only where they can be mended here) or
-    /// module:none
-    #[arg(long, value_name = "module:WHICH", default_value = "module:all")]
-    pub deprecation: Deprecations,
     /// Whether secrets are shown
     #[command(flatten)]
     pub secrets: Secrets,
@@ -101,6 +97,9 @@ pub struct Apply {
     /// Where to write the new state
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
+    /// Accepted: that a destroy leaves behind what is to be kept is no error
+    #[arg(long)]
+    pub suppress_forget_errors: Option<Flag>,
     /// A saved plan
     #[arg(value_name = "PLAN")]
     pub rest: Vec<OsString>,
@@ -183,7 +182,6 @@ impl Refresh {
             input: self.input,
             json: self.json,
             state: files.state,
-            deprecation: Deprecations::All,
             secrets: Secrets::default(),
             view,
         };
@@ -192,6 +190,7 @@ impl Refresh {
             auto_approve: Some(Flag::On),
             backup: files.backup,
             state_out: files.state_out,
+            suppress_forget_errors: None,
             rest: self.rest,
         }
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::assignments::Variables;
-use super::flags::{Duration, Flag};
+use super::flags::{Deprecations, Duration, Flag};
 
 /// How texts are shown.
 #[derive(Args, Clone, Debug)]
@@ -25,6 +25,10 @@ pub struct View {
     /// Leave out what only tells of progress
     #[arg(long)]
     pub concise: Option<Flag>,
+    /// Which uses of deprecated variables and outputs are told of: module:all, module:local (only where they can be mended here) or
+    /// module:none
+    #[arg(long, value_name = "module:WHICH", default_value = "module:all")]
+    pub deprecation: Deprecations,
 }
 
 /// Whether a command tells what it does as messages, and where.

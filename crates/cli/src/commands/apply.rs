@@ -77,6 +77,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
         }
     }
     let is_partial = ready.plan.is_partial() && kind != Kind::Refresh;
+    let incomplete = is_partial.then(|| incomplete_warning(context, &ready.plan));
     let deferred = ready.plan.is_deferring().then(|| deferred_warning(context, &ready.plan));
     let recorder: Arc<dyn Recorder> = ready
         .store
@@ -90,9 +91,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     let mut problems = merged(ready.warnings, std::mem::take(&mut applied.diagnostics));
     save(&mut ready.store, &mut applied.state, &mut problems);
     drop(ready.store);
-    if is_partial {
-        problems.push(incomplete_warning(context));
-    }
+    problems.append(incomplete);
     if let Some(warning) = deferred {
         problems.push(warning);
     }
@@ -175,7 +174,7 @@ fn from_directory(
     let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
     let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
-    context.tell_deprecations(planning.deprecation, &configuration);
+    context.tell_deprecations(&configuration);
     let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
@@ -230,7 +229,7 @@ fn from_file(
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
     let (configuration, planned) = beside(|| saved.configuration(context), || SavedPlan::read(&saved.plan));
     let ((configuration, mut warnings), planned) = (configuration?, planned?);
-    context.tell_deprecations(planning.deprecation, &configuration);
+    context.tell_deprecations(&configuration);
     let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
     saved.made.check_workspace(&context.settings.workspace, &context.wording.command)?;
     active_workspace(context)?;
@@ -332,14 +331,18 @@ fn deferred_warning(context: &Context, plan: &Plan) -> Diagnostic {
     Diagnostic::warning("Some changes are still to be made", detail)
 }
 
-fn incomplete_warning(context: &Context) -> Diagnostic {
+fn incomplete_warning(context: &Context, plan: &Plan) -> Diagnostic {
     let command = &context.wording.command;
+    let (covered, option) = match plan.excludes.as_slice() {
+        [] => ("only what -target names and what that depends on", "-target"),
+        _ => ("neither what -exclude names nor what depends on that", "-exclude"),
+    };
     Diagnostic::warning(
         "Applied changes may be incomplete",
         format!(
-            "This plan covered only what -target names and what that depends on. Other changes of the configuration \
+            "This plan covered {covered}. Other changes of the configuration \
              may still be open, and outputs may be out of date. To see what is left, run:\n    {command} \
-             plan\n\nKeep -target for emergencies, such as getting past an error or a mistake, or for when a \
+             plan\n\nKeep {option} for emergencies, such as getting past an error or a mistake, or for when a \
              message of {} advises it.",
             context.wording.product
         ),

@@ -47,7 +47,9 @@ pub(super) struct Context {
     pub progress: Telling,
     /// What is shown of secrets.
     pub secrecy: Secrecy,
-    /// Uses of what is deprecated that nobody wants to hear of.
+    /// Which uses of what is deprecated the user wants to hear of.
+    deprecations: Deprecations,
+    /// The others.
     untold: Untold,
     messages: Option<Stream>,
     /// Messages that go to a file beside what is shown.
@@ -88,6 +90,7 @@ impl Context {
             consolidation: Consolidation::default(),
             progress: Telling::Told,
             secrecy: Secrecy::Hidden,
+            deprecations: Deprecations::default(),
             untold: Untold::default(),
             messages: None,
             aside: None,
@@ -130,6 +133,7 @@ impl Context {
         if view.concise.is_some_and(Flag::is_on) {
             self.progress = Telling::LeftOut;
         }
+        self.deprecations = view.deprecation;
     }
 
     /// Takes the flag about secrets into account.
@@ -140,8 +144,13 @@ impl Context {
     }
 
     /// From here on the uses of what is deprecated in `configuration` are told of that the user wants to hear of.
-    pub fn tell_deprecations(&mut self, wanted: Deprecations, configuration: &Configuration) {
-        self.untold = Untold::of(wanted, &configuration.root);
+    pub fn tell_deprecations(&mut self, configuration: &Configuration) {
+        self.untold = Untold::of(self.deprecations, &configuration.root);
+    }
+
+    /// What the user wants to hear of.
+    pub fn wanted(&self, diagnostics: Diagnostics) -> Diagnostics {
+        diagnostics.into_iter().filter(|diagnostic| !self.untold.contains(diagnostic, &self.sources)).collect()
     }
 
     /// From here on everything is told as messages in the way that the flags ask for: in place of texts, or beside them.

@@ -83,7 +83,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     }
     let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
-    context.tell_deprecations(planning.deprecation, &configuration);
+    context.tell_deprecations(&configuration);
     let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
     let backend = in_use(context, &configuration.root)?;
     active_workspace(context)?;

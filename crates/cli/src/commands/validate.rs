@@ -25,7 +25,8 @@ use crate::views::json::pretty;
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     context.view(&arguments.view);
     let results = Results::of(&arguments.json)?;
-    let diagnostics = check(context, arguments).unwrap_or_else(|problems| problems);
+    let found = check(context, arguments).unwrap_or_else(|problems| problems);
+    let diagnostics = context.wanted(found);
     let failed = diagnostics.has_errors();
     if results.has_text() {
         context.show(&diagnostics);
@@ -76,6 +77,7 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     let wants_tests = !arguments.no_tests.is_some_and(Flag::is_on);
     let tests = wants_tests.then(|| test_folder(arguments.test_directory.as_deref()));
     let (configuration, mut diagnostics) = load_to_check(context, &directory, queries, tests)?;
+    context.tell_deprecations(&configuration);
     if !diagnostics.has_errors() {
         diagnostics.append(check_overrides(&configuration));
     }

@@ -245,6 +245,8 @@ output "far" {
     assert_eq!(all.len(), 5, "{all:?}");
     assert!(all.contains(&"  on .terraform/modules/far/main.tf line 11, in module \"inner\":".to_owned()), "{all:?}");
     assert_eq!(places("none"), [""; 0]);
+    let told = folder.ok(&["validate", "-json", "-deprecation=module:none"]);
+    assert!(told.contains("\"warning_count\": 0"), "{told}");
     let wrong = folder.fails(&["plan", "-deprecation=nonsense"]);
     assert!(wrong.contains("invalid value \"nonsense\" for flag -deprecation"), "{wrong}");
 }
@@ -261,4 +263,40 @@ fn workspaces_are_where_variables_on_the_command_line_say() {
     folder.ok(&["workspace", "select", "-var=at=there", "default"]);
     folder.ok(&["workspace", "delete", "-var=at=there", "x"]);
     assert!(!folder.path("there/x").exists());
+}
+
+#[test]
+fn every_command_takes_the_option_about_deprecations() {
+    let folder = Folder::new();
+    folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
+    for command in ["init", "apply", "refresh", "graph", "output", "show", "providers"] {
+        folder.ok(&[command, "-deprecation=module:local"]);
+    }
+}
+
+#[test]
+fn the_console_takes_options_about_locks() {
+    let folder = Folder::new();
+    folder.write("main.tf", "locals {\n  a = 1\n}\n");
+    for option in ["-lock=false", "-lock-timeout=5s"] {
+        let ran = folder.run_with_input(&["console", option], "local.a\n");
+        assert_eq!((ran.code, ran.out.as_str()), (0, "1\n"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_destroy_that_leaves_objects_behind_is_no_error() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  lifecycle {\n    destroy = false\n  }\n}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.ok(&["destroy", "-auto-approve", "-suppress-forget-errors"]);
+    assert_eq!(folder.ok(&["state", "list"]), "");
+}
+
+#[test]
+fn what_was_left_out_is_told_after_an_apply_too() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
+    let shown = folder.ok(&["apply", "-auto-approve", "-exclude=terraform_data.b"]);
+    assert!(shown.contains("This plan covered neither what -exclude names"), "{shown}");
 }

@@ -30,6 +30,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
         context.speak_into(path)?;
     }
     let (configuration, mut warnings) = load_to_look(context)?;
+    context.tell_deprecations(&configuration);
     let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
