@@ -68,14 +68,13 @@ fn outputs(config: &Value, encryption: Option<&Encryption>) -> Result<Value, Pro
         );
     }
     let path = place(config);
-    let content = std::fs::read(&path).map_err(|problem| match problem.kind() {
-        std::io::ErrorKind::NotFound => ProviderDiagnostic::error(
-            "Unable to find remote state",
-            format!("There is no state at {}. Apply the configuration that makes it first.", path.display()),
-        )
-        .at(Path::root().attribute("workspace")),
-        _ => unreadable(&path, &problem.to_string()),
-    })?;
+    let content = match std::fs::read(&path) {
+        // Whoever holds the lock of a state that is not written yet leaves an empty file there.
+        Ok(content) if content.is_empty() => return Err(missing(&path)),
+        Ok(content) => content,
+        Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Err(missing(&path)),
+        Err(problem) => return Err(unreadable(&path, &problem.to_string())),
+    };
     let content = opened(content, encryption, &path)?;
     let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();
     let defaults = config.attribute("defaults").unwrap_or(Value::NULL);
@@ -109,6 +108,11 @@ fn opened(
         ProviderDiagnostic::error(problem.summary, format!("{}: {}", path.display(), problem.detail))
     })?;
     Ok(opened.content)
+}
+
+fn missing(path: &std::path::Path) -> ProviderDiagnostic {
+    let detail = format!("There is no state at {}. Apply the configuration that makes it first.", path.display());
+    ProviderDiagnostic::error("Unable to find remote state", detail).at(Path::root().attribute("workspace"))
 }
 
 fn unreadable(path: &std::path::Path, problem: &str) -> ProviderDiagnostic {

@@ -49,6 +49,8 @@ fn a_state_that_is_not_there_is_an_error_that_names_it() {
     let problem = folder.fails(&["plan"]);
     assert!(problem.contains("Unable to find remote state"), "{problem}");
     assert!(problem.contains("base/terraform.tfstate"), "{problem}");
+    folder.write("base/terraform.tfstate", "");
+    assert_eq!(folder.fails(&["plan"]), problem);
     folder.write(
         "main.tf",
         "data \"terraform_remote_state\" \"x\" {\n  backend   = \"local\"\n  workspace = \"other\"\n}\n",
