@@ -269,7 +269,7 @@ fn workspaces_are_where_variables_on_the_command_line_say() {
 fn every_command_takes_the_option_about_deprecations() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n");
-    for command in ["init", "apply", "refresh", "graph", "output", "show", "providers"] {
+    for command in ["init", "plan", "refresh", "graph", "output", "show", "providers"] {
         folder.ok(&[command, "-deprecation=module:local"]);
     }
 }
