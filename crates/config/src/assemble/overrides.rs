@@ -76,10 +76,6 @@ impl Assembly<'_> {
                 None => block.clone(),
             });
         }
-        for block in &file.settings {
-            self.module.settings.retain(|other| other.kind != block.kind);
-            self.module.settings.push(block.clone());
-        }
         for meta in &file.provider_metas {
             self.module.provider_metas.insert(meta.name.clone(), meta.clone());
         }

@@ -10,7 +10,7 @@ use indexmap::map::Entry;
 use super::assembly::Assembly;
 use crate::decode::{FileContent, OutputDraft, RequiredProviders, VariableDraft};
 use crate::model::encryption::EncryptionBlock;
-use crate::model::{Backend, Check, Cloud, Local, ProviderBlock, ProviderMeta, Resource, SettingsBlock};
+use crate::model::{Backend, Check, Cloud, Local, ProviderBlock, ProviderMeta, Resource};
 
 /// Something declared twice.
 struct Clash {
@@ -42,7 +42,6 @@ impl Assembly<'_> {
         file.backends.into_iter().for_each(|backend| self.add_backend(backend));
         file.clouds.into_iter().for_each(|cloud| self.add_cloud(cloud));
         file.encryptions.into_iter().for_each(|block| self.add_encryption(block));
-        file.settings.into_iter().for_each(|block| self.add_settings(block));
         file.provider_metas.into_iter().for_each(|meta| self.add_provider_meta(meta));
         file.providers.into_iter().for_each(|provider| self.add_provider(provider));
         file.variables.into_iter().for_each(|variable| self.add_variable(variable));
@@ -120,15 +119,6 @@ impl Assembly<'_> {
             return self.report(clash, "Duplicate encryption configuration", "an encryption block");
         }
         self.module.encryption_block = Some(block);
-    }
-
-    fn add_settings(&mut self, block: SettingsBlock) {
-        if let Some(first) = self.module.settings.iter().find(|other| other.kind == block.kind) {
-            let clash = Clash { first: first.span, second: block.span };
-            let kind = &block.kind;
-            return self.report(clash, &format!("Duplicate {kind} configuration"), &format!("a block {kind:?}"));
-        }
-        self.module.settings.push(block);
     }
 
     fn add_provider_meta(&mut self, meta: ProviderMeta) {

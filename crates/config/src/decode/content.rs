@@ -13,7 +13,7 @@ use crate::model::named_value::Local;
 use crate::model::provider::{ProviderBlock, ProviderMeta};
 use crate::model::refactoring::{Import, Moved, Removed};
 use crate::model::resource::Resource;
-use crate::model::settings::{Backend, Cloud, SettingsBlock, VersionRequirement};
+use crate::model::settings::{Backend, Cloud, VersionRequirement};
 
 /// A `required_version`, and what is wrong with it unless an override file takes its place.
 #[derive(Clone, Debug)]
@@ -30,7 +30,6 @@ pub(crate) struct FileContent {
     pub(crate) backends: Vec<Backend>,
     pub(crate) clouds: Vec<Cloud>,
     pub(crate) encryptions: Vec<EncryptionBlock>,
-    pub(crate) settings: Vec<SettingsBlock>,
     pub(crate) provider_metas: Vec<ProviderMeta>,
     pub(crate) providers: Vec<ProviderBlock>,
     pub(crate) variables: Vec<VariableDraft>,

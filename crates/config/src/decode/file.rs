@@ -62,10 +62,7 @@ fn blocks(body: &Body, schema: &BodySchema, decoding: &mut Decoding<'_>) -> File
 fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>) {
     match &*block.kind.name {
         "terraform" => terraform::terraform(block, file, decoding),
-        "language" => {
-            language::check(block, decoding);
-            file.settings.push(terraform::settings(block));
-        }
+        "language" => language::check(block, decoding),
         "required_providers" => decoding.error(
             block.header,
             "Invalid required_providers block",

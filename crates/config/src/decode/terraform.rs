@@ -10,7 +10,7 @@ use super::content::{FileContent, RequiredVersion};
 use super::context::{Decoding, Dialect};
 use super::version::{UNSUPPORTED_OPENTOFU, UNSUPPORTED_TERRAFORM, version_constraints};
 use super::{encryption, literal, name, required_providers, version};
-use crate::model::{Backend, Cloud, ProviderMeta, SettingsBlock, VersionRequirement};
+use crate::model::{Backend, Cloud, ProviderMeta, VersionRequirement};
 
 static TERRAFORM: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
@@ -136,9 +136,4 @@ fn provider_meta(block: &Block, decoding: &mut Decoding<'_>) -> Option<ProviderM
         }
     }
     Some(ProviderMeta { name: label.value.clone(), body: block.body.clone(), span: block.header })
-}
-
-/// Keeps a block that somebody else reads.
-pub(super) fn settings(block: &Block) -> SettingsBlock {
-    SettingsBlock { kind: block.kind.name.clone(), body: block.body.clone(), span: block.header }
 }

@@ -15,7 +15,7 @@ use super::named_value::{Local, Output, Variable};
 use super::provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
 use super::refactoring::{Import, Moved, Removed};
 use super::resource::Resource;
-use super::settings::{Backend, Cloud, SettingsBlock, VersionRequirement};
+use super::settings::{Backend, Cloud, VersionRequirement};
 
 /// Blocks by what names them, in the order of the source. Looked up several times for each instance, hence the hash.
 pub type Declared<K, V> = IndexMap<K, V, foldhash::fast::RandomState>;
@@ -60,8 +60,6 @@ pub struct Module {
     /// How states and plans are encrypted; of the root module only.
     pub encryption: Option<Encryption>,
     pub(crate) encryption_block: Option<EncryptionBlock>,
-    /// `language` blocks.
-    pub settings: Vec<SettingsBlock>,
     /// Versions of the program that may run this.
     pub required_versions: Vec<VersionRequirement>,
     /// Child modules by the name of their call; a child that could not be loaded is missing.

@@ -33,17 +33,6 @@ pub struct Cloud {
     pub span: Span,
 }
 
-/// A block that is kept for whoever understands it: `language`.
-#[derive(Clone, Debug)]
-pub struct SettingsBlock {
-    /// The block's keyword.
-    pub kind: Name,
-    /// Its content.
-    pub body: Body,
-    /// The block's header.
-    pub span: Span,
-}
-
 /// A `required_version` argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionRequirement {
