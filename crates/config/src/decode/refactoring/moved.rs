@@ -71,8 +71,11 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
             Dialect::Terraform => Diagnostic::warning("Invalid \"moved\" address", detail),
             Dialect::OpenTofu => Diagnostic::error("Invalid \"moved\" address", detail),
         };
+        let is_error = problem.is_error();
         decoding.report(problem.at(span));
-        return None;
+        if is_error {
+            return None;
+        }
     }
     match address.resource {
         None => Some((Target::Module(address.module), span)),
