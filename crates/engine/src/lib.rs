@@ -7,6 +7,7 @@ mod action_blocks;
 mod ahead;
 mod applying;
 mod cancel;
+mod carried;
 mod checks;
 mod client;
 mod config_graph;

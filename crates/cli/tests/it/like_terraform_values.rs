@@ -371,3 +371,34 @@ output "zeros" {
     life.run(&["plan", "-detailed-exitcode"]);
     life.end();
 }
+
+#[test]
+fn plans_and_outputs_have_all_digits_of_integers_and_the_state_those_of_its_numbers() {
+    let mut life = Scenario::new(
+        "digits",
+        r#"
+resource "terraform_data" "it" {
+  input = pow(2, 60)
+}
+
+output "known" {
+  value = { powers = [pow(2, 60), -pow(2, 63), pow(2, 63), pow(15, 15)], secret = sensitive(pow(15, 15)), text = "=${pow(2, 60)}" }
+  sensitive = true
+}
+
+output "planned" {
+  value = terraform_data.it.input
+}
+
+output "later" {
+  value = terraform_data.it.output
+}
+"#,
+    );
+    life.run(&["plan"]);
+    life.run(&["apply", "-auto-approve"]);
+    life.run(&["output"]);
+    life.run(&["output", "-json"]);
+    life.run(&["plan", "-detailed-exitcode"]);
+    life.end();
+}

@@ -16,6 +16,7 @@ use super::event::Event;
 use super::outcome::{AppliedRun, Done};
 use super::parting_data;
 use crate::action_blocks::ActionBlocks;
+use crate::carried::carried;
 use crate::checks::Checks;
 use crate::conversations::{Conversations, Sequel};
 use crate::ephemeral::OpenEphemerals;
@@ -368,7 +369,7 @@ impl<'a> Applier<'a> {
             });
             if let Some((value, sensitive)) = worked_out {
                 let (value, _) = value.unmark_deep();
-                let value = if change.after.is_wholly_known() { with_one_zero(value) } else { value };
+                let value = if change.after.is_wholly_known() { carried(value) } else { value };
                 if value.is_null() {
                     self.state.outputs.remove(&change.name);
                     continue;
@@ -402,20 +403,6 @@ fn unfit(state: State) -> AppliedRun {
     let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
     let diagnostics = Diagnostic::error("Invalid plan", detail).into();
     AppliedRun { state, done: Done::default(), diagnostics, spent: None }
-}
-
-/// What a plan knew of outputs is stored as it held it, which knows one zero only.
-fn with_one_zero(value: Value) -> Value {
-    let is_below = |value: &Value| value.as_number().is_some_and(|number| number.is_zero() && number.is_negative());
-    let mut has_other = false;
-    value.walk(|_, part| {
-        has_other |= is_below(part);
-        !has_other
-    });
-    if !has_other {
-        return value;
-    }
-    value.transform(|_, part| if is_below(&part) { Value::number(0_u64) } else { part })
 }
 
 /// A problem of the run as a whole, such as a full disk, meets every step that is still open: it is told once.

@@ -13,6 +13,7 @@ use super::Spent;
 use super::order::sort_by_address;
 use super::planner::Planner;
 use super::relevant;
+use crate::carried::carried;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
 use crate::execution::{self, ExecutionGraph, Step};
@@ -229,7 +230,7 @@ impl Planner<'_> {
                 Mode::Destroy => None,
                 Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
                     Some(value) if !value.is_wholly_known() && self.is_left_output(at) => continue,
-                    Some(value) => Some(value),
+                    Some(value) => Some(carried(value)),
                     // Left out of a partial plan, or not worked out: it stays as it is.
                     None => continue,
                 },

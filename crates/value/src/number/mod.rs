@@ -110,6 +110,18 @@ impl Number {
         }
     }
 
+    /// The same number as messages and plans carry it, where that is not how it is: zero has no sign there, and an integer of 64 bits all
+    /// of its digits, also one that a hardware float has.
+    pub fn carried(&self) -> Option<Number> {
+        match self.0 {
+            Repr::Small { value, precision } => {
+                let loses_digits = u32::from(precision) < INTEGER_PRECISION && value.unsigned_abs() >> precision != 0;
+                loses_digits.then(|| Number::from(value))
+            }
+            Repr::Big(_) => (self.is_zero() && self.is_negative()).then_some(Number::ZERO),
+        }
+    }
+
     /// Whether this is zero.
     pub fn is_zero(&self) -> bool {
         match &self.0 {
