@@ -123,6 +123,22 @@ fn values_of_variables_come_from_where_people_put_them() {
     assert!(folder.ok(&["plan", "-var", "need=5", "-var-file=y.tfvars"]).contains("+ input  = 4"));
 }
 
+/// As in repositories that link every environment to one file, which each person makes.
+#[cfg(unix)]
+#[test]
+fn a_link_to_no_file_gives_no_values_unless_it_was_asked_for() {
+    let link = |folder: &Folder, name: &str| {
+        std::os::unix::fs::symlink("../nowhere.tfvars", folder.path(name)).unwrap();
+    };
+    let folder = Folder::new();
+    folder.write("main.tf", "variable \"x\" {\n  default = 1\n}\noutput \"x\" {\n  value = var.x\n}\n");
+    link(&folder, "terraform.tfvars");
+    link(&folder, "terraform.tfvars.json");
+    assert!(folder.ok(&["plan"]).contains("+ x = 1"));
+    link(&folder, "x.auto.tfvars");
+    assert!(folder.fails(&["plan"]).contains("x.auto.tfvars"));
+}
+
 #[test]
 fn a_saved_plan_is_carried_out_as_it_was_shown() {
     let folder = counted();

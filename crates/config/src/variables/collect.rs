@@ -1,5 +1,6 @@
 //! Gathering values from all sources.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use groma_address::Name;
@@ -67,9 +68,14 @@ fn automatic_files(files: &dyn Files) -> Vec<String> {
         _ if name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json") => Some(2),
         _ => None,
     };
-    names.retain(|name| rank(name).is_some());
+    // A link that leads nowhere is no file, where nobody asked for one; the others are there to be read.
+    names.retain(|name| rank(name).is_some_and(|rank| rank == 2 || !is_missing(name, files)));
     names.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
     names
+}
+
+fn is_missing(name: &str, files: &dyn Files) -> bool {
+    files.read(Path::new(name)).is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }
 
 struct Collector<'a> {
