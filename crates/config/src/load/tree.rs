@@ -247,13 +247,27 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Evaluates a source and a version that are not constant.
+    /// Evaluates a source and a version that are not constant, and holds them against each other, which has been done where both are.
     fn find_source(&mut self, call: &mut ModuleCall, early: &Early<'_>) {
+        let was_checked = call.source.is_some() && !call.version.is_empty();
+        self.evaluate_source(call, early);
+        self.evaluate_version(call, early);
+        if let (false, false, Some(detail)) =
+            (was_checked, call.version.is_empty(), call.source.as_ref().and_then(versionless))
+        {
+            self.error(source_span(call), "Invalid registry module source address", detail);
+        }
+    }
+
+    fn evaluate_source(&mut self, call: &mut ModuleCall, early: &Early<'_>) {
         if let (None, Some(expression)) = (&call.source, needs_evaluation(call.source_expression.as_ref())) {
             let value = early.string(expression, "module source", self.diagnostics);
             let span = expression.span;
             call.source = value.and_then(|value| self.parsed(span, value.as_str()?, parse_source));
         }
+    }
+
+    fn evaluate_version(&mut self, call: &mut ModuleCall, early: &Early<'_>) {
         if let (true, Some(expression)) = (call.version.is_empty(), needs_evaluation(call.version_expression.as_ref()))
         {
             let value = early.string_or_null(expression, "module version", self.diagnostics);
@@ -264,9 +278,6 @@ impl Builder<'_, '_> {
             let span = expression.span;
             let constraints = value.and_then(|value| self.parsed(span, value.as_str()?, parse_version));
             call.version = constraints.unwrap_or_default();
-            if let (Some(detail), false) = (call.source.as_ref().and_then(versionless), call.version.is_empty()) {
-                self.error(source_span(call), "Invalid registry module source address", detail);
-            }
         }
     }
 
