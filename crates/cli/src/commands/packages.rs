@@ -58,8 +58,9 @@ impl Packages {
     fn of_needed(context: &Context, needed: &BTreeMap<ProviderAddress, Constraints>) -> Result<Self, Diagnostics> {
         let cli = &context.cli;
         let plugins = Plugins::of(context)?;
-        // What is wrong with a lock file is told where it would be written anew.
-        let locks = locks(context, &mut Diagnostics::new());
+        // What is wrong with a lock file is told where it would be written anew, or leaves out what is needed.
+        let mut problems = Diagnostics::new();
+        let locks = locks(context, &mut problems);
         let reattached = plugins.reattached().cloned().collect();
         let store = store(context);
         let builtin = builtin(needed, cli, &locks);
@@ -83,7 +84,8 @@ impl Packages {
                         candidates.select(&one).ok()
                     })
                     .flatten();
-                (selected.collect(), Some(missing))
+                let wrong_locks = problems.into_iter().find(Diagnostic::is_error);
+                (selected.collect(), Some(wrong_locks.unwrap_or(missing)))
             }
         };
         let (overrides, wording) = (cli.overrides.clone(), context.wording.clone());

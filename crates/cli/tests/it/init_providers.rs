@@ -194,6 +194,19 @@ fn what_names_running_providers_wrongly_does_not_have_packages_installed_in_thei
 }
 
 #[test]
+fn what_is_wrong_with_the_lock_file_is_told_where_it_leaves_out_a_provider() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    let lock = "provider \"acme/tool\" {\n  version = \"1.0.0\"\n}\n";
+    std::fs::write(folder.path().join(".terraform.lock.hcl"), lock).unwrap();
+    for command in ["plan", "init"] {
+        let (code, text) = groma(folder.path(), &[command]);
+        assert!(code == 1 && text.contains("Error: Non-normalized provider source address"), "{text}");
+        assert!(text.contains("registry.terraform.io/acme/tool"), "{text}");
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap(), lock);
+}
+
+#[test]
 fn a_read_only_lock_file_stays_as_it_is() {
     let folder = folder(&["1.0.0"], "1.0.0");
     let (code, text) = groma(folder.path(), &["init", "-lockfile=readonly"]);
