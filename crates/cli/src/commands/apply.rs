@@ -17,6 +17,7 @@ use super::beside::beside;
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
+use super::left_open::{deferred_warning, incomplete_warning};
 use super::operation::{
     OpenState, Watched, forgetting_warning, open_for_changes, options, prepare_context, run as new_run,
     state_flag_warning, watch,
@@ -312,41 +313,6 @@ fn save(store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
         "Failed to save state",
         format!("{}: {}\n\n{rescue}", problem.summary, problem.detail),
     ));
-}
-
-/// The warning that some of what the configuration asks for is left to a later run.
-fn deferred_warning(context: &Context, plan: &Plan) -> Diagnostic {
-    let left = match (plan.deferred.len(), plan.deferred_invocations.len()) {
-        (1, 0) => "1 change was".to_owned(),
-        (changes, 0) => format!("{changes} changes were"),
-        (0, 1) => "1 action was".to_owned(),
-        (0, actions) => format!("{actions} actions were"),
-        (changes, actions) => format!("{changes} of the changes and {actions} of the actions were"),
-    };
-    let detail = format!(
-        "{left} deferred, since they depend on what was not known before this run. Run \"{} apply -allow-deferral\" again to go \
-         on.",
-        context.wording.command
-    );
-    Diagnostic::warning("Some changes are still to be made", detail)
-}
-
-fn incomplete_warning(context: &Context, plan: &Plan) -> Diagnostic {
-    let command = &context.wording.command;
-    let (covered, option) = match plan.excludes.as_slice() {
-        [] => ("only what -target names and what that depends on", "-target"),
-        _ => ("neither what -exclude names nor what depends on that", "-exclude"),
-    };
-    Diagnostic::warning(
-        "Applied changes may be incomplete",
-        format!(
-            "This plan covered {covered}. Other changes of the configuration \
-             may still be open, and outputs may be out of date. To see what is left, run:\n    {command} \
-             plan\n\nKeep {option} for emergencies, such as getting past an error or a mistake, or for when a \
-             message of {} advises it.",
-            context.wording.product
-        ),
-    )
 }
 
 /// Says what was done, and where the state is if the flags have put it `elsewhere`.

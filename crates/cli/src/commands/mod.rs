@@ -26,6 +26,7 @@ mod init_teller;
 mod installation;
 mod json_into;
 mod key_network;
+mod left_open;
 mod login;
 mod logout;
 mod lookup;
