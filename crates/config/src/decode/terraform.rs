@@ -68,7 +68,7 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         Dialect::OpenTofu => ("OpenTofu", &decoding.options.opentofu_version, UNSUPPORTED_OPENTOFU),
     };
     if version::name_prerelease(&constraints, attribute) {
-        let problem = Some(version::prerelease(product, span));
+        let problem = Some(version::prerelease(product, attribute.span()));
         return Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem });
     }
     let problem = (!constraints.allow(current)).then(|| {
@@ -76,7 +76,7 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
             "This configuration asks for {product} {constraints}; this program stands for {product} {current}. Change the \
              requirement, or use a program version that meets it."
         );
-        Diagnostic::error(summary, detail).at(span)
+        Diagnostic::error(summary, detail).at(attribute.span())
     });
     Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem })
 }

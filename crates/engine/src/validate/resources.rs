@@ -176,7 +176,7 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
         }
         let advice = did_you_mean(name, schema.shape().names().iter().map(|name| &**name));
         let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
-        Some(Diagnostic::error("Unsupported attribute", detail).at(path.span))
+        Some(Diagnostic::error("Unsupported attribute", detail).at(path.root.span).within(path.span))
     };
     paths.iter().filter_map(problem).collect()
 }
