@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::InstanceKey;
 use groma_config::{Import, ImportIdentity};
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::ExpressionKind;
+use groma_hcl::{Expression, ExpressionKind, LiteralKey, Step};
 use groma_lang::{evaluate, instance_key_of, observing};
 use groma_provider::Schema;
 use groma_value::{Type, Value, convert};
@@ -124,13 +124,27 @@ impl Validator<'_> {
             );
             return Some(Diagnostic::error("Configuration for import target does not exist", detail));
         }
-        import.for_each.as_ref().map(|_| {
-            let detail = format!(
-                "{} is not declared. Only a single resource is generated: write a block with \"for_each\" for it.",
-                import.to
-            );
-            Diagnostic::error("Invalid import 'to' expression", detail)
-        })
+        // Terraform has a summary for each of the two arguments.
+        let (summary, argument) = match literal_key(&import.to_expression) {
+            _ if import.for_each.is_some() => ("Invalid import 'to' expression", "for_each"),
+            Some(LiteralKey::Number(_)) => ("Configuration for import target does not exist", "count"),
+            Some(LiteralKey::String(_)) => ("Invalid import 'to' expression", "for_each"),
+            None => return None,
+        };
+        let detail = format!(
+            "{} is not declared. Only a single resource is generated: write a block with {argument:?} for it.",
+            import.to
+        );
+        Some(Diagnostic::error(summary, detail))
+    }
+}
+
+/// The key at the end of an address, if it is written out.
+fn literal_key(to: &Expression) -> Option<&LiteralKey> {
+    let ExpressionKind::Traversal(address) = &to.kind else { return None };
+    match address.steps().last() {
+        Some(Step::Index { key, .. }) => Some(key),
+        _ => None,
     }
 }
 
