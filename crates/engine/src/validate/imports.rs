@@ -124,11 +124,10 @@ impl Validator<'_> {
             );
             return Some(Diagnostic::error("Configuration for import target does not exist", detail));
         }
-        // Terraform has a summary for each of the two arguments.
         let (summary, argument) = match literal_key(&import.to_expression) {
             _ if import.for_each.is_some() => ("Invalid import 'to' expression", "for_each"),
             Some(LiteralKey::Number(_)) => ("Configuration for import target does not exist", "count"),
-            Some(LiteralKey::String(_)) => ("Invalid import 'to' expression", "for_each"),
+            Some(LiteralKey::String(_)) => ("Configuration for import target does not exist", "for_each"),
             None => return None,
         };
         let detail = format!(
