@@ -93,9 +93,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     save(&mut ready.store, &mut applied.state, &mut problems);
     drop(ready.store);
     problems.append(incomplete);
-    if let Some(warning) = deferred {
-        problems.push(warning);
-    }
+    problems.append(deferred);
     let failed = problems.has_errors();
     context.show(&problems);
     if failed {
