@@ -57,9 +57,9 @@ fn attribute(message: v6::schema::Attribute, deeper: usize) -> Result<Attribute,
         (true, false, false) => Use::Required,
         (false, true, true) => Use::OptionalComputed,
         (false, false, true) => Use::Computed,
-        (false, true, false) => Use::Optional,
+        // Some providers say nothing about their arguments; what nobody has to give may be given.
+        (false, true | false, false) => Use::Optional,
         (true, _, _) => return Err(WireError::new("an attribute cannot be required and optional or computed too")),
-        (false, false, false) => return Err(WireError::new("an attribute must be required, optional or computed")),
     };
     let kind = match message.nested_type {
         Some(object) => AttributeType::Nested(Arc::new(object_schema(object, deeper)?)),

@@ -219,9 +219,23 @@ mod tests {
     #[test]
     fn a_schema_that_makes_no_sense_is_an_error() {
         assert!(schema_of(&[0xff, 0xff], Protocol::V6).is_err());
-        let odd = v6::schema::Attribute { name: "a".into(), r#type: json(&Type::String), ..Default::default() };
-        let block = v6::schema::Block { attributes: vec![odd], ..Default::default() };
-        let bytes = v6::Schema { version: 0, block: Some(block) }.encode_to_vec();
-        assert!(schema_of(&bytes, Protocol::V6).unwrap_err().to_string().starts_with("a: "));
+        let odd = v6::schema::Attribute { required: true, computed: true, ..unsaid() };
+        assert!(of_one(odd).unwrap_err().to_string().starts_with("a: "));
+    }
+
+    /// OpenTofu's provider for Lua describes its argument so, and everybody takes it.
+    #[test]
+    fn an_attribute_of_which_nothing_is_said_is_optional() {
+        let schema = of_one(unsaid()).unwrap();
+        assert_eq!(schema.block.attribute("a").map(Attribute::usage), Some(Use::Optional));
+    }
+
+    fn unsaid() -> v6::schema::Attribute {
+        v6::schema::Attribute { name: "a".into(), r#type: json(&Type::String), ..Default::default() }
+    }
+
+    fn of_one(attribute: v6::schema::Attribute) -> Result<Schema, WireError> {
+        let block = v6::schema::Block { attributes: vec![attribute], ..Default::default() };
+        schema_of(&v6::Schema { version: 0, block: Some(block) }.encode_to_vec(), Protocol::V6)
     }
 }
