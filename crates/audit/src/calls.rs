@@ -1,5 +1,7 @@
 //! Functions: calls with made-up arguments, each made twice.
 
+use std::sync::Arc;
+
 use groma_provider::contract::{Secrets, check_shape, check_unknowns};
 use groma_provider::{CallFunctionRequest, FunctionError, FunctionSignature, Name, Parameter, ProviderDiagnostics};
 use groma_value::Value;
@@ -36,7 +38,7 @@ pub(crate) fn arguments(signature: &FunctionSignature, generator: &mut Generator
 pub(crate) fn call(
     caller: &Caller,
     name: &Name,
-    signature: &FunctionSignature,
+    signature: &Arc<FunctionSignature>,
     arguments: &[Value],
 ) -> (Called, Vec<Observation>) {
     let mut trial = Trial { caller, name, signature, observations: Vec::new() };
@@ -50,7 +52,7 @@ pub(crate) fn call(
 struct Trial<'a> {
     caller: &'a Caller,
     name: &'a Name,
-    signature: &'a FunctionSignature,
+    signature: &'a Arc<FunctionSignature>,
     observations: Vec<Observation>,
 }
 
@@ -103,7 +105,11 @@ impl Trial<'_> {
     }
 
     fn once(&self, arguments: &[Value]) -> Result<Result<Value, FunctionError>, Silence> {
-        let request = CallFunctionRequest { name: self.name.clone(), arguments: arguments.to_vec() };
+        let request = CallFunctionRequest {
+            name: self.name.clone(),
+            signature: Arc::clone(self.signature),
+            arguments: arguments.to_vec(),
+        };
         // Functions have no diagnostics.
         let (result, _) = self.caller.call(
             |provider| provider.call_function(request).map(|result| (result, ProviderDiagnostics::new())),

@@ -30,7 +30,7 @@ pub enum Bodies {
 }
 
 /// Prepares all blocks.
-pub(crate) fn fit(session: &Session, graph: &ConfigGraph, providers: &mut Providers, bodies: Bodies) -> Fitted {
+pub(crate) fn fit(session: &Session, graph: &Arc<ConfigGraph>, providers: &mut Providers, bodies: Bodies) -> Fitted {
     let mut templates = Templates::with(ModuleFunctions::new(graph, providers.on_demand()));
     let configuration = &session.configuration;
     let mut fitting = Fitting {

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use groma_address::{Name, ProviderAddress};
-use groma_diagnostics::Diagnostic;
-use groma_lang::{FunctionError, NoSignature, ProviderFunctions, ProviderSignature};
+use groma_address::{InstanceKey, Name, ProviderAddress, ProviderConfig};
+use groma_config::{LocalProvider, ProviderUse};
+use groma_diagnostics::{Diagnostic, suggest};
+use groma_lang::{
+    FunctionError, NoSignature, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
+};
 use groma_provider::LocalFunctions;
-use groma_value::Value;
+use groma_value::{Type, Value};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex};
 use crate::providers::Started;
 
 /// The functions of every module's providers.
 #[derive(Clone, Default)]
-pub struct ModuleFunctions(Arc<[Option<Arc<dyn ProviderFunctions>>]>);
+pub struct ModuleFunctions(Arc<[Option<Arc<OnDemand>>]>);
 
 impl fmt::Debug for ModuleFunctions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -25,45 +28,109 @@ impl fmt::Debug for ModuleFunctions {
 
 impl ModuleFunctions {
     /// Those of all modules; no provider is started for it.
-    pub fn new(graph: &ConfigGraph, started: &Arc<Started>) -> Self {
-        let of_module = graph.modules().map(|(_, module)| {
-            let required = &module.config.required_providers;
+    pub fn new(graph: &Arc<ConfigGraph>, started: &Arc<Started>) -> Self {
+        let mut of_module: Vec<Option<Arc<OnDemand>>> = Vec::with_capacity(graph.len());
+        let mut handed = Vec::with_capacity(graph.len());
+        for (module, found) in graph.modules() {
+            // Callers come before what they call.
+            handed.push(found.caller.is_some_and(|caller| {
+                let call = graph.module(caller.module).config.calls.get_index(caller.call as usize);
+                handed[caller.module.at()]
+                    || call.is_some_and(|(_, call)| call.providers.iter().any(|passed| passed.parent.key.is_some()))
+            }));
+            let required = &found.config.required_providers;
             let locals = required.values().map(|entry| (entry.name.clone(), entry.address.clone()));
-            let functions = OnDemand { locals: locals.collect(), started: Arc::clone(started) };
-            (!required.is_empty()).then(|| Arc::new(functions) as Arc<dyn ProviderFunctions>)
-        });
-        Self(of_module.collect())
+            of_module.push((!required.is_empty()).then(|| {
+                let handed = if handed[module.at()] { Handed::OneOfSeveral } else { Handed::Whole };
+                let chosen = BTreeMap::new();
+                let (graph, started) = (Arc::clone(graph), Arc::clone(started));
+                Arc::new(OnDemand { graph, module, handed, locals: locals.collect(), started, chosen })
+            }));
+        }
+        Self(of_module.into())
     }
 
     /// Those of one module, if it requires any provider.
-    pub fn of(&self, module: ModuleIndex) -> Option<&Arc<dyn ProviderFunctions>> {
+    pub fn of(&self, module: ModuleIndex) -> Option<&Arc<OnDemand>> {
         self.0.get(module.at())?.as_ref()
     }
 }
 
-/// The providers of one module by their local names.
-struct OnDemand {
+/// What the calls of a module and of those around it hand in as its providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handed {
+    /// Blocks.
+    Whole,
+    /// For some provider one instance of a block with `for_each`: the instances of the module may have others.
+    OneOfSeveral,
+}
+
+/// The functions of the providers of one module, by their local names.
+#[derive(Clone)]
+pub struct OnDemand {
+    graph: Arc<ConfigGraph>,
+    module: ModuleIndex,
+    handed: Handed,
     locals: BTreeMap<Name, ProviderAddress>,
     started: Arc<Started>,
+    /// Which instances of blocks with `for_each` an instance of the module has.
+    chosen: BTreeMap<LocalProvider, Name>,
+}
+
+/// Who offers a function.
+enum Offer {
+    /// These say what there is.
+    Now(LocalFunctions),
+    /// It may come with the configuration, which the provider does not have yet.
+    Later,
 }
 
 impl OnDemand {
-    /// The functions of one provider, started for it.
-    fn of(&self, provider: &str) -> Result<LocalFunctions, NoSignature> {
-        let Some((name, address)) = self.locals.get_key_value(provider) else {
+    /// What the calls around the module hand in.
+    pub fn handed(&self) -> Handed {
+        self.handed
+    }
+
+    /// The same for one instance of the module, which has these instances of blocks with `for_each`.
+    #[must_use]
+    pub fn having(&self, chosen: BTreeMap<LocalProvider, Name>) -> Self {
+        Self { chosen, ..self.clone() }
+    }
+
+    /// Who offers a function: the provider as it starts, or one with its configuration.
+    fn offer(&self, name: &ProviderFunctionName<'_>) -> Result<Offer, NoSignature> {
+        let Some((local, address)) = self.locals.get_key_value(name.provider) else {
             let known: Vec<&str> = self.locals.keys().map(|name| &**name).collect();
             return Err(NoSignature::Unknown(format!(
-                "The module has no provider with the local name \"{provider}\". It has {}; add it to required_providers.",
+                "The module has no provider with the local name \"{}\". It has {}; add it to required_providers.",
+                name.provider,
                 known.join(", ")
             )));
         };
-        match self.started.get(address) {
-            Ok(checked) => match checked.schema() {
-                Ok(_) => Ok(LocalFunctions::new([(name.clone(), checked)])),
-                // That it has no functions would lead astray.
-                Err(problems) => Err(NoSignature::Failed(problems)),
-            },
-            Err(problem) => Err(NoSignature::Unknown(told(&problem))),
+        let started = self.started.get(address).map_err(|problem| NoSignature::Unknown(told(&problem)))?;
+        // That it has no functions would lead astray.
+        started.schema().map_err(NoSignature::Failed)?;
+        let of = |provider| Offer::Now(LocalFunctions::new([(local.clone(), provider)]));
+        if started.declares_function(name.function) {
+            return Ok(of(started));
+        }
+        let Some(block) = self.graph.function_block(self.module, name) else { return Ok(of(started)) };
+        if let Some(configured) = self.started.configured(&self.configuration(local, name, &block.used)) {
+            configured.configured_functions().map_err(NoSignature::Failed)?;
+            return Ok(of(configured));
+        }
+        let names = started.type_names().functions;
+        match suggest(name.function, names.iter().map(|name| &**name)) {
+            Some(_) => Ok(of(started)),
+            None => Ok(Offer::Later),
+        }
+    }
+
+    fn configuration(&self, local: &Name, name: &ProviderFunctionName<'_>, used: &ProviderUse<'_>) -> ProviderConfig {
+        let local = LocalProvider { name: local.clone(), alias: name.alias.map(Into::into) };
+        match self.chosen.get(&local) {
+            Some(key) => used.config.instance(InstanceKey::String(key.clone())),
+            None => used.config.clone(),
         }
     }
 }
@@ -73,17 +140,28 @@ fn told(problem: &Diagnostic) -> String {
 }
 
 impl ProviderFunctions for OnDemand {
-    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, NoSignature> {
-        self.of(provider)?.signature(provider, function)
+    fn signature(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderSignature, NoSignature> {
+        match self.offer(name)? {
+            Offer::Now(functions) => functions.signature(name),
+            Offer::Later => Ok(any_arguments()),
+        }
     }
 
-    fn call(&self, provider: &str, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
-        let functions = self.of(provider).map_err(|none| match none {
-            NoSignature::Unknown(text) => FunctionError::new(text),
-            NoSignature::Failed(problems) => {
-                FunctionError::new(problems.iter().map(told).collect::<Vec<_>>().join("\n\n"))
+    fn call(&self, name: &ProviderFunctionName<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
+        match self.offer(name) {
+            Ok(Offer::Now(functions)) => functions.call(name, arguments),
+            Ok(Offer::Later) => Ok(Value::DYNAMIC),
+            Err(NoSignature::Unknown(text)) => Err(FunctionError::new(text)),
+            Err(NoSignature::Failed(problems)) => {
+                Err(FunctionError::new(problems.iter().map(told).collect::<Vec<_>>().join("\n\n")))
             }
-        })?;
-        functions.call(provider, function, arguments)
+        }
     }
+}
+
+/// Of a function that is not known yet, every call may be right.
+fn any_arguments() -> ProviderSignature {
+    let argument =
+        ProviderParameter { name: "argument".to_owned(), ty: Type::Dynamic, nullable: true, allows_unknown: true };
+    ProviderSignature { parameters: Vec::new(), variadic: Some(argument), result: Type::Dynamic }
 }

@@ -128,7 +128,7 @@ impl<'a> Choice<'a> {
 ///
 /// # Errors
 /// What is wrong with it.
-fn read_key(value: &Value) -> Result<Option<Name>, String> {
+pub(crate) fn read_key(value: &Value) -> Result<Option<Name>, String> {
     let marks = value.deep_marks();
     let (value, _) = value.unmark_deep();
     if marks.is_sensitive() || marks.is_ephemeral() {

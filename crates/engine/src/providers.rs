@@ -36,6 +36,8 @@ pub struct Providers {
 pub struct Started {
     source: Arc<dyn ProviderSource>,
     known: Mutex<HashMap<ProviderAddress, Arc<Checked>>>,
+    /// Those that have their configuration: functions may come with it.
+    configured: Mutex<HashMap<ProviderConfig, Arc<Checked>, RandomState>>,
 }
 
 impl Started {
@@ -50,6 +52,18 @@ impl Started {
         known.insert(address.clone(), Arc::clone(&provider));
         Ok(provider)
     }
+
+    /// The provider with this configuration, once it has it.
+    pub fn configured(&self, config: &ProviderConfig) -> Option<Arc<Checked>> {
+        self.configured.lock().unwrap_or_else(PoisonError::into_inner).get(config).cloned()
+    }
+
+    /// Whether the provider at `address` has a function whatever its configuration; said of one that does not start too, which is told
+    /// by whoever needs it.
+    pub fn has_function(&self, address: &ProviderAddress, function: &str) -> bool {
+        let Ok(provider) = self.get(address) else { return true };
+        provider.schema().is_err() || provider.declares_function(function)
+    }
 }
 
 /// A provider with its configuration.
@@ -62,7 +76,7 @@ struct Configured {
 impl Providers {
     /// None started yet.
     pub fn new(source: Arc<dyn ProviderSource>) -> Self {
-        let started = Arc::new(Started { source, known: Mutex::default() });
+        let started = Arc::new(Started { source, known: Mutex::default(), configured: Mutex::default() });
         Self { started, taken: HashMap::new(), configured: HashMap::default(), instances: HashMap::default() }
     }
 
@@ -94,6 +108,9 @@ impl Providers {
 
     /// Notes that a provider has taken its configuration.
     pub fn took(&mut self, config: ProviderConfig, provider: Arc<Checked>, value: Value) {
+        let mut configured = self.started.configured.lock().unwrap_or_else(PoisonError::into_inner);
+        configured.insert(config.clone(), Arc::clone(&provider));
+        drop(configured);
         self.configured.insert(config, Configured { provider, config: value });
     }
 

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 
 use crate::ahead::ask_ahead;
 use crate::applying::{self, AppliedRun, Done};
-use crate::config_graph::ConfigGraph;
+use crate::config_graph::{ConfigGraph, KnownFunctions};
 use crate::fitting::{Bodies, report_once};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
@@ -68,8 +68,14 @@ impl Run {
         (prepared, diagnostics)
     }
 
+    fn graph(&self) -> Arc<ConfigGraph> {
+        let started = Arc::clone(self.providers.on_demand());
+        let known = KnownFunctions::new(move |address, function| started.has_function(address, function));
+        Arc::new(ConfigGraph::new(&self.session.configuration).with_functions(known))
+    }
+
     fn prepare_anew(&mut self, bodies: Bodies) -> (Option<Arc<Prepared>>, Diagnostics) {
-        let graph = Arc::new(ConfigGraph::new(&self.session.configuration));
+        let graph = self.graph();
         let circles = graph.check();
         self.prepare_over(graph, circles, bodies)
     }
@@ -193,7 +199,7 @@ impl Run {
             return self.load(saved, prior_state);
         }
         // It has been planned over, so it has no cycles.
-        let graph = Arc::new(ConfigGraph::new(&self.session.configuration));
+        let graph = self.graph();
         // What is done is taken down with what it depends on: that is to be there when the first of it is.
         ask_ahead(&graph);
         let plan = self.load(saved, prior_state)?;

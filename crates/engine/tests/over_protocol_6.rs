@@ -4,6 +4,8 @@
 
 #[path = "it/actions.rs"]
 mod actions;
+#[path = "it/configured_functions.rs"]
+mod configured_functions;
 #[path = "it/deferral.rs"]
 mod deferral;
 #[path = "it/deferred_actions.rs"]

@@ -138,19 +138,43 @@ impl From<String> for NoSignature {
     }
 }
 
+/// The name of a provider's function: `provider::PROVIDER::FUNCTION`, or `provider::PROVIDER::ALIAS::FUNCTION` as in OpenTofu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProviderFunctionName<'a> {
+    /// The module's local name for the provider.
+    pub provider: &'a str,
+    /// Which of its configurations is meant: the one without alias where none is written.
+    pub alias: Option<&'a str>,
+    /// The function.
+    pub function: &'a str,
+}
+
+impl<'a> ProviderFunctionName<'a> {
+    /// The parts of the name of a function; none where it is not one of a provider.
+    pub fn parse(name: &'a str) -> Option<Self> {
+        let mut parts = name.strip_prefix("provider::")?.split("::");
+        let (provider, second, third) = (parts.next()?, parts.next()?, parts.next());
+        let (alias, function) = match third {
+            Some(function) => (Some(second), function),
+            None => (None, second),
+        };
+        parts.next().is_none().then_some(Self { provider, alias, function })
+    }
+}
+
 /// The functions that the providers of a module offer.
 pub trait ProviderFunctions: Send + Sync {
-    /// The signature of `provider::PROVIDER::FUNCTION`, where PROVIDER is the module's local name for it.
+    /// The signature of a function.
     ///
     /// # Errors
     ///
     /// There is no such provider or function, or the provider does not say.
-    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, NoSignature>;
+    fn signature(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderSignature, NoSignature>;
 
     /// Calls it. The arguments are converted, checked for null and unknown by the signature, and carry no marks.
     ///
     /// # Errors
     ///
     /// The function says what is wrong, and with which argument.
-    fn call(&self, provider: &str, function: &str, arguments: &[Value]) -> Result<Value, FunctionError>;
+    fn call(&self, name: &ProviderFunctionName<'_>, arguments: &[Value]) -> Result<Value, FunctionError>;
 }

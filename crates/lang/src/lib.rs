@@ -29,7 +29,8 @@ mod written;
 pub use answer::answer;
 pub use binding::{Binding, is_reserved};
 pub use context::{
-    Availability, Clock, FunctionContext, NoSignature, ProviderFunctions, ProviderParameter, ProviderSignature, Purity,
+    Availability, Clock, FunctionContext, NoSignature, ProviderFunctionName, ProviderFunctions, ProviderParameter,
+    ProviderSignature, Purity,
 };
 pub use defaults::Defaults;
 pub use evaluate::{evaluate, evaluate_constant, follow, observing, statement, traversal_text};

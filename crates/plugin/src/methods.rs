@@ -57,6 +57,7 @@ macro_rules! methods {
 methods! {
     SCHEMA: get_provider_schema::Request => get_provider_schema::Response, "GetSchema", "GetProviderSchema";
     IDENTITIES: get_resource_identity_schemas::Request => get_resource_identity_schemas::Response, "GetResourceIdentitySchemas", "GetResourceIdentitySchemas";
+    FUNCTIONS: get_functions::Request => get_functions::Response, "GetFunctions", "GetFunctions";
     VALIDATE_PROVIDER: validate_provider_config::Request => validate_provider_config::Response, "PrepareProviderConfig", "ValidateProviderConfig";
     CONFIGURE: configure_provider::Request => configure_provider::Response, "Configure", "ConfigureProvider";
     VALIDATE_RESOURCE: validate_resource_config::Request => validate_resource_config::Response, "ValidateResourceTypeConfig", "ValidateResourceConfig";

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groma_diagnostics::did_you_mean;
-use groma_lang::{FunctionError, NoSignature, ProviderFunctions, ProviderParameter, ProviderSignature};
+use groma_lang::{
+    FunctionError, NoSignature, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
+};
 use groma_value::Value;
 
 use crate::protocol::{FunctionSignature, Parameter};
@@ -22,7 +24,8 @@ impl LocalFunctions {
         Self { providers: providers.into_iter().collect() }
     }
 
-    fn find(&self, provider: &str, function: &str) -> Result<(&Checked, Arc<FunctionSignature>), String> {
+    fn find(&self, name: &ProviderFunctionName<'_>) -> Result<(&Checked, Arc<FunctionSignature>), String> {
+        let ProviderFunctionName { provider, function, .. } = *name;
         let Some(checked) = self.providers.get(provider) else {
             let known: Vec<&str> = self.providers.keys().map(|name| &**name).collect();
             let there_are =
@@ -33,11 +36,11 @@ impl LocalFunctions {
             ));
         };
         checked.function(function).map(|signature| (&**checked, signature)).ok_or_else(|| {
-            let known = checked.type_names().functions;
+            let known = checked.function_names();
             let there_are = if known.is_empty() {
                 "It has no functions".to_owned()
             } else {
-                format!("It has {}", known.join(", "))
+                format!("It has {}", known.iter().map(|name| &**name).collect::<Vec<_>>().join(", "))
             };
             let meant = did_you_mean(function, known.iter().map(|name| &**name));
             format!("Provider {} has no function named \"{function}\".{meant} {there_are}.", checked.address())
@@ -46,8 +49,8 @@ impl LocalFunctions {
 }
 
 impl ProviderFunctions for LocalFunctions {
-    fn signature(&self, provider: &str, function: &str) -> Result<ProviderSignature, NoSignature> {
-        let (_, signature) = self.find(provider, function)?;
+    fn signature(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderSignature, NoSignature> {
+        let (_, signature) = self.find(name)?;
         Ok(ProviderSignature {
             parameters: signature.parameters.iter().map(parameter).collect(),
             variadic: signature.variadic.as_ref().map(parameter),
@@ -55,9 +58,9 @@ impl ProviderFunctions for LocalFunctions {
         })
     }
 
-    fn call(&self, provider: &str, function: &str, arguments: &[Value]) -> Result<Value, FunctionError> {
-        let (checked, _) = self.find(provider, function).map_err(FunctionError::new)?;
-        let answer = checked.call_function(&function.into(), arguments.to_vec());
+    fn call(&self, name: &ProviderFunctionName<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
+        let (checked, _) = self.find(name).map_err(FunctionError::new)?;
+        let answer = checked.call_function(&name.function.into(), arguments.to_vec());
         // Expressions are evaluated where nothing else waits; a function that takes its time keeps this thread.
         answer.wait().map_err(|error| match error.argument {
             Some(argument) => FunctionError { argument: Some(argument), message: error.text.into() },

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use crate::protocol::{
     ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
     ConfigureStateStoreRequest, ConfigureStateStoreResponse, EphemeralResponse, FunctionError, FunctionSignature,
-    GenerateConfigRequest, GenerateConfigResponse, ImportRequest, ImportResponse, InvokeActionRequest, ListRequest,
-    LockStateRequest, LockStateResponse, MoveRequest, MoveResponse, OpenEphemeralRequest, OpenEphemeralResponse,
-    PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema, ReadDataRequest,
-    ReadDataResponse, ReadRequest, ReadResponse, ReadStateResponse, RenewEphemeralRequest, StateRequest,
-    StatesResponse, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse, UpgradeRequest,
-    UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
+    Functions, GenerateConfigRequest, GenerateConfigResponse, ImportRequest, ImportResponse, InvokeActionRequest,
+    ListRequest, LockStateRequest, LockStateResponse, MoveRequest, MoveResponse, OpenEphemeralRequest,
+    OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, ProviderSchema,
+    ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, ReadStateResponse, RenewEphemeralRequest,
+    StateRequest, StatesResponse, TypeNames, UnlockStateRequest, UpgradeIdentityRequest, UpgradeIdentityResponse,
+    UpgradeRequest, UpgradeResponse, ValidateProviderRequest, ValidateRequest, WriteStateRequest,
 };
 use crate::{Answer, Name, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::Value;
@@ -68,6 +68,15 @@ pub trait Provider: Send + Sync {
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
         let _ = name;
         None
+    }
+
+    /// The functions that it has now that it is configured, and that its schema need not tell of: OpenTofu calls these too.
+    ///
+    /// # Errors
+    ///
+    /// What kept the provider from answering.
+    fn configured_functions(&self) -> Answer<'_, Result<Functions, ProviderDiagnostics>> {
+        Answer::ready(Ok(Functions::new()))
     }
 
     /// Checks the provider's configuration.

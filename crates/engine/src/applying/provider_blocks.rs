@@ -27,8 +27,9 @@ impl Applier<'_> {
     /// Those that something is done with and that do not have their configuration already; none after an error, which is noted.
     fn configuring(&mut self, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
         let mut instances = BlockInstance::all(block, module, &self.world, &mut self.evaluation, self.providers)?;
-        // Which instance an ephemeral resource needs is found only when it is opened.
-        if !self.opening.contains(&block.config) {
+        // Which instance an ephemeral resource or a function needs is found only when it is opened or called.
+        let functions = || self.world.graph().function_providers().contains(&block.config);
+        if !self.opening.contains(&block.config) && !functions() {
             instances.retain(|instance| self.acting.contains(&instance.config));
         }
         let mut configuring = Vec::with_capacity(instances.len());

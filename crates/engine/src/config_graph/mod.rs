@@ -8,6 +8,7 @@ mod circles;
 mod cycle;
 mod edges;
 mod index;
+mod late_functions;
 mod nodes;
 mod operation;
 mod orphans;
@@ -16,9 +17,10 @@ mod requirements;
 mod rules_first;
 mod summary;
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
-use groma_address::{ConfigResource, InstanceKey, ModulePath};
+use groma_address::{ConfigResource, InstanceKey, ModulePath, ProviderConfig};
 use groma_config::{Configuration, Module, Resource};
 use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::Traversal;
@@ -28,10 +30,11 @@ pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use circles::Circles;
 pub(crate) use index::narrow;
 pub use index::{ModuleIndex, NodeIndex};
+pub use late_functions::KnownFunctions;
 use nodes::Modules;
 pub(crate) use nodes::mentions_others;
 pub use operation::{DrawnObject, Operation, OperationNode, operation_graph};
-use requirements::{ModuleEdges, draw};
+use requirements::{Drawn, ModuleEdges, draw};
 pub use summary::{ResourceDependencies, resource_dependencies};
 
 /// What a node stands for. The numbers are positions in the maps of [`Module`].
@@ -237,8 +240,8 @@ impl StaticModule {
 pub struct ConfigGraph {
     configuration: Arc<Configuration>,
     modules: Modules,
-    /// By module.
-    edges: OnceLock<Vec<ModuleEdges>>,
+    drawn: OnceLock<Drawn>,
+    known_functions: Option<KnownFunctions>,
     ancestors: OnceLock<Ancestors>,
 }
 
@@ -251,7 +254,8 @@ impl ConfigGraph {
         Self {
             configuration: Arc::clone(configuration),
             modules: Modules::of(&configuration.root),
-            edges: OnceLock::new(),
+            drawn: OnceLock::new(),
+            known_functions: None,
             ancestors: OnceLock::new(),
         }
     }
@@ -307,7 +311,26 @@ impl ConfigGraph {
     }
 
     fn edges(&self, module: ModuleIndex) -> &ModuleEdges {
-        &self.edges.get_or_init(|| draw(self, &self.configuration))[module.at()]
+        &self.drawn().modules[module.at()]
+    }
+
+    fn drawn(&self) -> &Drawn {
+        self.drawn.get_or_init(|| draw(self, &self.configuration))
+    }
+
+    /// The provider configurations that functions come with which are called.
+    pub fn function_providers(&self) -> &HashSet<ProviderConfig> {
+        &self.drawn().function_providers
+    }
+
+    /// The block of a provider configuration, if it has one.
+    fn provider_block(&self, config: &ProviderConfig) -> Option<(ModuleIndex, NodeIndex)> {
+        let owner = self.find(&config.module)?;
+        let owning = self.module(owner);
+        let position = owning.config.providers.keys().position(|local| {
+            local.alias == config.alias && owning.config.provider_address(&local.name) == config.provider
+        })?;
+        Some((owner, owning.provider(position)))
     }
 
     /// What each resource depends on, worked out when it is first asked for.

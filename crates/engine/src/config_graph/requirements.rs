@@ -1,12 +1,12 @@
 //! What the nodes of the configuration graph require of each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use groma_address::{ConfigResource, InstanceKey, ProviderConfig};
 use groma_config::{ActionBlock, Condition, Configuration, ImportIdentity, Module, Resource};
 use groma_diagnostics::Span;
-use groma_hcl::{Body, Expression, ExpressionKind, Step, Traversal};
-use groma_lang::{Binding, for_each_traversal, instance_key};
+use groma_hcl::{Body, Call, Expression, ExpressionKind, Step, Traversal};
+use groma_lang::{Binding, Mention, for_each_mention, instance_key};
 
 use super::edges::Edges;
 use super::rules_first::wait_for_rules;
@@ -21,25 +21,39 @@ pub(super) struct ModuleEdges {
     pub(super) dependents: Edges<Dependent>,
 }
 
+/// What the graph knows once its edges are drawn.
+#[derive(Debug)]
+pub(super) struct Drawn {
+    /// By module.
+    pub(super) modules: Vec<ModuleEdges>,
+    /// The provider configurations that functions come with which are called.
+    pub(super) function_providers: HashSet<ProviderConfig>,
+}
+
 /// Draws the edges between the nodes of all modules.
 ///
 /// References to what does not exist make no edge: they are reported by the checks of the configuration.
-pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Vec<ModuleEdges> {
+pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Drawn {
     let imports = imports(&configuration.root);
+    let mut function_providers = HashSet::new();
     let requires = graph.modules().map(|(index, module)| {
         let mut collector = Requirements::new(configuration, graph, &imports, index);
         let mut requires = Edges::with_room(module.len());
         for (node, kind) in module.nodes() {
             collector.collect(kind);
-            // A block that mentions itself is reported by the checks of the configuration.
-            requires.push(collector.take().filter(|requirement| requirement.place != Place::Here(node)));
+            // A block that mentions itself is reported by the checks of the configuration, but for a provider that calls what it brings.
+            let may_wait = matches!(kind, NodeKind::Provider(_));
+            requires.push(collector.take().filter(|one| may_wait || one.place != Place::Here(node)));
         }
+        function_providers.extend(collector.function_providers);
         requires
     });
     let mut requires: Vec<_> = requires.collect();
     wait_for_rules(graph, &mut requires);
     let dependents = dependents(graph, &requires);
-    requires.into_iter().zip(dependents).map(|(requires, dependents)| ModuleEdges { requires, dependents }).collect()
+    let edges = requires.into_iter().zip(dependents);
+    let modules = edges.map(|(requires, dependents)| ModuleEdges { requires, dependents }).collect();
+    Drawn { modules, function_providers }
 }
 
 /// The import blocks of the root module by the resource that they are into.
@@ -62,6 +76,7 @@ struct Requirements<'a> {
     found: Vec<Requirement>,
     /// Where each place is in `found`, once there are many.
     positions: HashMap<Place, usize>,
+    function_providers: Vec<ProviderConfig>,
 }
 
 /// Up to this many requirements, looking at each of them is the quickest.
@@ -69,7 +84,15 @@ const FEW: usize = 16;
 
 impl<'a> Requirements<'a> {
     fn new(configuration: &'a Configuration, graph: &'a ConfigGraph, imports: &'a Imports, index: ModuleIndex) -> Self {
-        Self { configuration, graph, imports, index, found: Vec::new(), positions: HashMap::new() }
+        Self {
+            configuration,
+            graph,
+            imports,
+            index,
+            found: Vec::new(),
+            positions: HashMap::new(),
+            function_providers: Vec::new(),
+        }
     }
 
     /// What was collected since the last call.
@@ -111,7 +134,7 @@ impl<'a> Requirements<'a> {
                     self.resource(module, resource);
                     self.triggers(module, resource, ActionEvents::Before);
                     let provider = self.configuration.provider_config(module.path(), resource);
-                    self.provider(index, provider.ok(), resource.header_span);
+                    self.provider(provider.ok(), resource.header_span);
                     self.imported(self.imports, index, resource);
                 }
             }
@@ -120,7 +143,7 @@ impl<'a> Requirements<'a> {
                 if let Some((_, action)) = config.actions.get_index(at as usize) {
                     self.action(module, action);
                     let provider = self.configuration.resolve_provider_config(module.path(), &action.local_provider());
-                    self.provider(index, provider.ok(), action.span);
+                    self.provider(provider.ok(), action.span);
                 }
             }
             NodeKind::Trigger(at) => {
@@ -196,7 +219,20 @@ impl<'a> Requirements<'a> {
     }
 
     fn expression(&mut self, module: &StaticModule, expression: &Expression) {
-        for_each_traversal(expression, &mut |traversal| self.traversal(module, traversal, Place::Here));
+        for_each_mention(expression, &mut |mention, _| match mention {
+            Mention::Name(traversal) => self.traversal(module, traversal, Place::Here),
+            Mention::Function(call) => self.function(self.index, call),
+            Mention::Word(..) => {}
+        });
+    }
+
+    /// What comes with the configuration of a provider waits for that.
+    fn function(&mut self, seen_from: ModuleIndex, call: &Call) {
+        let graph = self.graph;
+        if let Some(block) = graph.late_function_block(seen_from, &call.name.name) {
+            self.block(block.module, block.node, call.name.span);
+            self.function_providers.push(block.used.config);
+        }
     }
 
     fn option(&mut self, module: &StaticModule, expression: Option<&Expression>) {
@@ -289,8 +325,10 @@ impl<'a> Requirements<'a> {
         let Some((_, call)) = calling.config.calls.get_index(caller.call as usize) else { return };
         let (arguments, _) = call.body.attributes();
         if let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) {
-            for_each_traversal(&argument.expression, &mut |traversal| {
-                self.traversal(calling, traversal, Place::Caller)
+            for_each_mention(&argument.expression, &mut |mention, _| match mention {
+                Mention::Name(traversal) => self.traversal(calling, traversal, Place::Caller),
+                Mention::Function(call) => self.function(caller.module, call),
+                Mention::Word(..) => {}
             });
         }
     }
@@ -369,18 +407,16 @@ impl<'a> Requirements<'a> {
         }
     }
 
-    fn provider(&mut self, index: ModuleIndex, provider: Option<ProviderConfig>, span: Span) {
-        let Some(provider) = provider else { return };
-        let Some(owner) = self.graph.find(&provider.module) else { return };
-        let owning = self.graph.module(owner);
-        let position = owning.config.providers.keys().position(|local| {
-            local.alias == provider.alias && owning.config.provider_address(&local.name) == provider.provider
-        });
-        if let Some(position) = position {
-            let node = owning.provider(position);
-            let place = if owner == index { Place::Here(node) } else { Place::Above(owner, node) };
-            self.add(place, None, span);
+    fn provider(&mut self, provider: Option<ProviderConfig>, span: Span) {
+        if let Some((owner, node)) = provider.and_then(|provider| self.graph.provider_block(&provider)) {
+            self.block(owner, node, span);
         }
+    }
+
+    /// The block of a provider, which is here or further up.
+    fn block(&mut self, owner: ModuleIndex, node: NodeIndex, span: Span) {
+        let place = if owner == self.index { Place::Here(node) } else { Place::Above(owner, node) };
+        self.add(place, None, span);
     }
 }
 

@@ -123,6 +123,7 @@ impl<'a> Planner<'a> {
         used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
         used.extend(parts.state.provider_instances().map(ProviderConfig::block));
         used.extend(wanted::providers(parts.session, parts.options));
+        used.extend(graph.function_providers().iter().cloned());
         let recovery = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight);
         used.extend(recovery.map(|begin| begin.provider.block()));
         let is_asked_after = parts.options.recovery.as_ref().is_some_and(|recovery| !recovery.in_flight.is_empty());

@@ -6,6 +6,7 @@
 mod around;
 mod called;
 mod expansion;
+mod functions;
 mod scope;
 
 use std::cell::OnceCell;
@@ -76,6 +77,8 @@ pub struct ModuleData {
     pub calls: Vec<CallData>,
     /// Resources.
     pub resources: Vec<ResourceData>,
+    /// What it can call, where that is not the same for all instances of the module.
+    functions: OnceCell<Box<FunctionContext>>,
 }
 
 /// A module call in one instance of the calling module.
@@ -193,14 +196,6 @@ impl World {
         &self.surroundings
     }
 
-    /// What expressions in a module can call: `common`, and the functions of the module's providers.
-    fn functions<'a>(&'a self, id: ModuleId, common: &'a FunctionContext) -> &'a FunctionContext {
-        let module = self.module(id).of;
-        let Some(functions) = self.surroundings.functions.of(module) else { return common };
-        let Some(cell) = self.functions.get(module.at()) else { return common };
-        cell.get_or_init(|| FunctionContext { provider_functions: Some(Arc::clone(functions)), ..common.clone() })
-    }
-
     /// Whether values in a module instance carry what is deprecated about them: applying tells no more than the plan did.
     pub fn tells_deprecations(&self, id: ModuleId) -> bool {
         self.tells_deprecations_in(self.module(id).of)
@@ -287,6 +282,7 @@ impl World {
             outputs: vec![None; config.outputs.len()],
             calls: config.calls.iter().map(|_| CallData::default()).collect(),
             resources: config.resources.keys().enumerate().map(resource).collect(),
+            functions: OnceCell::new(),
         };
         self.by_address.insert(address, id);
         self.instances[of.at()].push(id);

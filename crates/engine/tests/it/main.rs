@@ -5,6 +5,7 @@
 mod actions;
 mod circles;
 mod clerk;
+mod configured_functions;
 mod deferral;
 mod deferred_actions;
 mod depends_on;

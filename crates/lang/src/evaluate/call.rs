@@ -7,7 +7,9 @@ use groma_value::{Marks, Type, Value, convert};
 use super::Evaluator;
 use super::called::{Called, bare};
 use super::observe::failed_since;
-use crate::context::{Availability, NoSignature, ProviderFunctions, ProviderParameter, ProviderSignature};
+use crate::context::{
+    Availability, NoSignature, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
+};
 use crate::function_error::FunctionError;
 use crate::functions::{self, CallSite, Function};
 
@@ -238,22 +240,20 @@ impl Evaluator<'_> {
 
     /// A function that is not built in: one of a provider, or one that does not exist.
     fn call_elsewhere(&mut self, name: &str, call: &Call, whole: &Expression) -> Value {
-        let parts: Vec<&str> = name.split("::").collect();
-        // The functions of a provider are the same whatever its configuration says, so that the alias of one, which OpenTofu takes, says nothing.
-        if let ["provider", provider, function] | ["provider", provider, _, function] = parts.as_slice() {
+        if let Some(name) = ProviderFunctionName::parse(name) {
             let scope = self.scope;
             return match &scope.functions().provider_functions {
-                Some(functions) => self.call_provider(functions.as_ref(), (provider, function), call, whole),
+                Some(functions) => self.call_provider(functions.as_ref(), name, call, whole),
                 None => self.unknown_function(
-                    format!("The functions of provider \"{provider}\" cannot be called here."),
+                    format!("The functions of provider \"{}\" cannot be called here.", name.provider),
                     call,
                     whole,
                 ),
             };
         }
-        if let [single] = parts.as_slice() {
-            let meant = did_you_mean(single, functions::names());
-            let detail = format!("There is no function named \"{single}\".{meant}");
+        if !name.contains("::") {
+            let meant = did_you_mean(name, functions::names());
+            let detail = format!("There is no function named \"{name}\".{meant}");
             self.report(Diagnostic::error(unknown(call), detail).at(call.name.span).within(whole.span));
             return Value::DYNAMIC;
         }
@@ -272,11 +272,11 @@ impl Evaluator<'_> {
     fn call_provider(
         &mut self,
         functions: &dyn ProviderFunctions,
-        (provider, function): (&str, &str),
+        name: ProviderFunctionName<'_>,
         call: &Call,
         whole: &Expression,
     ) -> Value {
-        let signature = match functions.signature(provider, function) {
+        let signature = match functions.signature(&name) {
             Ok(signature) => signature,
             Err(NoSignature::Unknown(problem)) => return self.unknown_function(problem, call, whole),
             Err(NoSignature::Failed(problems)) => {
@@ -300,7 +300,7 @@ impl Evaluator<'_> {
         if prepared.unknown {
             return Value::unknown(signature.result).with_marks(&prepared.marks);
         }
-        match functions.call(provider, function, &prepared.values) {
+        match functions.call(&name, &prepared.values) {
             Ok(value) => value.with_marks(&prepared.marks),
             Err(problem) => {
                 let marks: Vec<(usize, Marks)> =

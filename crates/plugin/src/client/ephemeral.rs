@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_provider::{
     CallFunctionRequest, CloseEphemeralRequest, EphemeralResponse, FunctionError, OpenEphemeralRequest,
-    OpenEphemeralResponse, Private, ProviderDiagnostic, ProviderDiagnostics, RenewEphemeralRequest, ValidateRequest,
+    OpenEphemeralResponse, Private, ProviderDiagnostics, RenewEphemeralRequest, ValidateRequest,
 };
 use groma_value::Value;
 use prost::bytes::Bytes;
@@ -78,14 +78,10 @@ pub(super) async fn call_function(
     session: Arc<Session>,
     request: CallFunctionRequest,
 ) -> Outcome<Result<Value, FunctionError>> {
-    let name = &request.name;
-    let signature = session.schemas().function(name).ok_or_else(|| {
-        let detail = format!("The provider has no function named {name:?}.");
-        ProviderDiagnostics::from(ProviderDiagnostic::error("Unknown function", detail))
-    })?;
+    let CallFunctionRequest { name, signature, arguments: given } = request;
     let types = signature.parameters.iter().chain(signature.variadic.iter().cycle());
-    let mut arguments = Vec::with_capacity(request.arguments.len());
-    for (value, parameter) in request.arguments.iter().zip(types) {
+    let mut arguments = Vec::with_capacity(given.len());
+    for (value, parameter) in given.iter().zip(types) {
         arguments.extend(session.encode(value, &parameter.ty)?);
     }
     let message = v6::call_function::Request { name: name.to_string(), arguments };

@@ -137,6 +137,10 @@ impl Provider for Plugin {
         self.schemas().ok()?.function(name)
     }
 
+    fn configured_functions(&self) -> Answer<'_, Result<Functions, ProviderDiagnostics>> {
+        self.converse(|session| async move { session.functions().await.map(Ok) }, Err)
+    }
+
     fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
         let talk = async move |session: Arc<Session>| {
             let config = session.encode(&request.config, session.schemas().declared().config.block.implied_type())?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
-use groma_provider::{ProviderDiagnostic, ProviderDiagnostics, Schema};
+use groma_provider::{Functions, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::{Type, Value};
 use prost::Message;
 use prost::bytes::Bytes;
@@ -82,6 +82,25 @@ impl Session {
     /// What the provider declares.
     pub fn schemas(&self) -> &Arc<Schemas> {
         &self.schemas
+    }
+
+    /// The functions that it has with its configuration.
+    pub async fn functions(&self) -> Result<Functions, ProviderDiagnostics> {
+        let method = methods::FUNCTIONS;
+        let response = match exchange(&self.connection, method, &v6::get_functions::Request {}).await {
+            Ok(response) => response,
+            // Providers of older minor versions do not know the call.
+            Err(status) if status.code() == Code::Unimplemented => return Ok(Functions::new()),
+            Err(status) => return Err(failure(&self.address, &self.connection, method.name(), status).await),
+        };
+        let problems = wire::diagnostics(response.diagnostics);
+        if problems.has_errors() {
+            return Err(problems);
+        }
+        // As with those of the schema, one that cannot be read is not there.
+        let readable =
+            |(name, message): (String, v6::Function)| Some((name.into(), Arc::new(wire::function(&message).ok()?)));
+        Ok(response.functions.into_iter().filter_map(readable).collect())
     }
 
     /// Calls the provider.

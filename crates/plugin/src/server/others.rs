@@ -121,7 +121,7 @@ impl Adapter {
 
     async fn called(&self, message: v6::call_function::Request) -> Result<v6::DynamicValue, FunctionError> {
         let unfit = |text: String, argument| FunctionError { text, argument };
-        let Some(signature) = self.provider().function(&message.name) else {
+        let Some(signature) = self.function(&message.name).await else {
             return Err(unfit(format!("This provider has no function named \"{}\".", message.name), None));
         };
         let arguments = message.arguments.iter().enumerate().map(|(position, argument)| {
@@ -134,7 +134,7 @@ impl Adapter {
         if arguments.len() < signature.parameters.len() {
             return Err(unfit("There are fewer arguments than parameters.".to_owned(), None));
         }
-        let request = CallFunctionRequest { name: message.name.into(), arguments };
+        let request = CallFunctionRequest { name: message.name.into(), signature: Arc::clone(&signature), arguments };
         let result = self.provider().call_function(request).await?;
         wire::encode(&result, &signature.return_type)
             .map_err(|error| unfit(format!("The result does not fit the function's return type: {error}."), None))

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_provider::{Name, ProviderDiagnostic, ProviderDiagnostics, Schema, SchemaLookup};
+use groma_provider::{FunctionSignature, Name, ProviderDiagnostic, ProviderDiagnostics, Schema, SchemaLookup};
 
 use super::adapter::{Adapter, Step};
 use crate::proto::{v5, v6};
@@ -99,6 +99,28 @@ impl Adapter {
             }
         }
         response
+    }
+
+    /// All functions, those that it has only with its configuration included.
+    pub async fn get_functions(&self) -> v6::get_functions::Response {
+        let mut response = v6::get_functions::Response { functions: self.functions(), diagnostics: Vec::new() };
+        match self.provider().configured_functions().await {
+            Ok(configured) => {
+                let messages =
+                    configured.iter().map(|(name, signature)| (text(name), wire::function_message(signature)));
+                response.functions.extend(messages);
+            }
+            Err(problems) => response.diagnostics = wire::diagnostics_message(&problems),
+        }
+        response
+    }
+
+    /// The signature of one of them.
+    pub async fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
+        if let Some(known) = self.provider().function(name) {
+            return Some(known);
+        }
+        self.provider().configured_functions().await.ok()?.remove(name)
     }
 
     pub fn functions(&self) -> HashMap<String, v6::Function> {

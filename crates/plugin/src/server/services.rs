@@ -243,7 +243,7 @@ macro_rules! answers {
 answers! {
     "GetMetadata": get_metadata = |adapter, _message| adapter.get_metadata();
     "GetResourceIdentitySchemas": get_resource_identity_schemas = |adapter, _message| adapter.get_identity_schemas();
-    "GetFunctions": get_functions = |adapter, _message| v6::get_functions::Response { functions: adapter.functions(), diagnostics: Vec::new() };
+    "GetFunctions": get_functions = |adapter, _message| adapter.get_functions().await;
     "ValidateProviderConfig": validate_provider_config = |adapter, message| only_problems(adapter.validate_provider(message).await);
     "ConfigureProvider": configure_provider = |adapter, message| only_problems(adapter.configure(message).await);
     "ValidateResourceConfig": validate_resource_config = |adapter, message| only_problems(adapter.validate_resource(message).await);

@@ -173,8 +173,12 @@ fn newer_library() {
 
 fn functions_and_ephemeral() {
     with_peer(async |plugin, _| {
-        let call =
-            |argument: &str| CallFunctionRequest { name: "twice".into(), arguments: vec![Value::string(argument)] };
+        let signature = plugin.function("twice").unwrap();
+        let call = |argument: &str| CallFunctionRequest {
+            name: "twice".into(),
+            signature: Arc::clone(&signature),
+            arguments: vec![Value::string(argument)],
+        };
         assert_eq!(plugin.call_function(call("ab")).await, Ok(Value::string("abab")));
         let error = plugin.call_function(call("bad")).await.unwrap_err();
         assert_eq!((error.argument, error.text.as_str()), (Some(0), "bad is not doubled"));

@@ -1,15 +1,16 @@
 //! Functions of providers (plugin-protocol 1.3).
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
 use super::Checked;
 use crate::contract::{Secrets, check_shape, check_unknowns};
-use crate::protocol::{CallFunctionRequest, FunctionError, FunctionSignature};
+use crate::protocol::{CallFunctionRequest, FunctionError, FunctionSignature, Functions};
 use crate::{Answer, Name};
 
 /// What functions have returned so far, as hashes: the same call must have the same result, while planning and applying
@@ -32,9 +33,35 @@ impl Results {
 }
 
 impl Checked {
-    /// The signature of a function; `None` when the provider does not have it.
+    /// The signature of a function of the provider's schema, or of one that came with its configuration and has been asked for by
+    /// [`Checked::configured_functions`]; `None` when the provider does not have it.
     pub fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
-        self.provider.function(name)
+        self.provider.function(name).or_else(|| self.configured_functions.get()?.get(name).cloned())
+    }
+
+    /// Whether the provider has a function whatever its configuration.
+    pub fn declares_function(&self, name: &str) -> bool {
+        self.provider.function(name).is_some()
+    }
+
+    /// The functions that the provider has with the configuration that it was given. It is asked once.
+    ///
+    /// # Errors
+    ///
+    /// The provider could not answer.
+    pub fn configured_functions(&self) -> Result<&Functions, Diagnostics> {
+        if let Some(known) = self.configured_functions.get() {
+            return Ok(known);
+        }
+        // As for calls: what evaluates waits, and nothing else does.
+        let functions = self.provider.configured_functions().wait().map_err(|problems| self.plain(problems))?;
+        Ok(self.configured_functions.get_or_init(|| functions))
+    }
+
+    /// The names of all functions that are known of.
+    pub(crate) fn function_names(&self) -> BTreeSet<Name> {
+        let configured = self.configured_functions.get().into_iter().flat_map(Functions::keys);
+        self.type_names().functions.iter().chain(configured).cloned().collect()
     }
 
     /// Calls a function with arguments that have been converted to the types of its parameters, without marks.
@@ -42,13 +69,13 @@ impl Checked {
     /// The result is of the type that the signature promises. Where the arguments are known it is known too, and the same whenever they are;
     /// otherwise it may be open as a whole or in parts.
     pub fn call_function(&self, name: &Name, arguments: Vec<Value>) -> Answer<'_, Result<Value, FunctionError>> {
-        let Some(signature) = self.provider.function(name) else {
+        let Some(signature) = self.function(name) else {
             let text = format!("provider {} has no function named {name:?}", self.address);
             return Answer::ready(Err(FunctionError { text, argument: None }));
         };
         let is_known = arguments.iter().all(Value::is_wholly_known);
         let call = is_known.then(|| self.results.hasher.hash_one((name, &arguments)));
-        let request = CallFunctionRequest { name: name.clone(), arguments };
+        let request = CallFunctionRequest { name: name.clone(), signature: Arc::clone(&signature), arguments };
         self.provider.call_function(request).map(move |result| {
             let result = result?;
             let found = check_shape(&signature.return_type, &result);

@@ -26,8 +26,8 @@ pub use read::{DataInput, Opened, Read, ReadData, ReadInput};
 pub use stored::{StoredIdentity, StoredState};
 
 use crate::protocol::{
-    ClientCapabilities, CloseEphemeralRequest, ConfigureRequest, ProviderSchema, TypeNames, ValidateProviderRequest,
-    ValidateRequest,
+    ClientCapabilities, CloseEphemeralRequest, ConfigureRequest, Functions, ProviderSchema, TypeNames,
+    ValidateProviderRequest, ValidateRequest,
 };
 use crate::provider::SchemaLookup;
 use crate::{Answer, BodyDecoder, Name, Provider, ProviderDiagnostics, Schema};
@@ -83,6 +83,7 @@ pub struct Checked {
     schemas: Mutex<KnownSchemas>,
     log: Option<Arc<LogHook>>,
     results: function::Results,
+    configured_functions: OnceLock<Functions>,
 }
 
 impl Checked {
@@ -95,6 +96,7 @@ impl Checked {
             schemas: Mutex::default(),
             log: None,
             results: function::Results::default(),
+            configured_functions: OnceLock::new(),
         }
     }
 

@@ -1,5 +1,8 @@
 //! Functions that a provider brings into the language.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use groma_value::{Type, Value};
 
 use crate::{Description, Name};
@@ -36,11 +39,16 @@ pub struct Parameter {
     pub description: Description,
 }
 
+/// Functions by their names.
+pub type Functions = BTreeMap<Name, Arc<FunctionSignature>>;
+
 /// A function call.
 #[derive(Clone, Debug)]
 pub struct CallFunctionRequest {
     /// The function.
     pub name: Name,
+    /// What the provider said that it takes and returns.
+    pub signature: Arc<FunctionSignature>,
     /// One value for each argument, of the parameters' types.
     pub arguments: Vec<Value>,
 }

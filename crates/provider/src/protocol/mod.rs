@@ -17,7 +17,7 @@ pub use action::{ActionProgress, InvokeActionRequest, PlanActionRequest, PlanAct
 pub use ephemeral::{
     CloseEphemeralRequest, EphemeralResponse, OpenEphemeralRequest, OpenEphemeralResponse, RenewEphemeralRequest,
 };
-pub use function::{CallFunctionRequest, FunctionError, FunctionSignature, Parameter};
+pub use function::{CallFunctionRequest, FunctionError, FunctionSignature, Functions, Parameter};
 pub use list::{GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListSink, ListWanted, Listed};
 pub use raw::RawState;
 pub use resource::{

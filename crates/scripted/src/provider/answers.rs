@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
-    EphemeralResponse, FunctionError, FunctionSignature, GenerateConfigRequest, GenerateConfigResponse, ImportRequest,
-    ImportResponse, InvokeActionRequest, ListRequest, MoveRequest, MoveResponse, OpenEphemeralRequest,
+    EphemeralResponse, FunctionError, FunctionSignature, Functions, GenerateConfigRequest, GenerateConfigResponse,
+    ImportRequest, ImportResponse, InvokeActionRequest, ListRequest, MoveRequest, MoveResponse, OpenEphemeralRequest,
     OpenEphemeralResponse, PlanActionRequest, PlanActionResponse, PlanRequest, PlanResponse, Provider,
     ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, ReadDataRequest, ReadDataResponse, ReadRequest,
     ReadResponse, RenewEphemeralRequest, SchemaLookup, TypeNames, UpgradeIdentityRequest, UpgradeIdentityResponse,
@@ -82,10 +82,17 @@ impl Provider for Scripted {
         self.functions.get(name).map(|(signature, _)| Arc::clone(signature))
     }
 
+    fn configured_functions(&self) -> Answer<'_, Result<Functions, ProviderDiagnostics>> {
+        let all = self.configured_functions.iter().map(|(name, (signature, _))| (name.clone(), Arc::clone(signature)));
+        Answer::ready(Ok(self.configured.get().map(|_| all.collect()).unwrap_or_default()))
+    }
+
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
-        Answer::ready(match self.functions.get(&request.name) {
-            Some((_, body)) => body(&request.arguments),
-            None => Err(FunctionError { text: format!("no function {}", request.name), argument: None }),
+        let configured = self.configured.get().zip(self.configured_functions.get(&request.name));
+        Answer::ready(match (self.functions.get(&request.name), configured) {
+            (Some((_, body)), _) => body(&request.arguments),
+            (None, Some((config, (_, body)))) => body(config, &request.arguments),
+            (None, None) => Err(FunctionError { text: format!("no function {}", request.name), argument: None }),
         })
     }
 
@@ -96,6 +103,8 @@ impl Provider for Scripted {
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::Configure, "", &[&request.config]);
+        // The first counts, as a process is configured once.
+        let _ = self.configured.set(request.config.clone());
         Answer::ready(answered(self.configure.as_ref(), &request, ProviderDiagnostics::new))
     }
 

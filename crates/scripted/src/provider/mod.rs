@@ -4,7 +4,7 @@ mod answers;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use groma_provider::{
     ConfigureRequest, FunctionError, FunctionSignature, GenerateConfigRequest, GenerateConfigResponse, Name,
@@ -18,6 +18,9 @@ use crate::world::World;
 
 /// What a function gives for its arguments.
 type FunctionBody = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
+
+/// The same, for the provider's configuration and its arguments.
+type ConfiguredBody = dyn Fn(&Value, &[Value]) -> Result<Value, FunctionError> + Send + Sync;
 
 /// What the provider writes for an object.
 type Generating = dyn Fn(&GenerateConfigRequest) -> GenerateConfigResponse + Send + Sync;
@@ -35,6 +38,10 @@ pub struct Scripted {
     lists: BTreeMap<Name, ListScript>,
     generate: Option<Arc<Generating>>,
     functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<FunctionBody>)>,
+    /// Those that it has once it is configured.
+    configured_functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<ConfiguredBody>)>,
+    /// What it was configured with.
+    configured: OnceLock<Value>,
     configure: Option<Handler<ConfigureRequest, ProviderDiagnostics>>,
     world: World,
     calls: Mutex<Vec<Call>>,
@@ -56,6 +63,8 @@ impl Scripted {
             lists: BTreeMap::new(),
             generate: None,
             functions: BTreeMap::new(),
+            configured_functions: BTreeMap::new(),
+            configured: OnceLock::new(),
             configure: None,
             world: World::new(),
             calls: Mutex::default(),
@@ -118,6 +127,18 @@ impl Scripted {
         body: impl Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync + 'static,
     ) -> Self {
         self.functions.insert(name.into(), (Arc::new(signature), Arc::new(body)));
+        self
+    }
+
+    /// The same, with a function that it has only once it is configured: `body` is handed the configuration too.
+    #[must_use]
+    pub fn configured_function(
+        mut self,
+        name: impl Into<Name>,
+        signature: FunctionSignature,
+        body: impl Fn(&Value, &[Value]) -> Result<Value, FunctionError> + Send + Sync + 'static,
+    ) -> Self {
+        self.configured_functions.insert(name.into(), (Arc::new(signature), Arc::new(body)));
         self
     }
 

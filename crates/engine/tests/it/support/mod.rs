@@ -283,6 +283,16 @@ impl Planned {
         self
     }
 
+    /// The same, saved and loaded by a run of its own, with providers that know nothing yet.
+    pub fn for_another_run(self, project: &Project) -> Self {
+        let bytes = self.run.save(self.plan.as_ref().unwrap()).unwrap();
+        let (configuration, sources, diagnostics) = project.load();
+        let mut run = Run::new(project.session(configuration.unwrap(), sources));
+        let state = groma_state::file::read(&groma_state::file::write(&project.state)).unwrap();
+        let plan = run.load_to_apply(SavedPlan::read(&bytes).unwrap(), state).unwrap();
+        Self { plan: Some(plan), diagnostics, run }
+    }
+
     /// The uses of what is deprecated, a line each: where, who uses it, and what it is.
     pub fn uses(&self) -> Vec<String> {
         let sources = &self.run.session().sources;
