@@ -32,7 +32,7 @@ pub(crate) use index::narrow;
 pub use index::{ModuleIndex, NodeIndex};
 pub use late_functions::KnownFunctions;
 use nodes::Modules;
-pub(crate) use nodes::mentions_others;
+pub(crate) use nodes::looks_around;
 pub use operation::{DrawnObject, Operation, OperationNode, operation_graph};
 use requirements::{Drawn, ModuleEdges, draw};
 pub use summary::{ResourceDependencies, resource_dependencies};
@@ -42,7 +42,7 @@ pub use summary::{ResourceDependencies, resource_dependencies};
 pub enum NodeKind {
     /// An input variable.
     Variable(u32),
-    /// Validation rules of a variable that look at other objects too.
+    /// The validation rules of a variable, where one of them looks at other objects too.
     Validation(u32),
     /// A local value.
     Local(u32),

@@ -80,9 +80,7 @@ fn lay_out(config: &Module) -> (Vec<NodeKind>, Layout) {
     let triggering = |resource: &Resource| !resource.lifecycle.action_triggers.is_empty();
     kinds.extend(places(config.resources.values(), triggering).map(NodeKind::Trigger));
     kinds.extend((0..narrow(config.checks.len())).map(NodeKind::Check));
-    let looking_around =
-        |variable: &Variable| variable.validations.iter().any(|rule| mentions_others(rule, &variable.name));
-    kinds.extend(places(config.variables.values(), looking_around).map(NodeKind::Validation));
+    kinds.extend(places(config.variables.values(), looks_around).map(NodeKind::Validation));
     (kinds, layout)
 }
 
@@ -91,9 +89,13 @@ fn places<'a, T: 'a>(all: impl Iterator<Item = &'a T>, counts: impl Fn(&T) -> bo
     (0..).zip(all).filter(move |(_, item)| counts(item)).map(|(at, _)| at)
 }
 
-/// Whether a validation rule looks at more than its own variable. Such a rule is a node of its own, because two
-/// variables may look at each other.
-pub(crate) fn mentions_others(rule: &Condition, own: &str) -> bool {
+/// Whether a validation rule of a variable looks at more than that. Its rules are a node of their own then, because two variables may
+/// look at each other.
+pub(crate) fn looks_around(variable: &Variable) -> bool {
+    variable.validations.iter().any(|rule| mentions_others(rule, &variable.name))
+}
+
+fn mentions_others(rule: &Condition, own: &str) -> bool {
     let mut others = false;
     let mut look = |traversal: &Traversal| {
         others |= match parse_reference(traversal).map(|found| found.target) {

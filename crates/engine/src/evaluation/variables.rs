@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::Name;
-use groma_config::{Condition, Variable};
+use groma_config::Variable;
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_hcl::Expression;
 use groma_lang::observing;
@@ -11,7 +11,7 @@ use groma_value::Value;
 
 use super::values::{Evaluation, names};
 use crate::checks::{Checkable, Verdict, judge};
-use crate::config_graph::{Deprecations, mentions_others};
+use crate::config_graph::{Deprecations, looks_around};
 use crate::deprecation::tell_own;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, World};
@@ -42,20 +42,21 @@ impl Evaluation {
             return Outcome::Failed;
         }
         world.module_mut(module).variables[at as usize] = Some(value);
-        let own: Vec<&Condition> = variable.validations.iter().filter(|rule| !mentions_others(rule, name)).collect();
-        self.validate(world, module, variable, &own, span)
+        if looks_around(variable) {
+            return Outcome::Done;
+        }
+        self.hold_to_rules(world, module, variable, span)
     }
 
-    /// The validation rules of a variable that look at other objects too.
+    /// The validation rules of a variable, where one of them looks at other objects too.
     pub fn validation(&mut self, world: &World, module: ModuleId, at: u32) -> Outcome {
         let config = world.static_module(module).config.clone();
         let Some((name, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
-        let rules: Vec<&Condition> = variable.validations.iter().filter(|rule| mentions_others(rule, name)).collect();
         let span = match world.module(module).caller {
             None => self.inputs.get(name).map(|input| input.span).filter(|span| !span.is_none()),
             Some(caller) => argument_of(world, caller, module, name).map(|argument| argument.span),
         };
-        self.validate(world, module, variable, &rules, span.unwrap_or(variable.span))
+        self.hold_to_rules(world, module, variable, span.unwrap_or(variable.span))
     }
 
     /// The value of a module call's argument, and where it is written; none after an error.
@@ -102,21 +103,14 @@ impl Evaluation {
         }
     }
 
-    fn validate(
-        &mut self,
-        world: &World,
-        module: ModuleId,
-        variable: &Variable,
-        rules: &[&Condition],
-        span: Span,
-    ) -> Outcome {
-        if rules.is_empty() {
+    fn hold_to_rules(&mut self, world: &World, module: ModuleId, variable: &Variable, span: Span) -> Outcome {
+        if variable.validations.is_empty() {
             return Outcome::Done;
         }
         let functions = Arc::clone(&self.functions);
         let scope = InstanceScope::new(world, module, &functions);
         let mut outcome = Outcome::Done;
-        for rule in rules {
+        for rule in &variable.validations {
             let mut problems = Diagnostics::new();
             let verdict = judge(Checkable::Variable, rule, &scope, &mut problems);
             // What a rule compares with need not be told.

@@ -97,6 +97,39 @@ fn pl_29_keys_that_only_apply_knows_are_refused() {
     assert_eq!(planned.errors(), ["Invalid for_each argument"]);
 }
 
+#[test]
+fn rules_of_one_variable_are_told_together_once_what_they_look_at_is_sound() {
+    let with = |other: u32| {
+        format!(
+            "variable \"a\" {{
+               default = 1
+               validation {{
+                 condition     = var.a > 5
+                 error_message = \"Too small.\"
+               }}
+               validation {{
+                 condition     = var.a > var.b
+                 error_message = \"Smaller than b.\"
+               }}
+             }}
+             variable \"b\" {{
+               default = {other}
+               validation {{
+                 condition     = var.b > 5
+                 error_message = \"Too small itself.\"
+               }}
+             }}"
+        )
+    };
+    let told = |other: u32| {
+        let planned = Project::new(&with(other)).plan();
+        let messages = planned.diagnostics.iter().map(|problem| problem.detail.lines().next().unwrap().to_owned());
+        messages.collect::<Vec<_>>()
+    };
+    assert_eq!(told(6), ["Too small.", "Smaller than b."]);
+    assert_eq!(told(3), ["Too small itself."]);
+}
+
 /// What a rule itself stands on can only come before it; everything else waits, also where another rule looks at that.
 #[test]
 fn rules_that_look_at_what_is_made_of_their_variable_hold_back_the_rest() {
