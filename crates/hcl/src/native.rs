@@ -117,7 +117,9 @@ fn check_labels(block: &Block, spec: &BlockSpec) -> Result<(), Diagnostic> {
     }
     if let Some(missing) = spec.labels.get(block.labels.len()) {
         let detail = format!("Every {kind} block must have {} ({}).", labels(wanted), spec.labels.join(", "));
-        return Err(Diagnostic::error(format!("Missing {missing} for {kind}"), detail).at(brace).within(header));
+        // A header that was broken off has no brace: its body is said to be where it begins.
+        let place = if brace.start() == header.start() { block.kind.span } else { brace };
+        return Err(Diagnostic::error(format!("Missing {missing} for {kind}"), detail).at(place).within(header));
     }
     Ok(())
 }
