@@ -131,7 +131,7 @@ impl Validator<'_> {
             None => return None,
         };
         let detail = format!(
-            "{} is not declared. Only a single resource is generated: write a block with {argument:?} for it.",
+            "{} is not declared. -generate-config-out writes blocks of single resources only: write one with {argument:?} for it.",
             import.to
         );
         Some(Diagnostic::error(summary, detail))
