@@ -28,6 +28,15 @@ pub(super) struct Packages {
     plugins: Plugins,
 }
 
+/// The warning that development builds stand in for released packages, whatever the configuration needs.
+pub(super) fn overrides_in_effect(context: &Context) -> Diagnostics {
+    if context.cli.overrides.is_empty() {
+        return Diagnostics::new();
+    }
+    // What keeps it from being known is told where it matters.
+    Packages::of_surroundings(context).map(|packages| packages.warning()).unwrap_or_default()
+}
+
 /// What may answer for providers that no module requires: those of the state.
 #[derive(Clone, Debug)]
 struct Available {

@@ -14,7 +14,7 @@ use super::context::Context;
 use super::mistakes::with_further;
 use super::operation::run_with;
 use super::outcome::{Outcome, fail};
-use super::packages::Packages;
+use super::packages::{Packages, overrides_in_effect};
 use super::results::Results;
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Validate};
@@ -25,7 +25,8 @@ use crate::views::json::pretty;
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     context.view(&arguments.view);
     let results = Results::of(&arguments.json)?;
-    let found = check(context, arguments).unwrap_or_else(|problems| problems);
+    let mut found = check(context, arguments).unwrap_or_else(|problems| problems);
+    found.append(overrides_in_effect(context));
     let diagnostics = context.wanted(found);
     let failed = diagnostics.has_errors();
     if results.has_text() {
@@ -95,13 +96,11 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
         }
         return Err(diagnostics);
     }
-    let warnings = packages.warning();
     let of_runs = modules_of_runs(&configuration);
     for configuration in [configuration].into_iter().chain(of_runs) {
         let mut run = run_with(context, configuration, packages.clone(), Arc::clone(&hooks), 10)?;
         diagnostics = with_further(&mut run, &context.sources, diagnostics);
     }
-    diagnostics.append(warnings);
     Ok(diagnostics)
 }
 

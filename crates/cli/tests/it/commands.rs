@@ -412,6 +412,17 @@ fn sources_without_a_host_follow_whoever_worked_here_before() {
 }
 
 #[test]
+fn validate_tells_of_development_builds_beside_mistakes_too() {
+    let folder = Folder::new().with("TF_CLI_CONFIG_FILE", "rc");
+    folder.write("rc", "provider_installation {\n  dev_overrides {\n    \"a/x\" = \"nowhere\"\n  }\n  direct {}\n}\n");
+    folder.write("main.tf", "module \"m\" {\n  source = \"a/m/x\"\n}\n");
+    let told = folder.run(&["validate", "-json"]).out;
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let summaries: Vec<_> = told["diagnostics"].as_array().unwrap().iter().map(|one| &one["summary"]).collect();
+    assert_eq!(summaries, ["Provider development overrides are in effect", "Module not installed"]);
+}
+
+#[test]
 fn the_emulator_is_looked_into_without_making_one() {
     let folder = Folder::new();
     assert!(folder.fails(&["emulator", "list"]).contains("No emulator file"));
