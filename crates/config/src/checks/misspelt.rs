@@ -9,9 +9,7 @@ use crate::model::Module;
 /// be that one misspelt, and is told for it.
 #[must_use]
 pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> Diagnostic {
-    let mut bodies = module.resources.values().map(|resource| &resource.body);
-    let around = problem.subject.and_then(|place| bodies.find(|body| holds(body, place)));
-    match around.and_then(|body| misspelt(body, argument, |_| true)) {
+    match problem.subject.and_then(|place| around(module, place)).and_then(|body| misspelt(body, argument, |_| true)) {
         Some(name) => problem.provided(name),
         None => problem,
     }
@@ -29,6 +27,15 @@ pub(super) fn unless_told(problem: Diagnostic, module: &Module, argument: &str) 
         }
         None => Some(unless_misspelt(problem, module, argument)),
     }
+}
+
+/// The resource around a place.
+fn around(module: &Module, place: Span) -> Option<&Body> {
+    // Those of a file are in the order of its text, so that the one before the place is mostly it.
+    let after = module.resources.partition_point(|_, resource| resource.body.span().start() <= place.start());
+    let before = after.checked_sub(1).and_then(|at| module.resources.get_index(at));
+    let near = before.map(|(_, resource)| &resource.body).filter(|body| holds(body, place));
+    near.or_else(|| module.resources.values().map(|resource| &resource.body).find(|body| holds(body, place)))
 }
 
 fn holds(body: &Body, place: Span) -> bool {

@@ -1,6 +1,6 @@
 //! Gathering values from all sources.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use groma_address::Name;
@@ -30,7 +30,7 @@ pub fn collect(
     let mut collector = Collector { variables, sources, files, values: Values::new(), diagnostics: Diagnostics::new() };
     collector.environment(&given.environment);
     for name in automatic_files(files) {
-        collector.file(Path::new(&name), Origin::AutoFile);
+        collector.automatic_file(&name);
     }
     collector.options(&given.options);
     collector.finish()
@@ -48,7 +48,7 @@ pub fn check_options(options: &[VariableOption], sources: &Sources, files: &dyn 
 /// The arguments in a file that `init -backend-config` names, the later of a name winning.
 pub fn settings_file(path: &Path, sources: &Sources, files: &dyn Files) -> (IndexMap<Name, InputValue>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let settings = read::file(path, "file", Origin::NamedFile, sources, files, &mut diagnostics);
+    let settings = read::file(path, files.read(path), "file", Origin::NamedFile, sources, &mut diagnostics);
     let mut values = IndexMap::new();
     for (name, Given { value, problems }) in settings {
         diagnostics.append(problems);
@@ -62,20 +62,17 @@ fn automatic_files(files: &dyn Files) -> Vec<String> {
     let entries = files.list(Path::new("")).unwrap_or_default();
     let mut names: Vec<String> =
         entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name).collect();
-    let rank = |name: &str| match name {
-        "terraform.tfvars" => Some(0),
-        "terraform.tfvars.json" => Some(1),
-        _ if name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json") => Some(2),
-        _ => None,
-    };
-    // A link that leads nowhere is no file, where nobody asked for one; the others are there to be read.
-    names.retain(|name| rank(name).is_some_and(|rank| rank == 2 || !is_missing(name, files)));
+    names.retain(|name| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json") || is_usual(name));
+    let rank = |name: &str| USUAL.iter().position(|usual| *usual == name).unwrap_or(USUAL.len());
     names.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
     names
 }
 
-fn is_missing(name: &str, files: &dyn Files) -> bool {
-    files.read(Path::new(name)).is_err_and(|error| error.kind() == ErrorKind::NotFound)
+/// The variables files that have one name everywhere.
+const USUAL: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
+
+fn is_usual(name: &str) -> bool {
+    USUAL.contains(&name)
 }
 
 struct Collector<'a> {
@@ -99,14 +96,24 @@ impl Collector<'_> {
         for option in options {
             match option {
                 VariableOption::Assignment(text) => self.assignment(text),
-                VariableOption::File(path) => self.file(path, Origin::NamedFile),
+                VariableOption::File(path) => self.content(path, self.files.read(path), Origin::NamedFile),
             }
         }
     }
 
-    fn file(&mut self, path: &Path, origin: fn(String) -> Origin) {
+    fn automatic_file(&mut self, name: &str) {
+        let path = Path::new(name);
+        let content = self.files.read(path);
+        // A link that leads nowhere is no file, where nobody asked for one; the others are there to be read.
+        if is_usual(name) && content.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            return;
+        }
+        self.content(path, content, Origin::AutoFile);
+    }
+
+    fn content(&mut self, path: &Path, content: io::Result<Vec<u8>>, origin: fn(String) -> Origin) {
         let mut problems = Diagnostics::new();
-        let values = read::file(path, "variables file", origin, self.sources, self.files, &mut problems);
+        let values = read::file(path, content, "variables file", origin, self.sources, &mut problems);
         self.diagnostics.append(problems.into_iter().map(declared));
         self.values.extend(values);
     }

@@ -1,5 +1,6 @@
 //! Variables files, and values written as text.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,19 +13,19 @@ use groma_value::{Type, Value};
 use super::input::{Given, InputValue, Origin};
 use crate::decode::constant_text;
 use crate::model::Variable;
-use crate::source::{Files, display};
+use crate::source::display;
 
-/// The assignments in a file, in its order; `what` it is to people. What is wrong with a value comes with it.
+/// The assignments in a file that was read, in its order; `what` it is to people. What is wrong with a value comes with it.
 pub(super) fn file(
     path: &Path,
+    content: io::Result<Vec<u8>>,
     what: &str,
     origin: fn(String) -> Origin,
     sources: &Sources,
-    files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(Name, Given)> {
     let shown = display(path);
-    let Some(file) = register(path, what, sources, files, diagnostics) else { return Vec::new() };
+    let Some(file) = register(path, content, what, sources, diagnostics) else { return Vec::new() };
     let (parsed, problems) = if shown.ends_with(".json") { parse_json_file(&file) } else { parse_file(&file) };
     let broken = problems.has_errors();
     diagnostics.append(problems);
@@ -38,13 +39,13 @@ pub(super) fn file(
 
 fn register(
     path: &Path,
+    content: io::Result<Vec<u8>>,
     what: &str,
     sources: &Sources,
-    files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<SourceFile>> {
     let shown = display(path);
-    let problem = match files.read(path) {
+    let problem = match content {
         _ if path.as_os_str().is_empty() => {
             format!("The {what} has no name: the option is empty. Give the path of a file, or leave the option out.")
         }
@@ -52,7 +53,7 @@ fn register(
             Ok(text) => return sources.add(shown, text),
             Err(_) => format!("The {what} {shown} is not UTF-8. Convert it."),
         },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             format!("The {what} {shown} does not exist. Check the path; it is relative to the working directory.")
         }
         Err(error) => format!("The {what} {shown} cannot be read: {error}."),
