@@ -26,8 +26,10 @@ pub enum Reference {
     SelfObject,
     /// `path.module`, `path.root`, `path.cwd`
     Path(Name),
-    /// `terraform.workspace`, `tofu.workspace`, `terraform.applying`
+    /// `terraform.workspace`, `terraform.applying`
     Terraform(Name),
+    /// The same as `tofu.workspace`, `tofu.applying`
+    OpenTofu(Name),
 }
 
 impl fmt::Display for Reference {
@@ -42,6 +44,7 @@ impl fmt::Display for Reference {
             Self::SelfObject => out.write_str("self"),
             Self::Path(name) => write!(out, "path.{name}"),
             Self::Terraform(name) => write!(out, "terraform.{name}"),
+            Self::OpenTofu(name) => write!(out, "tofu.{name}"),
         }
     }
 }
@@ -77,7 +80,8 @@ pub fn parse_reference(traversal: &Traversal) -> Result<Referenced, Diagnostic> 
         "count" => attribute_of(traversal, Reference::Count),
         "each" => attribute_of(traversal, Reference::Each),
         "path" => attribute_of(traversal, Reference::Path),
-        "terraform" | "tofu" => attribute_of(traversal, Reference::Terraform),
+        "terraform" => attribute_of(traversal, Reference::Terraform),
+        "tofu" => attribute_of(traversal, Reference::OpenTofu),
         "module" => module(traversal),
         "self" => Ok(Referenced {
             target: Reference::SelfObject,

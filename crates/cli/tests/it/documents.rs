@@ -175,3 +175,12 @@ fn an_instance_of_a_module_is_told_with_the_module_where_no_output_is_meant() {
     assert_eq!(outputs["all"]["expression"]["references"], json!(["module.m[0]", "module.m"]));
     assert_eq!(outputs["one"]["expression"]["references"], json!(["module.m[0].x", "module.m[0]"]));
 }
+
+#[test]
+fn the_workspace_is_told_by_the_name_that_is_written() {
+    let text = "output \"t\" {\n  value = terraform.workspace\n}\noutput \"o\" {\n  value = tofu.workspace\n}\n";
+    let document = planned(&[("main.tf", text)]);
+    let outputs = &document["configuration"]["root_module"]["outputs"];
+    assert_eq!(outputs["t"]["expression"]["references"], json!(["terraform.workspace"]));
+    assert_eq!(outputs["o"]["expression"]["references"], json!(["tofu.workspace"]));
+}

@@ -50,7 +50,7 @@ pub(super) fn problem(
         }
         Reference::SelfObject => self_object(place),
         Reference::Path(attribute) => path(attribute),
-        Reference::Terraform(attribute) => terraform(&written.root.name, attribute),
+        Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => terraform(&written.root.name, attribute),
     };
     problem.map(|problem| match problem.subject {
         Some(_) => problem,

@@ -119,7 +119,7 @@ pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
 
 fn is_own(target: &Reference) -> bool {
     match target {
-        Reference::SelfObject | Reference::Path(_) | Reference::Terraform(_) => true,
+        Reference::SelfObject | Reference::Path(_) | Reference::Terraform(_) | Reference::OpenTofu(_) => true,
         Reference::Count(name) => &**name == "index",
         Reference::Each(name) => &**name == "key",
         _ => false,

@@ -278,7 +278,7 @@ impl<'a> Early<'a> {
             Reference::Variable(name) => Some(self.value(target, || self.variable(name))),
             Reference::Local(name) => Some(self.value(target, || self.local(name))),
             Reference::Path(attribute) => Some(self.path(attribute)),
-            Reference::Terraform(attribute) if &**attribute == "workspace" => {
+            Reference::Terraform(attribute) | Reference::OpenTofu(attribute) if &**attribute == "workspace" => {
                 Some(Value::string(&self.options().workspace))
             }
             _ => None,

@@ -63,7 +63,7 @@ impl<'a> InstanceScope<'a> {
                 None => Err(invalid_self(found.span)),
             },
             Reference::Path(attribute) => self.path(attribute, found),
-            Reference::Terraform(attribute) => self.terraform(attribute, found),
+            Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => self.terraform(attribute, found),
         }
     }
 
