@@ -152,7 +152,10 @@ impl Assembly<'_> {
         replace(&mut base.constraint, output.constraint);
         replace(&mut base.sensitive, output.sensitive);
         replace(&mut base.ephemeral, output.ephemeral);
-        // "deprecated" stays what it is, as in Terraform and OpenTofu.
+        // That of a `.tf` file, which has a place, stays what it is, as in Terraform.
+        if output.deprecated_span.is_none() {
+            replace(&mut base.deprecated, output.deprecated);
+        }
         replace(&mut base.description, output.description);
     }
 
