@@ -8,6 +8,16 @@ use crate::error::EncryptionError;
 /// How many bytes a key may have.
 pub(crate) const KEY_LENGTHS: [usize; 3] = [16, 24, 32];
 
+/// A key of `length` bytes is none for this cipher.
+pub(crate) fn wrong_length(length: usize) -> EncryptionError {
+    EncryptionError::new(
+        "Invalid method configuration",
+        format!(
+            "AES-GCM needs a key of 16, 24 or 32 bytes, and the key provider makes one of {length} bytes. Set its key_length."
+        ),
+    )
+}
+
 /// A key that seals and opens.
 pub(crate) struct Cipher {
     key: LessSafeKey,
@@ -22,14 +32,7 @@ impl Cipher {
             16 => &AES_128_GCM,
             24 => &AES_192_GCM,
             32 => &AES_256_GCM,
-            other => {
-                return Err(EncryptionError::new(
-                    "Invalid method configuration",
-                    format!(
-                        "AES-GCM needs a key of 16, 24 or 32 bytes, and the key provider makes one of {other} bytes. Set its key_length."
-                    ),
-                ));
-            }
+            other => return Err(wrong_length(other)),
         };
         let key = UnboundKey::new(algorithm, key)
             .map_err(|_| EncryptionError::new("Invalid method configuration", "The key cannot be used for AES-GCM."))?;

@@ -38,6 +38,17 @@ pub enum KeySource {
     },
     /// Somebody else is asked for them.
     Service(Arc<dyn KeyService>),
+    /// They are written in the configuration.
+    Written(WrittenKeys),
+}
+
+/// Keys that are written in the configuration.
+#[derive(Clone)]
+pub struct WrittenKeys {
+    /// What seals.
+    pub sealing: Vec<u8>,
+    /// What opens.
+    pub opening: Vec<u8>,
 }
 
 /// What keys are derived from.
@@ -73,6 +84,13 @@ pub struct FreshKey {
     pub notes: Vec<u8>,
 }
 
+/// Keys are never shown.
+impl fmt::Debug for WrittenKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WrittenKeys(..)")
+    }
+}
+
 /// A passphrase is never shown.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,12 +114,35 @@ impl Secret {
         }
         Ok(Self::Passphrase(text))
     }
+
+    /// Keys of another provider that protect.
+    ///
+    /// # Errors
+    /// When they are known to be too short; the text says so.
+    pub fn chain(keys: KeyProvider) -> Result<Self, String> {
+        if keys.key_length().is_some_and(|length| length < MINIMUM_PASSPHRASE) {
+            return Err(format!(
+                "the keys of the chain are too short: they have to have {MINIMUM_PASSPHRASE} bytes at least"
+            ));
+        }
+        Ok(Self::Chain(Box::new(keys)))
+    }
 }
 
 impl KeyProvider {
+    /// How many bytes its keys have, if that is known before one is made.
+    pub(crate) fn key_length(&self) -> Option<usize> {
+        match &self.source {
+            KeySource::Pbkdf2 { settings, .. } => Some(settings.key_length()),
+            KeySource::Written(keys) => Some(keys.sealing.len()),
+            KeySource::Service(_) => None,
+        }
+    }
+
     /// A key that was never used before; what is needed to make it again goes to `metadata`.
     pub(crate) fn fresh(&self, metadata: &mut Metadata) -> Result<Vec<u8>, EncryptionError> {
         match &self.source {
+            KeySource::Written(keys) => Ok(keys.sealing.clone()),
             KeySource::Service(service) => {
                 let FreshKey { key, notes } = service.fresh().map_err(|problem| self.failed(&problem))?;
                 self.note(&notes, metadata)?;
@@ -123,6 +164,7 @@ impl KeyProvider {
     pub(crate) fn noted(&self, metadata: &Metadata) -> Result<Option<Vec<u8>>, EncryptionError> {
         let notes = metadata.get(&self.name).and_then(|notes| BASE64_STANDARD.decode(notes).ok());
         match &self.source {
+            KeySource::Written(keys) => Ok(Some(keys.opening.clone())),
             KeySource::Service(service) => service.noted(notes.as_deref()).map_err(|problem| self.failed(&problem)),
             KeySource::Pbkdf2 { secret, .. } => {
                 let Some(derivation) = notes.and_then(|notes| serde_json::from_slice::<Derivation>(&notes).ok()) else {

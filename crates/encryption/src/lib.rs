@@ -21,7 +21,7 @@ pub use encryption::{Encryption, Opened};
 pub use envelope::{Lineage, is_sealed, is_sealed_plan};
 pub use error::EncryptionError;
 pub use external::{ExternalKeys, ExternalMethod};
-pub use key_provider::{FreshKey, KeyProvider, KeyService, KeySource, Secret};
+pub use key_provider::{FreshKey, KeyProvider, KeyService, KeySource, Secret, WrittenKeys};
 pub use keyring::Keyring;
 pub use method::Method;
 pub use pbkdf2::{HashFunction, Pbkdf2};

@@ -1,6 +1,6 @@
 //! Ways to seal.
 
-use crate::cipher::{Cipher, KEY_LENGTHS};
+use crate::cipher::{Cipher, KEY_LENGTHS, wrong_length};
 use crate::error::EncryptionError;
 use crate::external::ExternalMethod;
 use crate::key_provider::{KeyProvider, Metadata};
@@ -33,6 +33,16 @@ pub(crate) enum Sealer {
 }
 
 impl Method {
+    /// Whether it can have the keys that it is to have, as far as that is known before one is made.
+    ///
+    /// # Errors
+    /// When their length is none for the method.
+    pub fn check(&self) -> Result<(), EncryptionError> {
+        let Self::AesGcm { keys, .. } = self else { return Ok(()) };
+        let wrong = keys.key_length().filter(|length| !KEY_LENGTHS.contains(length));
+        wrong.map_or(Ok(()), |length| Err(wrong_length(length)))
+    }
+
     /// With a key that was never used before; what is needed to make it again goes to `metadata`. None if nothing is sealed.
     pub(crate) fn fresh(&self, metadata: &mut Metadata) -> Result<Option<Sealer>, EncryptionError> {
         match self {

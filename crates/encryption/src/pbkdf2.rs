@@ -77,6 +77,11 @@ impl Default for Pbkdf2 {
 }
 
 impl Pbkdf2 {
+    /// How many bytes the keys have.
+    pub(crate) fn key_length(&self) -> usize {
+        self.key_length
+    }
+
     /// The same with keys of `length` bytes.
     ///
     /// # Errors

@@ -236,3 +236,69 @@ fn a_passphrase_that_nobody_gave_is_asked_for_once() {
     let said = refused(&folder, &["plan", "-input=false"]);
     assert!(said.contains("Unknown encryption argument"), "{said}");
 }
+
+/// A method `m` with these keys, and a key provider `k` with this setting beside its passphrase.
+fn with_keys(keys: &str, setting: &str) -> String {
+    format!(
+        "key_provider \"pbkdf2\" \"k\" {{\n  passphrase = \"the passphrase of the environment\"\n  iterations = 200000\n  {setting}\n}}\n\
+         method \"aes_gcm\" \"m\" {{\n  keys = {keys}\n}}\nstate {{\n  method = method.aes_gcm.m\n}}\n"
+    )
+}
+
+#[test]
+fn keys_are_any_expression_that_names_a_provider_or_has_them() {
+    let bytes = ["7"; 32].join(", ");
+    let object = format!("{{ encryption_key = [{bytes}], decryption_key = [{bytes}] }}");
+    let locals = format!("locals {{\n  name = \"key_provider.pbkdf2.k\"\n  keys = {object}\n}}\n{RESOURCE}");
+    let own = [object.as_str(), "local.keys"];
+    let named = [
+        "\"${key_provider.pbkdf2.k}\"",
+        "(key_provider.pbkdf2.k)",
+        "true ? key_provider.pbkdf2.k : null",
+        "local.name",
+    ];
+    for (forms, plain) in [(&own[..], &*object), (&named[..], "key_provider.pbkdf2.k")] {
+        for form in forms {
+            let mut folder = Folder::new().with("TF_ENCRYPTION", &with_keys(form, ""));
+            folder.write("main.tf", &locals);
+            folder.ok(&["apply", "-auto-approve"]);
+            assert!(is_sealed(&folder, "terraform.tfstate") && in_clear(&folder).is_empty(), "{form}");
+            folder = folder.with("TF_ENCRYPTION", &with_keys(plain, ""));
+            assert!(folder.ok(&["plan"]).contains("No changes"), "{form}");
+        }
+    }
+    let cases = [
+        ("{ encryption_key = [7] }", "Missing decryption_key value"),
+        ("[7]", "Invalid Key Provider expression format"),
+        ("lower(\"none\")", "Invalid Key Provider expression format"),
+        ("true ? key_provider.pbkdf2.other : null", "Reference to undeclared key provider"),
+    ];
+    for (form, expected) in cases {
+        let folder = Folder::new().with("TF_ENCRYPTION", &with_keys(form, ""));
+        folder.write("main.tf", RESOURCE);
+        let said = refused(&folder, &["plan"]);
+        assert!(said.contains(expected), "{form}: {said}");
+    }
+}
+
+#[test]
+fn keys_of_a_wrong_length_are_told_before_anything_is_done() {
+    let short = "{ encryption_key = [7], decryption_key = [7] }";
+    for (keys, setting) in [("key_provider.pbkdf2.k", "key_length = 20"), (short, "")] {
+        let folder = Folder::new().with("TF_ENCRYPTION", &with_keys(keys, setting));
+        folder.write("main.tf", RESOURCE);
+        for command in ["init", "plan"] {
+            let said = refused(&folder, &[command]);
+            assert!(said.contains("Invalid method configuration"), "{command}: {said}");
+        }
+    }
+    let chain = with_keys("key_provider.pbkdf2.l", "").replacen(
+        "method",
+        &format!("key_provider \"pbkdf2\" \"l\" {{\n  chain = {short}\n}}\nmethod"),
+        1,
+    );
+    let folder = Folder::new().with("TF_ENCRYPTION", &chain);
+    folder.write("main.tf", RESOURCE);
+    let said = refused(&folder, &["init"]);
+    assert!(said.contains("the keys of the chain are too short"), "{said}");
+}

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 use groma_encryption::Network;
-use groma_hcl::{Expression, Traversal};
+use groma_hcl::{Expression, Step, Traversal};
 use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference};
 use groma_value::{Type, Value};
 use indexmap::IndexMap;
@@ -176,9 +176,24 @@ impl<'a> Early<'a> {
 
     /// The same for a value that may be secret, which is not marked any more.
     pub(super) fn secret(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
+        self.secret_in(&Argument { early: self, what }, expression, what, diagnostics)
+    }
+
+    /// The same where key providers can be named, each of which is a text: its name.
+    pub(super) fn keys(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
+        self.secret_in(&Keys(Argument { early: self, what }), expression, what, diagnostics)
+    }
+
+    fn secret_in(
+        &self,
+        scope: &dyn Scope,
+        expression: &Expression,
+        what: &str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Value> {
         let mut problems = Diagnostics::new();
         self.on_missing.set(false);
-        let (value, _) = evaluate(expression, &Argument { early: self, what }, &mut problems).unmark_deep();
+        let (value, _) = evaluate(expression, scope, &mut problems).unmark_deep();
         let broken = problems.has_errors();
         diagnostics.append(problems);
         if broken {
@@ -319,6 +334,28 @@ impl Scope for Argument<'_> {
 
     fn depth(&self) -> u32 {
         self.early.depth()
+    }
+}
+
+/// An argument that can name key providers.
+struct Keys<'a>(Argument<'a>);
+
+impl Scope for Keys<'_> {
+    fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
+        match (&*traversal.root.name, traversal.steps()) {
+            ("key_provider", [Step::Attribute { name: kind, .. }, Step::Attribute { name, .. }, ..]) => {
+                Ok(Resolved { value: Value::string(format!("key_provider.{kind}.{name}")), consumed: 2 })
+            }
+            _ => self.0.resolve(traversal),
+        }
+    }
+
+    fn functions(&self) -> &FunctionContext {
+        self.0.functions()
+    }
+
+    fn depth(&self) -> u32 {
+        self.0.depth()
     }
 }
 

@@ -40,8 +40,7 @@ impl Arguments<'_> {
             return Some(Vec::new());
         }
         let value = self.value(attribute, &Type::List(Arc::new(Type::Number)))?;
-        let byte = |number: &Value| number.as_number().and_then(|number| u8::try_from(number.to_i64()?).ok());
-        let bytes = value.as_slice().and_then(|numbers| numbers.iter().map(byte).collect::<Option<Vec<u8>>>());
+        let bytes = bytes_of(&value);
         if bytes.is_none() {
             self.error(
                 attribute.name.span,
@@ -81,10 +80,17 @@ impl Arguments<'_> {
     }
 
     /// Notes a problem, once: several targets may have the same keys.
-    pub(super) fn error(&mut self, span: Span, summary: &str, detail: impl Into<String>) {
+    pub(super) fn error(&mut self, span: Span, summary: impl Into<String>, detail: impl Into<String>) {
         let problem = Diagnostic::error(summary, detail).at(span);
         if self.diagnostics.iter().all(|known| *known != problem) {
             self.diagnostics.push(problem);
         }
     }
+}
+
+/// The bytes that a list of numbers stands for.
+pub(super) fn bytes_of(value: &Value) -> Option<Vec<u8>> {
+    let numbers = convert::convert(value, &Type::List(Arc::new(Type::Number))).ok()?;
+    let byte = |number: &Value| number.as_number().and_then(|number| u8::try_from(number.to_i64()?).ok());
+    numbers.as_slice()?.iter().map(byte).collect()
 }

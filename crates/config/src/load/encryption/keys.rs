@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use groma_address::Name;
 use groma_diagnostics::{Span, suggest};
-use groma_encryption::{ExternalKeys, HashFunction, KeyProvider, KeySource, Pbkdf2, SERVICES, Secret};
+use groma_encryption::{ExternalKeys, HashFunction, KeyProvider, KeySource, Pbkdf2, SERVICES, Secret, WrittenKeys};
 use groma_hcl::{Content, Expression};
+use groma_value::Value;
 
-use super::arguments::Arguments;
-use super::names::key_provider_of;
+use super::arguments::{Arguments, bytes_of};
+use super::names::{key_provider_in, key_provider_names, key_provider_of, no_key};
 use super::schemas::{ALIAS, key_provider_schema};
 use crate::model::encryption::EncryptionPart;
 
@@ -16,13 +17,43 @@ use crate::model::encryption::EncryptionPart;
 pub(super) const DEPTH_LIMIT: usize = 16;
 
 impl Arguments<'_> {
-    /// The key provider that `expression` names; `above` are those that need it.
-    pub(super) fn key_provider(
-        &mut self,
-        expression: &Expression,
-        above: &mut Vec<(Name, Name)>,
-    ) -> Option<KeyProvider> {
-        let found = key_provider_of(self.block, expression).map_err(|problem| self.diagnostics.push(problem));
+    /// Where the keys that `expression` gives come from; `above` are the key providers that need them.
+    pub(super) fn keys(&mut self, expression: &Expression, above: &mut Vec<(Name, Name)>) -> Option<KeyProvider> {
+        let names = key_provider_names(expression).map_err(|problem| self.diagnostics.push(problem)).ok()?;
+        // In quotes it is a name as well.
+        if let (true, [(key, span)]) = (expression.as_traversal().is_some(), names.as_slice()) {
+            return self.key_provider(key, *span, above);
+        }
+        let value = self.early.keys(expression, "keys", &mut self.diagnostics)?;
+        match value.as_str().map(key_provider_in) {
+            Some(Some(key)) => self.key_provider(&key, expression.span, above),
+            None if value.as_object().is_some() || value.as_map().is_some() => self.written(&value, expression.span),
+            _ => {
+                self.diagnostics.push(no_key(expression.span));
+                None
+            }
+        }
+    }
+
+    /// Keys that the configuration has itself.
+    fn written(&mut self, value: &Value, span: Span) -> Option<KeyProvider> {
+        let mut key = |name: &str| {
+            let found = value.elements().find(|(key, _)| key.as_str() == Some(name));
+            let bytes = found.and_then(|(_, value)| bytes_of(&value)).filter(|bytes| !bytes.is_empty());
+            if bytes.is_none() {
+                let detail = format!("The keys need {name}, a list of numbers from 0 to 255.");
+                self.error(span, format!("Missing {name} value"), detail);
+            }
+            bytes
+        };
+        let (sealing, opening) = (key("encryption_key"), key("decryption_key"));
+        let source = KeySource::Written(WrittenKeys { sealing: sealing?, opening: opening? });
+        Some(KeyProvider { name: String::new(), source })
+    }
+
+    /// The key provider `key`, which is named at `span`.
+    fn key_provider(&mut self, key: &(Name, Name), span: Span, above: &mut Vec<(Name, Name)>) -> Option<KeyProvider> {
+        let found = key_provider_of(self.block, key, span).map_err(|problem| self.diagnostics.push(problem));
         let (key, part) = found.ok()?;
         let address = format!("key_provider.{}.{}", key.0, key.1);
         if above.contains(key) || above.len() >= DEPTH_LIMIT {
@@ -70,7 +101,7 @@ impl Arguments<'_> {
     fn pbkdf2(&mut self, content: &Content, span: Span, above: &mut Vec<(Name, Name)>) -> Option<KeySource> {
         let secret = match (content.get("passphrase"), content.get("chain")) {
             (Some(passphrase), None) => Secret::passphrase(self.text(passphrase)?),
-            (None, Some(chain)) => Ok(Secret::Chain(Box::new(self.key_provider(&chain.expression, above)?))),
+            (None, Some(chain)) => Secret::chain(self.keys(&chain.expression, above)?),
             (Some(_), Some(_)) => Err("passphrase and chain exclude each other".to_owned()),
             (None, None) => Err("there is neither a passphrase nor a chain".to_owned()),
         };

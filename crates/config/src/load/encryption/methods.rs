@@ -65,7 +65,7 @@ impl Arguments<'_> {
         };
         let (content, _) = part.body.content(&schema);
         let keys = match content.get("keys") {
-            Some(attribute) => Some(self.key_provider(&attribute.expression, &mut Vec::new())?),
+            Some(attribute) => Some(self.keys(&attribute.expression, &mut Vec::new())?),
             None => None,
         };
         match &**kind {
@@ -74,7 +74,13 @@ impl Arguments<'_> {
                     Some(attribute) => self.bytes(attribute)?,
                     None => Vec::new(),
                 };
-                Some(Method::AesGcm { keys: keys?, associated })
+                let method = Method::AesGcm { keys: keys?, associated };
+                if let Err(problem) = method.check() {
+                    let place = content.get("keys").map_or(part.span, |attribute| attribute.expression.span);
+                    self.error(place, problem.summary, problem.detail);
+                    return None;
+                }
+                Some(method)
             }
             "external" => {
                 let sealing = self.program(content.get("encrypt_command")?);

@@ -1,10 +1,13 @@
 //! References between the parts of an `encryption` block.
 
-use groma_address::Name;
+use groma_address::{Name, is_identifier};
 use groma_diagnostics::{Diagnostic, Span, suggest};
-use groma_hcl::{Expression, ExpressionKind, Step};
+use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
+use groma_lang::for_each_traversal;
 
 use crate::model::encryption::{EncryptionBlock, EncryptionPart, EncryptionTarget};
+
+const KEY_PROVIDER: &str = "key_provider";
 
 /// A part with its type and name.
 pub(super) type Named<'a> = (&'a (Name, Name), &'a EncryptionPart);
@@ -27,25 +30,63 @@ pub(super) fn method_of<'a>(block: &'a EncryptionBlock, target: &EncryptionTarge
     found.ok_or_else(|| undeclared(span, "encryption method", "method", &key, block.methods.keys()))
 }
 
-/// The type and the name of the key provider that an argument names.
-pub(super) fn key_provider_name(expression: &Expression) -> Result<(Name, Name), Diagnostic> {
-    named("key_provider", expression).ok_or_else(|| {
-        Diagnostic::error(
-            "Invalid Key Provider expression format",
-            "Keys come from a key provider of this block, named as key_provider.TYPE.NAME.",
-        )
-        .at(expression.span)
-    })
+/// The types and the names of the key providers that an argument names: as it stands, or somewhere in it.
+pub(super) fn key_provider_names(expression: &Expression) -> Result<Vec<((Name, Name), Span)>, Diagnostic> {
+    if let Some(key) = named(KEY_PROVIDER, expression) {
+        return Ok(vec![(key, expression.span)]);
+    }
+    let mut names = Vec::new();
+    let mut wrong = is_no_key(expression).then_some(expression.span);
+    for_each_traversal(expression, &mut |traversal| {
+        if &*traversal.root.name == KEY_PROVIDER {
+            match type_and_name(KEY_PROVIDER, traversal) {
+                Some(key) => names.push((key, traversal.span)),
+                None => wrong = Some(traversal.span),
+            }
+        }
+    });
+    match wrong {
+        Some(span) => Err(no_key(span)),
+        None => Ok(names),
+    }
 }
 
-/// The key provider that an argument names.
+/// The key provider `key`, which is named at `span`.
 pub(super) fn key_provider_of<'a>(
     block: &'a EncryptionBlock,
-    expression: &Expression,
+    key: &(Name, Name),
+    span: Span,
 ) -> Result<Named<'a>, Diagnostic> {
-    let key = key_provider_name(expression)?;
-    let found = block.key_providers.get_key_value(&key);
-    found.ok_or_else(|| undeclared(expression.span, "key provider", "key_provider", &key, block.key_providers.keys()))
+    let found = block.key_providers.get_key_value(key);
+    found.ok_or_else(|| undeclared(span, "key provider", KEY_PROVIDER, key, block.key_providers.keys()))
+}
+
+/// The key provider that a text names.
+pub(super) fn key_provider_in(text: &str) -> Option<(Name, Name)> {
+    let (kind, name) = text.strip_prefix("key_provider.")?.split_once('.')?;
+    (is_identifier(kind) && is_identifier(name)).then(|| (kind.into(), name.into()))
+}
+
+pub(super) fn no_key(span: Span) -> Diagnostic {
+    Diagnostic::error(
+        "Invalid Key Provider expression format",
+        "Keys come from a key provider of this block, named as key_provider.TYPE.NAME, or they are an object with encryption_key and \
+         decryption_key.",
+    )
+    .at(span)
+}
+
+/// Whether it is neither a key nor the name of one, whatever values there are.
+fn is_no_key(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::Null
+        | ExpressionKind::Bool(_)
+        | ExpressionKind::Number(_)
+        | ExpressionKind::String(_)
+        | ExpressionKind::Tuple(_) => true,
+        ExpressionKind::JsonString(string) => matches!(string.template.kind, ExpressionKind::String(_)),
+        _ => false,
+    }
 }
 
 fn undeclared<'a>(
@@ -77,7 +118,10 @@ fn named(root: &str, expression: &Expression) -> Option<(Name, Name)> {
         },
         _ => None,
     };
-    let traversal = inner.unwrap_or(expression).as_traversal()?;
+    type_and_name(root, &inner.unwrap_or(expression).as_traversal()?)
+}
+
+fn type_and_name(root: &str, traversal: &Traversal) -> Option<(Name, Name)> {
     match traversal.steps() {
         [Step::Attribute { name: ty, .. }, Step::Attribute { name, .. }] if &*traversal.root.name == root => {
             Some((ty.clone(), name.clone()))
