@@ -4,7 +4,9 @@
 ///
 /// Of several that are as near the first wins, so put the likelier ones first.
 pub fn suggest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let near = candidates.into_iter().filter_map(|candidate| Some((edits(given, candidate)?, candidate)));
+    // The same word is known for another place, and no help here.
+    let others = candidates.into_iter().filter(|candidate| *candidate != given);
+    let near = others.filter_map(|candidate| Some((edits(given, candidate)?, candidate)));
     near.min_by_key(|(edits, _)| *edits).map(|(_, candidate)| candidate)
 }
 
@@ -54,6 +56,7 @@ mod tests {
         assert_eq!(suggest("conut", names), Some("count"));
         assert_eq!(suggest("dependson", names), Some("depends_on"));
         assert_eq!(suggest("lifecycle", names), None);
+        assert_eq!(suggest("count", names), None);
         assert_eq!(suggest("otput", ["input", "output"]), Some("output"));
         assert_eq!(suggest("", ["ab", "abc"]), Some("ab"));
         assert_eq!(suggest("ééé", ["eéé"]), Some("eéé"));
