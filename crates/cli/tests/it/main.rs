@@ -34,6 +34,7 @@ mod objects;
 mod old_states;
 mod on_terminal;
 mod opentofu_flags;
+mod opentofu_moves;
 mod plan_json;
 mod provider_instances;
 mod provisioners;

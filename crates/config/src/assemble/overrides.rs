@@ -9,7 +9,7 @@ use indexmap::map::Entry;
 
 use super::assembly::Assembly;
 use crate::decode::{FileContent, OutputDraft, VariableDraft};
-use crate::model::{IgnoreChanges, Lifecycle, ModuleCall, ProviderBlock, Resource};
+use crate::model::{IgnoreChanges, Lifecycle, ModuleCall, Product, ProviderBlock, Resource};
 
 impl Assembly<'_> {
     /// Applies an override file.
@@ -175,6 +175,9 @@ impl Assembly<'_> {
         }
         repeat(&mut base.count, &mut base.for_each, call.count, call.for_each);
         replace(&mut base.enabled, call.enabled);
+        if call.product == Product::OpenTofu {
+            base.product = call.product;
+        }
         if !call.providers.is_empty() {
             base.providers = call.providers;
         }

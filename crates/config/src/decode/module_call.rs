@@ -2,13 +2,14 @@
 
 use std::sync::LazyLock;
 
+use groma_address::OPENTOFU_PROVIDER_HOST;
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind, ObjectItem};
 
-use super::context::Decoding;
+use super::context::{Decoding, Dialect};
 use super::meta::{duplicate_lifecycle, expression_of};
 use super::{depends_on, literal, meta, name, provider, syntax, version};
-use crate::model::{LocalProvider, ModuleCall, PassedProvider};
+use crate::model::{LocalProvider, ModuleCall, PassedProvider, Product};
 use crate::module_source::ModuleSource;
 
 static MODULE: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -68,6 +69,7 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         body,
         count: expression_of(count),
         for_each: expression_of(for_each),
+        product: product(enabled.as_ref(), decoding),
         enabled: expression_of(enabled.as_ref()),
         providers: content.get("providers").map(|a| providers(a, decoding)).unwrap_or_default(),
         ignore_nested_deprecations: content
@@ -78,6 +80,13 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         has_depends_on: content.get("depends_on").is_some(),
         span: block.header,
     })
+}
+
+fn product(enabled: Option<&Attribute>, decoding: &Decoding<'_>) -> Product {
+    let is_opentofu = enabled.is_some()
+        || decoding.dialect == Dialect::OpenTofu
+        || &*decoding.options.default_registry == OPENTOFU_PROVIDER_HOST;
+    if is_opentofu { Product::OpenTofu } else { Product::Terraform }
 }
 
 /// Why a module from `source` can have no version, if that is so: only modules of a registry have versions.

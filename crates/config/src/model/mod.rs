@@ -17,7 +17,7 @@ pub(crate) mod testing;
 pub use block::{Check, Condition, ScopedData};
 pub use encryption::{Encryption, EncryptionMethods};
 pub use module::{ActionBlock, Declared, Module};
-pub use module_call::{ModuleCall, PassedProvider};
+pub use module_call::{ModuleCall, PassedProvider, Product};
 pub use named_value::{Local, Output, Variable};
 pub use provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
 pub use refactoring::{Import, ImportIdentity, Moved, Removed, RemovedFrom};

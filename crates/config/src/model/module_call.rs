@@ -29,6 +29,8 @@ pub struct ModuleCall {
     pub for_each: Option<Expression>,
     /// `lifecycle { enabled = … }`: one instance or none.
     pub enabled: Option<Expression>,
+    /// Who decides what becomes of its one instance when it gets `count` or loses it.
+    pub product: Product,
     /// Provider configurations handed to the child under a name of its own.
     pub providers: Vec<PassedProvider>,
     /// Whether what is deprecated may be used inside without a word.
@@ -44,6 +46,15 @@ pub struct ModuleCall {
 impl ModuleCall {
     /// The meta-arguments of such a block that need not be there.
     pub const WORDS: &[&str] = &["count", "for_each", "providers", "depends_on", "version"];
+}
+
+/// Whose rules something follows where the two differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Product {
+    /// Terraform: what is in `.tf` files.
+    Terraform,
+    /// OpenTofu: what is in `.tofu` files, what only OpenTofu has, and whatever there is where OpenTofu has worked before.
+    OpenTofu,
 }
 
 /// An entry of a module call's `providers` argument.

@@ -1,8 +1,8 @@
 //! Where in a state the objects are that a move statement can be about.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use groma_address::{AbsResource, InstanceKey, Name, Resource, ResourceInstance, Target};
+use groma_address::{AbsResource, InstanceKey, ModuleInstance, Name, Resource, ResourceInstance, Target};
 use groma_state::State;
 
 use super::statement::Statement;
@@ -50,6 +50,13 @@ impl Bound {
             }
         }
         found
+    }
+
+    /// The instances of a call that have something in the state.
+    pub(super) fn instances_of_call(&self, call: &Statement, state: &State) -> HashSet<ModuleInstance> {
+        let depth = call.names().len();
+        let there = self.named_by(call).into_iter().filter(|resource| state.resource(resource).is_some());
+        there.map(|resource| ModuleInstance::from_steps(resource.module.steps().iter().take(depth).cloned())).collect()
     }
 
     /// The resources with the block that a statement names, or in the modules it names; not all need be meant.

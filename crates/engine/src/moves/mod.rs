@@ -1,12 +1,13 @@
 //! Moved blocks and implied moves: bindings of the state get the addresses that the configuration has now (PL-23).
 
 mod bound;
+mod implied;
 mod order;
 mod statement;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
-use groma_address::{AbsResource, ConfigResource, InstanceKey, Resource, ResourceInstance, Target};
+use groma_address::{AbsResource, ConfigResource, Resource, ResourceInstance, Target};
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::State;
 
@@ -89,7 +90,8 @@ pub fn apply(graph: &ConfigGraph, state: &mut State) -> (Moves, Diagnostics) {
             }
         }
     }
-    implied(graph, state, &mut moves, &statements);
+    implied::modules(graph, state, &mut moves, &statements);
+    implied::resources(graph, state, &mut moves, &statements);
     moves.rename_dependencies(state);
     moves.about_instances = about_instances(&statements);
     moves.statements = statements;
@@ -200,37 +202,6 @@ fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
             diagnostics.push(Diagnostic::error("Ambiguous move statements", detail).at(statement.span));
         }
     }
-}
-
-/// A resource or module call that gained or lost `count` keeps its one object: `x` and `x[0]` are the same.
-fn implied(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
-    let mut planned: Vec<(ResourceInstance, ResourceInstance)> = Vec::new();
-    let spoken: HashSet<String> =
-        statements.iter().map(|statement| format!("{} {}", statement.module, statement.from)).collect();
-    for (address, entry) in state.resources() {
-        let Some((module, node)) = graph.find_resource(&address.config_resource()) else { continue };
-        let crate::config_graph::NodeKind::Resource(at) = graph.module(module).kind(node) else { continue };
-        let Some((_, resource)) = graph.module(module).config.resources.get_index(at as usize) else { continue };
-        let (from, to) = match (&resource.count, &resource.for_each) {
-            (Some(_), _) => (InstanceKey::None, InstanceKey::Int(0)),
-            (None, None) => (InstanceKey::Int(0), InstanceKey::None),
-            (None, Some(_)) => continue,
-        };
-        if entry.instance(&from).is_some()
-            && entry.instance(&to).is_none()
-            && !spoken.contains(&relative(address, &from))
-        {
-            planned.push((address.instance(from), address.instance(to)));
-        }
-    }
-    let mut ignored = Vec::new();
-    for (from, to) in planned {
-        moves.rename(state, from, to, &mut ignored);
-    }
-}
-
-fn relative(address: &AbsResource, key: &InstanceKey) -> String {
-    format!("{} {}{key}", address.module.path(), address.resource)
 }
 
 fn blocked_warning(blocked: &[(ResourceInstance, ResourceInstance)]) -> Diagnostic {

@@ -1,6 +1,8 @@
 //! What one moved block says.
 
-use groma_address::{AbsResource, InstanceKey, ModuleInstance, ModulePath, Name, Resource, ResourceInstance, Target};
+use groma_address::{
+    AbsResource, InstanceKey, ModuleInstance, ModulePath, ModuleStep, Name, Resource, ResourceInstance, Target,
+};
 use groma_diagnostics::{Diagnostic, Span};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex};
@@ -98,6 +100,15 @@ impl Statement {
         self.module.steps().iter().chain(from.steps().iter().map(|step| &step.name)).cloned().collect()
     }
 
+    /// Whether it says itself what becomes of this instance of a module, or of resources right in it.
+    pub(super) fn names_module(&self, module: &ModuleInstance) -> bool {
+        let depth = self.module.steps().len();
+        let Some((above, inside)) = module.steps().split_at_checked(depth) else { return false };
+        let is_here = above.iter().zip(self.module.steps()).all(|(step, name)| step.name == *name);
+        let sides = [Extent::of(&self.from, &self.to), Extent::of(&self.to, &self.from)];
+        is_here && !inside.is_empty() && sides.into_iter().any(|side| side.is_in(inside))
+    }
+
     /// Whether what this statement moves can be moved on by the other.
     pub(super) fn leads_to(&self, other: &Self) -> bool {
         self.module == other.module && reaches(Extent::of(&self.to, &self.from), Extent::of(&other.from, &other.to))
@@ -154,6 +165,16 @@ impl<'a> Extent<'a> {
                 module
             }
         }
+    }
+
+    /// Whether it is the module instance of these steps, or is right in it.
+    fn is_in(self, steps: &[ModuleStep]) -> bool {
+        let own = self.module().steps();
+        let is_any = |at: usize| matches!(self, Self::Call(_)) && at + 1 == own.len();
+        let fits = |(at, (own, step)): (usize, (&ModuleStep, &ModuleStep))| {
+            own.name == step.name && (own.key == step.key || is_any(at))
+        };
+        own.len() == steps.len() && own.iter().zip(steps).enumerate().all(fits)
     }
 
     /// Whether a module instance lies in it, be it the same.

@@ -1,0 +1,91 @@
+//! Calls of modules that get `count`, or lose it, as OpenTofu moves what they have.
+
+use serde_json::Value as Json;
+
+use crate::common::Folder;
+
+const MODULE: &str = "resource \"terraform_data\" \"x\" {}\n";
+const PLAIN: &str = "module \"m\" {\n  source = \"./m\"\n}\n";
+const COUNTED: &str = "module \"m\" {\n  source = \"./m\"\n  count  = 2\n}\n";
+
+fn made(name: &str, text: &str) -> Folder {
+    let folder = Folder::new();
+    folder.write(name, text).write("m/main.tf", MODULE);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder
+}
+
+/// What is to be done, by the addresses of the objects and where they were.
+fn changes(folder: &Folder) -> Vec<String> {
+    folder.ok(&["plan", "-out=p"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let text = |json: &Json| json.as_str().unwrap_or("").to_owned();
+    let change = |change: &Json| {
+        let from = text(&change["previous_address"]);
+        format!("{from} > {} {}", text(&change["address"]), text(&change["change"]["actions"][0]))
+    };
+    document["resource_changes"].as_array().unwrap().iter().map(change).collect()
+}
+
+#[test]
+fn a_call_keeps_its_one_instance_when_it_gets_count_and_when_it_loses_it() {
+    let folder = made("main.tofu", PLAIN);
+    folder.write("main.tofu", COUNTED);
+    let expected =
+        ["module.m.terraform_data.x > module.m[0].terraform_data.x no-op", " > module.m[1].terraform_data.x create"];
+    assert_eq!(changes(&folder), expected);
+    folder.ok(&["apply", "p"]);
+    folder.write("main.tofu", PLAIN);
+    let expected =
+        ["module.m[0].terraform_data.x > module.m.terraform_data.x no-op", " > module.m[1].terraform_data.x delete"];
+    assert_eq!(changes(&folder), expected);
+}
+
+#[test]
+fn calls_in_calls_and_the_resources_in_them_are_kept_along() {
+    let folder = made("main.tofu", PLAIN);
+    folder
+        .write("m/main.tf", "")
+        .write("m/n/main.tf", MODULE)
+        .write("m/main.tofu", &PLAIN.replace("\"./m\"", "\"./n\""));
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tofu", COUNTED).write("m/main.tofu", &COUNTED.replace("\"./m\"", "\"./n\""));
+    folder.write("m/n/main.tf", "resource \"terraform_data\" \"x\" {\n  count = 1\n}\n");
+    let first = "module.m.module.m.terraform_data.x > module.m[0].module.m[0].terraform_data.x[0] no-op";
+    assert!(changes(&folder).contains(&first.to_owned()), "{:?}", changes(&folder));
+}
+
+#[test]
+fn what_a_moved_block_says_of_the_call_counts_more() {
+    let folder = made("main.tofu", PLAIN);
+    let moved = "moved {\n  from = module.m\n  to   = module.m[1]\n}\n";
+    folder.write("main.tofu", &format!("{COUNTED}{moved}"));
+    let expected =
+        [" > module.m[0].terraform_data.x create", "module.m.terraform_data.x > module.m[1].terraform_data.x no-op"];
+    assert_eq!(changes(&folder), expected);
+}
+
+#[test]
+fn what_is_at_the_other_address_stays_there() {
+    let folder = made("main.tofu", COUNTED);
+    folder.ok(&["state", "mv", "module.m[1].terraform_data.x", "module.m.terraform_data.x"]);
+    let expected = [
+        " > module.m.terraform_data.x delete",
+        " > module.m[0].terraform_data.x no-op",
+        " > module.m[1].terraform_data.x create",
+    ];
+    assert_eq!(changes(&folder), expected);
+}
+
+#[test]
+fn a_call_of_a_tf_file_is_made_anew_as_in_terraform_unless_opentofu_has_worked_there() {
+    let folder = made("main.tf", PLAIN);
+    folder.write("main.tf", &COUNTED.replace('2', "1"));
+    let expected = [" > module.m.terraform_data.x delete", " > module.m[0].terraform_data.x create"];
+    assert_eq!(changes(&folder), expected);
+    folder.write(".terraform.lock.hcl", "# registry.opentofu.org\n");
+    assert_eq!(changes(&folder), ["module.m.terraform_data.x > module.m[0].terraform_data.x no-op"]);
+    let enabled = made("main.tf", &COUNTED.replace('2', "1"));
+    enabled.write("main.tf", &PLAIN.replace("}\n", "  lifecycle {\n    enabled = true\n  }\n}\n"));
+    assert_eq!(changes(&enabled), ["module.m[0].terraform_data.x > module.m.terraform_data.x no-op"]);
+}

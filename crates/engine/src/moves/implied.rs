@@ -1,0 +1,90 @@
+//! Moves that nobody has written: to and from the first of what `count` makes.
+
+use std::collections::HashSet;
+
+use groma_address::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, Target};
+use groma_config::Product;
+use groma_hcl::Expression;
+use groma_state::State;
+
+use super::Moves;
+use super::bound::Bound;
+use super::statement::Statement;
+use crate::config_graph::{ConfigGraph, NodeKind};
+
+/// The key that the one instance had, and the one that it has now; none where there is no one instance.
+fn keys(count: Option<&Expression>, for_each: Option<&Expression>) -> Option<(InstanceKey, InstanceKey)> {
+    match (count, for_each) {
+        (Some(_), _) => Some((InstanceKey::None, InstanceKey::Int(0))),
+        (None, None) => Some((InstanceKey::Int(0), InstanceKey::None)),
+        (None, Some(_)) => None,
+    }
+}
+
+/// A module call that gained or lost `count` keeps its one instance, where it follows OpenTofu.
+pub(super) fn modules(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
+    let calls: Vec<Statement> = calls(graph).collect();
+    if calls.is_empty() {
+        return;
+    }
+    let mut bound = Bound::of(state);
+    for call in &calls {
+        let depth = call.module.steps().len() + 1;
+        let instance =
+            |address: &ResourceInstance| ModuleInstance::from_steps(address.module.steps().iter().take(depth).cloned());
+        let moved = bound.moved_by(call, state);
+        let taken: HashSet<ModuleInstance> = bound.instances_of_call(call, state);
+        let mut blocked = Vec::new();
+        for (from, to) in moved {
+            let is_written = statements.iter().any(|statement| statement.names_module(&instance(&from)));
+            if !is_written && !taken.contains(&instance(&to)) {
+                bound.add(&to.abs_resource());
+                moves.rename(state, from, to, &mut blocked);
+            }
+        }
+    }
+}
+
+/// What moves at each call, if it is there; callers before the modules they call.
+fn calls(graph: &ConfigGraph) -> impl Iterator<Item = Statement> {
+    graph.modules().filter_map(|(_, module)| {
+        let caller = module.caller?;
+        let holder = graph.module(caller.module);
+        let (name, call) = holder.config.calls.get_index(caller.call as usize)?;
+        let (from, to) = keys(call.count.as_ref(), call.for_each.as_ref())?;
+        let side = |key| Target::Module(ModuleInstance::root().child(name.clone(), key));
+        (call.product == Product::OpenTofu).then(|| Statement {
+            module: holder.path().clone(),
+            from: side(from),
+            to: side(to),
+            span: call.span,
+        })
+    })
+}
+
+/// A resource that gained or lost `count` keeps its one object: `x` and `x[0]` are the same.
+pub(super) fn resources(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
+    let mut planned: Vec<(ResourceInstance, ResourceInstance)> = Vec::new();
+    let spoken: HashSet<String> =
+        statements.iter().map(|statement| format!("{} {}", statement.module, statement.from)).collect();
+    for (address, entry) in state.resources() {
+        let Some((module, node)) = graph.find_resource(&address.config_resource()) else { continue };
+        let NodeKind::Resource(at) = graph.module(module).kind(node) else { continue };
+        let Some((_, resource)) = graph.module(module).config.resources.get_index(at as usize) else { continue };
+        let Some((from, to)) = keys(resource.count.as_ref(), resource.for_each.as_ref()) else { continue };
+        if entry.instance(&from).is_some()
+            && entry.instance(&to).is_none()
+            && !spoken.contains(&relative(address, &from))
+        {
+            planned.push((address.instance(from), address.instance(to)));
+        }
+    }
+    let mut ignored = Vec::new();
+    for (from, to) in planned {
+        moves.rename(state, from, to, &mut ignored);
+    }
+}
+
+fn relative(address: &AbsResource, key: &InstanceKey) -> String {
+    format!("{} {}{key}", address.module.path(), address.resource)
+}
