@@ -14,7 +14,7 @@ use groma_provider::LocalFunctions;
 use groma_value::{Type, Value};
 
 use crate::config_graph::{ConfigGraph, ModuleIndex};
-use crate::providers::Started;
+use crate::providers::{Settled, Started};
 
 /// The functions of every module's providers.
 #[derive(Clone, Default)]
@@ -115,9 +115,10 @@ impl OnDemand {
             return Ok(of(started));
         }
         let Some(block) = self.graph.function_block(self.module, name) else { return Ok(of(started)) };
-        if let Some(configured) = self.started.configured(&self.configuration(local, name, &block.used)) {
-            configured.configured_functions().map_err(NoSignature::Failed)?;
-            return Ok(of(configured));
+        if let Some((configured, settled)) = self.started.configured(&self.configuration(local, name, &block.used)) {
+            let functions = configured.configured_functions().map_err(NoSignature::Failed)?;
+            let is_there = settled == Settled::Whole || functions.contains_key(name.function);
+            return Ok(if is_there { of(configured) } else { Offer::Later });
         }
         let names = started.type_names().functions;
         match suggest(name.function, names.iter().map(|name| &**name)) {

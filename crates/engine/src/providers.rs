@@ -37,7 +37,16 @@ pub struct Started {
     source: Arc<dyn ProviderSource>,
     known: Mutex<HashMap<ProviderAddress, Arc<Checked>>>,
     /// Those that have their configuration: functions may come with it.
-    configured: Mutex<HashMap<ProviderConfig, Arc<Checked>, RandomState>>,
+    configured: Mutex<HashMap<ProviderConfig, (Arc<Checked>, Settled), RandomState>>,
+}
+
+/// How much of a configuration is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// All of it.
+    Whole,
+    /// Some of it only when other things are applied.
+    InPart,
 }
 
 impl Started {
@@ -54,7 +63,7 @@ impl Started {
     }
 
     /// The provider with this configuration, once it has it.
-    pub fn configured(&self, config: &ProviderConfig) -> Option<Arc<Checked>> {
+    pub fn configured(&self, config: &ProviderConfig) -> Option<(Arc<Checked>, Settled)> {
         self.configured.lock().unwrap_or_else(PoisonError::into_inner).get(config).cloned()
     }
 
@@ -108,8 +117,9 @@ impl Providers {
 
     /// Notes that a provider has taken its configuration.
     pub fn took(&mut self, config: ProviderConfig, provider: Arc<Checked>, value: Value) {
+        let settled = if value.is_wholly_known() { Settled::Whole } else { Settled::InPart };
         let mut configured = self.started.configured.lock().unwrap_or_else(PoisonError::into_inner);
-        configured.insert(config.clone(), Arc::clone(&provider));
+        configured.insert(config.clone(), (Arc::clone(&provider), settled));
         drop(configured);
         self.configured.insert(config, Configured { provider, config: value });
     }

@@ -9,9 +9,12 @@ use groma_lang::ProviderFunctionName;
 
 use super::{ConfigGraph, ModuleIndex, NodeIndex};
 
+/// Whether the provider at an address has a function.
+type Knows = dyn Fn(&ProviderAddress, &str) -> bool + Send + Sync;
+
 /// Says whether the provider at an address has a function whatever its configuration.
 #[derive(Clone)]
-pub struct KnownFunctions(Arc<dyn Fn(&ProviderAddress, &str) -> bool + Send + Sync>);
+pub struct KnownFunctions(Arc<Knows>);
 
 impl KnownFunctions {
     /// As `knows` says.

@@ -157,6 +157,17 @@ fn what_no_configuration_brings_is_told_with_what_there_is() {
 }
 
 #[test]
+fn what_a_configuration_brings_that_is_not_known_yet_is_known_after_apply() {
+    let mut project = project(
+        "resource \"terraform_data\" \"g\" { input = \"good day\" }
+         provider \"test\" { greeting = terraform_data.g.output }
+         output \"said\" { value = provider::test::greet(\"you\") }",
+    );
+    project.apply();
+    assert_eq!(output(&project, "said"), "good day you");
+}
+
+#[test]
 fn a_provider_that_is_made_of_its_own_function_is_a_cycle() {
     let circle = project(
         "provider \"test\" { greeting = local.own }

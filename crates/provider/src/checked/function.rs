@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groma_diagnostics::Diagnostics;
 use groma_value::Value;
@@ -32,11 +32,20 @@ impl Results {
     }
 }
 
+/// What a provider has beside the functions of its schema.
+#[derive(Default)]
+pub(super) struct Late {
+    /// None before it is asked.
+    known: Option<Arc<Functions>>,
+    /// How often it was configured.
+    configurations: u64,
+}
+
 impl Checked {
     /// The signature of a function of the provider's schema, or of one that came with its configuration and has been asked for by
     /// [`Checked::configured_functions`]; `None` when the provider does not have it.
     pub fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
-        self.provider.function(name).or_else(|| self.configured_functions.get()?.get(name).cloned())
+        self.provider.function(name).or_else(|| self.late_functions().known.as_ref()?.get(name).cloned())
     }
 
     /// Whether the provider has a function whatever its configuration.
@@ -44,24 +53,34 @@ impl Checked {
         self.provider.function(name).is_some()
     }
 
-    /// The functions that the provider has with the configuration that it was given. It is asked once.
+    /// The functions that the provider has with the configuration that it was given. It is asked once for each.
     ///
     /// # Errors
     ///
     /// The provider could not answer.
-    pub fn configured_functions(&self) -> Result<&Functions, Diagnostics> {
-        if let Some(known) = self.configured_functions.get() {
-            return Ok(known);
+    pub fn configured_functions(&self) -> Result<Arc<Functions>, Diagnostics> {
+        if let Some(known) = &self.late_functions().known {
+            return Ok(Arc::clone(known));
         }
         // As for calls: what evaluates waits, and nothing else does.
         let functions = self.provider.configured_functions().wait().map_err(|problems| self.plain(problems))?;
-        Ok(self.configured_functions.get_or_init(|| functions))
+        Ok(Arc::clone(self.late_functions().known.insert(Arc::new(functions))))
+    }
+
+    /// Another configuration may bring other functions, and other results of them.
+    pub(super) fn forget_functions(&self) {
+        let mut late = self.late_functions();
+        *late = Late { known: None, configurations: late.configurations + 1 };
+    }
+
+    fn late_functions(&self) -> MutexGuard<'_, Late> {
+        self.late_functions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The names of all functions that are known of.
     pub(crate) fn function_names(&self) -> BTreeSet<Name> {
-        let configured = self.configured_functions.get().into_iter().flat_map(Functions::keys);
-        self.type_names().functions.iter().chain(configured).cloned().collect()
+        let configured = self.late_functions().known.clone().unwrap_or_default();
+        self.type_names().functions.iter().chain(configured.keys()).cloned().collect()
     }
 
     /// Calls a function with arguments that have been converted to the types of its parameters, without marks.
@@ -74,7 +93,8 @@ impl Checked {
             return Answer::ready(Err(FunctionError { text, argument: None }));
         };
         let is_known = arguments.iter().all(Value::is_wholly_known);
-        let call = is_known.then(|| self.results.hasher.hash_one((name, &arguments)));
+        let configuration = if self.declares_function(name) { 0 } else { self.late_functions().configurations };
+        let call = is_known.then(|| self.results.hasher.hash_one((configuration, name, &arguments)));
         let request = CallFunctionRequest { name: name.clone(), signature: Arc::clone(&signature), arguments };
         self.provider.call_function(request).map(move |result| {
             let result = result?;

@@ -26,8 +26,8 @@ pub use read::{DataInput, Opened, Read, ReadData, ReadInput};
 pub use stored::{StoredIdentity, StoredState};
 
 use crate::protocol::{
-    ClientCapabilities, CloseEphemeralRequest, ConfigureRequest, Functions, ProviderSchema, TypeNames,
-    ValidateProviderRequest, ValidateRequest,
+    ClientCapabilities, CloseEphemeralRequest, ConfigureRequest, ProviderSchema, TypeNames, ValidateProviderRequest,
+    ValidateRequest,
 };
 use crate::provider::SchemaLookup;
 use crate::{Answer, BodyDecoder, Name, Provider, ProviderDiagnostics, Schema};
@@ -83,7 +83,7 @@ pub struct Checked {
     schemas: Mutex<KnownSchemas>,
     log: Option<Arc<LogHook>>,
     results: function::Results,
-    configured_functions: OnceLock<Functions>,
+    late_functions: Mutex<function::Late>,
 }
 
 impl Checked {
@@ -96,7 +96,7 @@ impl Checked {
             schemas: Mutex::default(),
             log: None,
             results: function::Results::default(),
-            configured_functions: OnceLock::new(),
+            late_functions: Mutex::default(),
         }
     }
 
@@ -197,6 +197,7 @@ impl Checked {
     ) -> Answer<'a, Diagnostics> {
         let subject = *subject;
         request.config = request.config.unmark_deep().0;
+        self.forget_functions();
         self.provider.configure(request).map(move |problems| subject.place(problems))
     }
 

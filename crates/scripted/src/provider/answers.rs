@@ -84,14 +84,14 @@ impl Provider for Scripted {
 
     fn configured_functions(&self) -> Answer<'_, Result<Functions, ProviderDiagnostics>> {
         let all = self.configured_functions.iter().map(|(name, (signature, _))| (name.clone(), Arc::clone(signature)));
-        Answer::ready(Ok(self.configured.get().map(|_| all.collect()).unwrap_or_default()))
+        Answer::ready(Ok(self.configuration().as_ref().map(|_| all.collect()).unwrap_or_default()))
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
-        let configured = self.configured.get().zip(self.configured_functions.get(&request.name));
+        let configured = self.configuration().clone().zip(self.configured_functions.get(&request.name));
         Answer::ready(match (self.functions.get(&request.name), configured) {
             (Some((_, body)), _) => body(&request.arguments),
-            (None, Some((config, (_, body)))) => body(config, &request.arguments),
+            (None, Some((config, (_, body)))) => body(&config, &request.arguments),
             (None, None) => Err(FunctionError { text: format!("no function {}", request.name), argument: None }),
         })
     }
@@ -103,8 +103,7 @@ impl Provider for Scripted {
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::Configure, "", &[&request.config]);
-        // The first counts, as a process is configured once.
-        let _ = self.configured.set(request.config.clone());
+        *self.configuration() = request.config.is_wholly_known().then(|| request.config.clone());
         Answer::ready(answered(self.configure.as_ref(), &request, ProviderDiagnostics::new))
     }
 

@@ -4,7 +4,7 @@ mod answers;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groma_provider::{
     ConfigureRequest, FunctionError, FunctionSignature, GenerateConfigRequest, GenerateConfigResponse, Name,
@@ -40,8 +40,8 @@ pub struct Scripted {
     functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<FunctionBody>)>,
     /// Those that it has once it is configured.
     configured_functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<ConfiguredBody>)>,
-    /// What it was configured with.
-    configured: OnceLock<Value>,
+    /// What it was configured with, once all of that is known.
+    configured: Mutex<Option<Value>>,
     configure: Option<Handler<ConfigureRequest, ProviderDiagnostics>>,
     world: World,
     calls: Mutex<Vec<Call>>,
@@ -64,7 +64,7 @@ impl Scripted {
             generate: None,
             functions: BTreeMap::new(),
             configured_functions: BTreeMap::new(),
-            configured: OnceLock::new(),
+            configured: Mutex::default(),
             configure: None,
             world: World::new(),
             calls: Mutex::default(),
@@ -130,7 +130,7 @@ impl Scripted {
         self
     }
 
-    /// The same, with a function that it has only once it is configured: `body` is handed the configuration too.
+    /// The same, with a function that it has only once all of its configuration is known: `body` is handed that too.
     #[must_use]
     pub fn configured_function(
         mut self,
@@ -213,6 +213,11 @@ impl Scripted {
         let call = Call { operation, type_name: type_name.to_owned(), object: object.clone() };
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).push(call);
         object
+    }
+
+    /// What it was configured with, once all of that is known.
+    fn configuration(&self) -> MutexGuard<'_, Option<Value>> {
+        self.configured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn script(&self, type_name: &str) -> Result<&ResourceScript, ProviderDiagnostics> {

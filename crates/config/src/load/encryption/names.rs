@@ -30,8 +30,11 @@ pub(super) fn method_of<'a>(block: &'a EncryptionBlock, target: &EncryptionTarge
     found.ok_or_else(|| undeclared(span, "encryption method", "method", &key, block.methods.keys()))
 }
 
-/// The types and the names of the key providers that an argument names: as it stands, or somewhere in it.
-pub(super) fn key_provider_names(expression: &Expression) -> Result<Vec<((Name, Name), Span)>, Diagnostic> {
+/// The type and the name of a key provider, and where it is named.
+pub(super) type Mention = ((Name, Name), Span);
+
+/// The key providers that an argument names: as it stands, or somewhere in it.
+pub(super) fn key_provider_names(expression: &Expression) -> Result<Vec<Mention>, Diagnostic> {
     if let Some(key) = named(KEY_PROVIDER, expression) {
         return Ok(vec![(key, expression.span)]);
     }
