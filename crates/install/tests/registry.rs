@@ -286,6 +286,11 @@ fn what_is_no_version_is_not_chosen() {
     for none in ["", r#"{"version": "v1.2.0"}"#, r#"{"version": "abc"}"#, r#"{"version": "1.2.0-beta"}"#, "{}"] {
         refused(listing(none), "no available releases match the given constraints");
     }
+    let mut nothing = listing("");
+    for document in [r#"{"versions": null}"#, "{}"] {
+        nothing.insert("/acme/tool/versions".to_owned(), whole(document));
+        refused(nothing.clone(), "no available releases match the given constraints");
+    }
     refused(listing(r#"{"version": 1.2}"#), "something else than the protocol asks");
     let good = r#"{"version": "1.2.0", "protocols": null}"#;
     // A list in which no version is said to speak a known protocol does not decide: the document about the package does.

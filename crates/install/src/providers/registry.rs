@@ -24,7 +24,9 @@ const PROTOCOLS: [&str; 2] = ["5", "6"];
 /// The answer to the question which versions there are.
 #[derive(Deserialize)]
 pub(crate) struct Versions {
-    versions: Vec<Offered>,
+    /// Servers in Go write `null` for none.
+    #[serde(default)]
+    versions: Option<Vec<Offered>>,
     #[serde(default)]
     warnings: Option<Vec<String>>,
 }
@@ -197,9 +199,10 @@ impl Versions {
     /// The versions of those protocols that are spoken here; all of them where none is, because what is said of the package counts.
     pub(crate) fn listing(self) -> Listing {
         let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_spoken);
-        let mut versions: Vec<Version> = self.versions.iter().filter(speaks).filter_map(Offered::read).collect();
+        let offered = self.versions.unwrap_or_default();
+        let mut versions: Vec<Version> = offered.iter().filter(speaks).filter_map(Offered::read).collect();
         if versions.is_empty() {
-            versions = self.versions.iter().filter_map(Offered::read).collect();
+            versions = offered.iter().filter_map(Offered::read).collect();
         }
         Listing { versions, warnings: self.warnings.unwrap_or_default() }
     }

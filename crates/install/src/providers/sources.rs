@@ -114,11 +114,11 @@ impl Sources {
         let mut offered = BTreeSet::new();
         let mut warnings = Vec::new();
         let mut missing = Vec::new();
-        let mut has_answer = false;
+        let mut is_covered = false;
         for (index, method) in self.methods.iter().enumerate().filter(|(_, method)| method.serves(address)) {
             match self.versions(&method.source, address, platform, &mut warnings).await {
                 Ok(versions) => {
-                    has_answer = true;
+                    is_covered = true;
                     for version in versions {
                         if offered.insert(version.clone()) {
                             offers.push(Offer { version, method: index });
@@ -129,6 +129,8 @@ impl Sources {
                 Err(problem) => return Err(problem),
             }
         }
+        // Who offers nothing leaves it to the others, and does not say that it has no such provider.
+        let has_answer = !offers.is_empty() || is_covered && missing.is_empty();
         match (has_answer, &missing[..]) {
             (true, _) => Ok((offers, warnings)),
             (false, []) => Err(SourceError::NotFound(

@@ -77,6 +77,8 @@ impl Reader<'_> {
 
     fn entry(&mut self, path: &Path, entry: &Entry) {
         match (&entry.key[..], &entry.value) {
+            // As if it were not there: wrappers write it so.
+            ("plugin_cache_dir", Setting::Text(text)) if text.is_empty() => {}
             ("plugin_cache_dir", Setting::Text(text)) => {
                 let folder = self.path(text);
                 match std::fs::metadata(&folder) {
