@@ -113,7 +113,10 @@ fn decode(
         );
         return Err(unreadable(text));
     }
-    let value = if mode == Mode::Managed {
+    let stored = record.decode(schema.block.implied_type());
+    let fits = stored.is_ok() && record.schema_version == schema.version;
+    // What is written as the provider has it today is shown as it is written.
+    let value = if mode == Mode::Managed && !fits {
         let request = UpgradeRequest {
             type_name: type_name.clone(),
             version: record.schema_version,
@@ -127,11 +130,39 @@ fn decode(
         }
         response.upgraded_state
     } else {
-        record
-            .decode(schema.block.implied_type())
-            .map_err(|problem| unreadable(format!("Its attributes do not fit the schema of its type: {problem}.")))?
+        stored.map_err(|problem| unreadable(format!("Its attributes do not fit the schema of its type: {problem}.")))?
     };
     let paths = record.sensitive_attributes.iter().cloned().chain(schema.block.sensitive_paths(&value));
     let marks: PathMarks = paths.map(|path| (path, Marks::SENSITIVE)).collect();
     Ok(value.mark_paths(&marks))
+}
+
+#[cfg(test)]
+mod tests {
+    use groma_provider::{Attribute, Block, NestedBlock, ProviderDiagnostics, UpgradeResponse};
+    use groma_scripted::{ResourceScript, Scripted};
+    use groma_state::AttributesJson;
+    use groma_value::Type;
+
+    use super::*;
+
+    /// What a provider makes of an older object is not what it would make of one of today.
+    #[test]
+    fn an_object_is_upgraded_where_the_provider_wrote_it_in_another_way_and_nowhere_else() {
+        let block = Block::new([("a", Attribute::optional(Type::String))], Vec::<(&str, NestedBlock)>::new());
+        let schema = Schema::new(block).versioned(1);
+        let script = ResourceScript::new(schema.clone()).on_upgrade(|_, _| UpgradeResponse {
+            upgraded_state: Value::object([("a", Value::string("upgraded"))]),
+            diagnostics: ProviderDiagnostics::new(),
+        });
+        let provider: Arc<dyn Provider> = Arc::new(Scripted::new("test").resource("test_a", script));
+        let shown = |version: u64, attributes: &str| {
+            let record = ObjectRecord::new(version, AttributesJson::new(attributes));
+            let value = decode(&provider, &schema, Mode::Managed, &"test_a".into(), &record).unwrap();
+            value.attribute("a").and_then(|value| value.as_str().map(str::to_owned))
+        };
+        assert_eq!(shown(1, r#"{"a": null}"#), None);
+        assert_eq!(shown(0, r#"{"a": null}"#).as_deref(), Some("upgraded"));
+        assert_eq!(shown(1, r#"{"a": ["x"]}"#).as_deref(), Some("upgraded"));
+    }
 }
