@@ -56,6 +56,15 @@ impl Packages {
         Self::of_needed(context, &needed(configuration))
     }
 
+    /// The same for whoever only checks: the lock file chooses, whatever versions the configuration wants by now.
+    ///
+    /// # Errors
+    /// The CLI configuration is wrong.
+    pub fn as_locked(context: &Context, configuration: &Configuration) -> Result<Self, Diagnostics> {
+        let needed = needed(configuration).into_keys().map(|address| (address, Constraints::default()));
+        Self::of_needed(context, &needed.collect())
+    }
+
     /// The same where there is no configuration: what the lock file, the CLI configuration and running processes say.
     ///
     /// # Errors

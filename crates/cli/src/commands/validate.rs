@@ -88,7 +88,7 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
         Err(problems) => diagnostics.append(problems),
     }
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
-    let packages = Packages::of(context, &configuration)?;
+    let packages = Packages::as_locked(context, &configuration)?;
     if packages.missing().is_some() {
         // What is wrong with the text can be mended without them.
         if !diagnostics.has_errors() {

@@ -83,6 +83,8 @@ fn a_changed_constraint_needs_an_upgrade() {
     let (code, text) = groma(folder.path(), &["plan"]);
     assert_eq!(code, 1);
     assert!(text.contains("Error: Inconsistent dependency lock file"), "{text}");
+    let (_, text) = groma(folder.path(), &["validate"]);
+    assert!(!text.contains("Inconsistent"), "what is locked does to check with: {text}");
     let (code, text) = groma(folder.path(), &["init", "-upgrade"]);
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("has made some changes to the provider dependency selections"), "{text}");
