@@ -68,11 +68,13 @@ pub fn write_object(object: &StoredObject, palette: Palette, secrecy: Secrecy, o
     out.push('\n');
 }
 
-/// The whole state: its objects, module by module, and its outputs.
+/// The whole state: its objects, module by module with what each calls right after it, and its outputs.
 pub fn state_text(state: &State, objects: &[StoredObject], palette: Palette, secrecy: Secrecy) -> String {
     let mut out = String::new();
     let mut previous: Option<&ModuleInstance> = None;
-    for object in objects {
+    let mut in_tree: Vec<&StoredObject> = objects.iter().collect();
+    in_tree.sort_by(|a, b| a.address.module.steps().cmp(b.address.module.steps()));
+    for object in in_tree {
         let module = &object.address.module;
         match previous {
             None => {}

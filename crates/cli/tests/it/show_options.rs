@@ -83,3 +83,22 @@ fn a_module_is_shown_by_itself() {
     assert_eq!(root["resources"], serde_json::json!([resource]));
     assert_eq!(root["variables"]["name"], serde_json::json!({ "required": true }));
 }
+
+#[test]
+fn a_state_is_shown_with_what_a_module_calls_right_after_it() {
+    let folder = Folder::new();
+    folder.write("main.tf", "module \"m\" {\n  source   = \"./m\"\n  for_each = toset([\"a\", \"b\"])\n}\n");
+    folder.write("m/main.tf", "module \"n\" {\n  source = \"./n\"\n}\nresource \"terraform_data\" \"x\" {}\n");
+    folder.write("m/n/main.tf", "resource \"terraform_data\" \"y\" {}\n");
+    folder.ok(&["init"]);
+    folder.ok(&["apply", "-auto-approve"]);
+    let text = folder.ok(&["show"]);
+    let shown: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("# ")).collect();
+    let expected = [
+        "module.m[\"a\"].terraform_data.x:",
+        "module.m[\"a\"].module.n.terraform_data.y:",
+        "module.m[\"b\"].terraform_data.x:",
+        "module.m[\"b\"].module.n.terraform_data.y:",
+    ];
+    assert_eq!(shown, expected);
+}
