@@ -198,14 +198,23 @@ impl<'a> Builder<'a> {
 
     /// The step that makes one instance of a resource, if something is done to it.
     fn instance(&self, module: ModuleId, resource: u32, key: &InstanceKey) -> u32 {
+        if self.is_ephemeral(module, resource) {
+            // All its instances are opened by one step.
+            let node = self.inputs.world.static_module(module).resource(resource as usize);
+            return self.ends[module.at()][node.at()];
+        }
         let changes = self.live.get(&(module, resource)).map_or(&[][..], Vec::as_slice);
         let change = changes.binary_search_by(|(known, _)| known.cmp(key)).ok().and_then(|at| changes.get(at));
         change.and_then(|(_, change)| self.makes.get(change)).copied().unwrap_or(NONE)
     }
 
-    fn resource(&mut self, module: ModuleId, resource: u32, requires: &[u32]) -> u32 {
+    fn is_ephemeral(&self, module: ModuleId, resource: u32) -> bool {
         let blocks = &self.inputs.world.static_module(module).config.resources;
-        if blocks.get_index(resource as usize).is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral) {
+        blocks.get_index(resource as usize).is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
+    }
+
+    fn resource(&mut self, module: ModuleId, resource: u32, requires: &[u32]) -> u32 {
+        if self.is_ephemeral(module, resource) {
             return self.step(Step::Open(module.0, resource), requires);
         }
         let Some(changes) = self.live.get(&(module, resource)).cloned() else { return NONE };
