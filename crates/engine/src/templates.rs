@@ -146,6 +146,11 @@ impl Templates {
         DeprecatedObjects::new(self.resources.iter().map(|module| module.iter().map(deprecated).collect()))
     }
 
+    fn schemas(&self) -> Arc<[Vec<Option<Arc<Schema>>>]> {
+        let schema = |template: &Option<Arc<Template>>| template.as_ref().map(|template| Arc::clone(&template.schema));
+        self.resources.iter().map(|module| module.iter().map(schema).collect()).collect()
+    }
+
     /// What is the same everywhere in a plan.
     pub(crate) fn surroundings(&self, session: &Session) -> Surroundings {
         Surroundings {
@@ -155,6 +160,7 @@ impl Templates {
             applying: false,
             functions: self.functions.clone(),
             deprecated: self.deprecated(),
+            schemas: self.schemas(),
         }
     }
 

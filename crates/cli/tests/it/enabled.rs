@@ -1,5 +1,7 @@
 //! Resources and modules that are switched off, as in OpenTofu: `lifecycle { enabled = false }`.
 
+use serde_json::{Value as Json, json};
+
 use crate::common::Folder;
 
 const SWITCHED: &str = "variable \"on\" {\n  default = true\n}\nresource \"terraform_data\" \"a\" {\n  lifecycle {\n    enabled = var.on\n  }\n}\n";
@@ -39,4 +41,17 @@ fn so_may_a_module() {
     folder.write("main.tf", &format!("{off}{}{moved}", call("b", "  count = 1\n")));
     let shown = folder.ok(&["plan"]);
     assert!(shown.contains("module.a.terraform_data.x has moved to module.b[0].terraform_data.x"), "{shown}");
+}
+
+#[test]
+fn what_is_switched_off_is_null_and_still_of_its_type() {
+    let folder = Folder::new();
+    let kept = "resource \"terraform_data\" \"kept\" {\n  input = terraform_data.a\n}\n";
+    folder.write("main.tf", SWITCHED).write("kept.tf", kept);
+    folder.ok(&["apply", "-auto-approve", "-var=on=false"]);
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    let attributes = &state["resources"][0]["instances"][0]["attributes"];
+    let ty =
+        json!(["object", {"id": "string", "input": "dynamic", "output": "dynamic", "triggers_replace": "dynamic"}]);
+    assert_eq!(attributes["input"], json!({"type": ty, "value": null}));
 }

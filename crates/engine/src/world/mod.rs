@@ -16,7 +16,8 @@ use std::sync::Arc;
 
 use groma_address::{ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
-use groma_value::Value;
+use groma_provider::Schema;
+use groma_value::{Type, Value};
 
 pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
 pub use scope::InstanceScope;
@@ -54,6 +55,8 @@ pub struct Surroundings {
     pub functions: ModuleFunctions,
     /// Resources of which something is deprecated.
     pub deprecated: DeprecatedObjects,
+    /// The schemas of the resources, by module and resource.
+    pub schemas: Arc<[Vec<Option<Arc<Schema>>>]>,
 }
 
 /// One instance of a module.
@@ -101,6 +104,8 @@ pub struct ResourceData {
     pub pending: bool,
     whole: OnceCell<Value>,
     marker: Option<Box<Marker>>,
+    /// What there is where it is switched off, if it can be.
+    absent: Option<Box<Value>>,
 }
 
 impl ResourceData {
@@ -158,6 +163,7 @@ impl ResourceData {
         match self.expansion {
             // Most resources do not repeat: nothing is put together then.
             Expansion::Single => self.value(0),
+            Expansion::Absent => self.absent.as_deref().cloned().unwrap_or_else(|| Value::null(Type::Dynamic)),
             _ => self.whole.get_or_init(|| self.expansion.collect(|position| self.value(position))).clone(),
         }
     }
@@ -267,10 +273,11 @@ impl World {
         let id = ModuleId(narrow(self.modules.len()));
         let config = &self.graph.module(of).config;
         let tells = self.tells_deprecations_in(of);
-        let resource = |(at, address): (usize, &Resource)| {
+        let resource = |(at, (address, block)): (usize, (&Resource, &groma_config::Resource))| {
             let full = || address.in_module(config.path.clone());
             let marker = if tells { self.surroundings.deprecated.marker(of, at, full) } else { None };
-            ResourceData { marker, ..ResourceData::default() }
+            let absent = block.lifecycle.enabled.as_ref().map(|_| Box::new(self.absent(of, at)));
+            ResourceData { marker, absent, ..ResourceData::default() }
         };
         let data = ModuleData {
             address: address.clone(),
@@ -281,13 +288,19 @@ impl World {
             locals: vec![None; config.locals.len()],
             outputs: vec![None; config.outputs.len()],
             calls: config.calls.iter().map(|_| CallData::default()).collect(),
-            resources: config.resources.keys().enumerate().map(resource).collect(),
+            resources: config.resources.iter().enumerate().map(resource).collect(),
             functions: OnceCell::new(),
         };
         self.by_address.insert(address, id);
         self.instances[of.at()].push(id);
         self.modules.push(data);
         id
+    }
+
+    /// What a resource is that is switched off: no object, but of its type.
+    fn absent(&self, of: ModuleIndex, at: usize) -> Value {
+        let schema = self.surroundings.schemas.get(of.at()).and_then(|module| module.get(at)?.as_ref());
+        Value::null(schema.map_or(Type::Dynamic, |schema| schema.block.implied_type().clone()))
     }
 
     /// The address of an instance of a resource.
