@@ -127,16 +127,7 @@ fn needless_provider(module: &Module, import: &Import) -> Option<Diagnostic> {
 /// The key that is written out is one that the resource can have.
 fn unfit_key(module: &Module, import: &Import) -> Option<Diagnostic> {
     let declared = target(module, import)?;
-    let key = match &import.to_expression.kind {
-        ExpressionKind::Index(index) if matches!(index.key.kind, ExpressionKind::Template(_)) => Some(Key::Text),
-        ExpressionKind::Index(_) => Some(Key::Evaluated),
-        ExpressionKind::Traversal(traversal) => match traversal.steps().last() {
-            Some(Step::Index { key: LiteralKey::String(_), .. }) => Some(Key::Text),
-            Some(Step::Index { key: LiteralKey::Number(_), .. }) => Some(Key::Number),
-            _ => None,
-        },
-        _ => None,
-    };
+    let key = Key::of(&import.to_expression);
     let (to, repeats) = (&import.to, (declared.count.is_some(), declared.for_each.is_some()));
     let detail = match (repeats, key) {
         ((false, false), Some(_)) => {
@@ -162,6 +153,27 @@ enum Key {
     Text,
     /// It is one or the other once it is evaluated.
     Evaluated,
+}
+
+impl Key {
+    fn of(address: &Expression) -> Option<Self> {
+        let steps = match &address.kind {
+            ExpressionKind::Index(index) if matches!(index.key.kind, ExpressionKind::Template(_)) => {
+                return Some(Self::Text);
+            }
+            ExpressionKind::Index(_) => return Some(Self::Evaluated),
+            ExpressionKind::Parentheses(inner) => return Self::of(inner),
+            ExpressionKind::Traversal(traversal) => traversal.steps(),
+            // Behind the key of a module that is evaluated.
+            ExpressionKind::Relative(relative) => &relative.steps,
+            _ => return None,
+        };
+        match steps.last()? {
+            Step::Index { key: LiteralKey::String(_), .. } => Some(Self::Text),
+            Step::Index { key: LiteralKey::Number(_), .. } => Some(Self::Number),
+            Step::Attribute { .. } => None,
+        }
+    }
 }
 
 fn target<'a>(module: &'a Module, import: &Import) -> Option<&'a Resource> {
