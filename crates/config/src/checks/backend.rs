@@ -1,7 +1,8 @@
 //! The backend of the root module; those of called modules do nothing.
 
-use groma_diagnostics::{Diagnostic, Diagnostics, did_you_mean};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, did_you_mean};
 
+use crate::decode::Dialect;
 use crate::model::Module;
 
 /// The backends of the language. Which of them can be used is the business of whoever opens the state.
@@ -36,4 +37,14 @@ pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
         backend.kind
     );
     diagnostics.push(Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(backend.kind_span));
+}
+
+/// Warns, where OpenTofu does, of a backend in a module that is called.
+pub(super) fn check_called(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
+    let Some(backend) = module.backend.as_ref().filter(|_| !module.path.is_root()) else { return };
+    if sources.file(backend.span).is_some_and(|file| Dialect::of_file(file.name()) == Dialect::OpenTofu) {
+        let detail = "The state is kept where the root module says, with the objects of all modules in it. Here the block has no effect: \
+                      remove it, unless the module is also used as a root module.";
+        diagnostics.push(Diagnostic::warning("Backend configuration ignored", detail).at(backend.span));
+    }
 }

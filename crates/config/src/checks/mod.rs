@@ -60,6 +60,7 @@ pub(crate) fn check(
             }
             refactoring::check(module, references, sources, &mut others);
             calls::check_discarded(module, sources, &mut others);
+            backend::check_called(module, sources, &mut others);
         }
         calls::check(module, &mut others);
         rest.extend(module.children.values().rev().map(AsRef::as_ref));

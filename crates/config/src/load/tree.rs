@@ -13,7 +13,7 @@ use super::early::{Early, RootValues};
 use super::encryption;
 use super::folder::{Folder, Reader};
 use super::locate::{ModuleLocator, ModuleRequest};
-use crate::decode::{constant_template, versionless};
+use crate::decode::{Dialect, constant_template, versionless};
 use crate::model::{Encryption, Module, ModuleCall, RunModule};
 use crate::module_source::ModuleSource;
 use crate::source::display;
@@ -219,7 +219,17 @@ impl Builder<'_, '_> {
     fn called_folder(&mut self, directory: &Path) -> Folder {
         let mut problems = Diagnostics::new();
         let folder = self.reader.folder(directory, &mut problems);
-        self.diagnostics.append(problems.into_iter().filter(|problem| problem.severity == Severity::Error));
+        for problem in problems {
+            let is_of_opentofu = || {
+                let file = problem.subject.and_then(|span| self.reader.sources.file(span));
+                file.is_some_and(|file| Dialect::of_file(file.name()) == Dialect::OpenTofu)
+            };
+            // OpenTofu tells them to everybody.
+            let is_told = || is_of_opentofu() && self.diagnostics.iter().all(|known| *known != problem);
+            if problem.severity == Severity::Error || is_told() {
+                self.diagnostics.push(problem);
+            }
+        }
         folder
     }
 
