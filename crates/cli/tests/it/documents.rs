@@ -184,3 +184,19 @@ fn the_workspace_is_told_by_the_name_that_is_written() {
     assert_eq!(outputs["t"]["expression"]["references"], json!(["terraform.workspace"]));
     assert_eq!(outputs["o"]["expression"]["references"], json!(["tofu.workspace"]));
 }
+
+#[test]
+fn a_state_says_which_outputs_are_deprecated() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tofu",
+        "output \"o\" {\n  value      = 1\n  deprecated = \"Use p.\"\n}\noutput \"p\" {\n  value = 1\n}\n",
+    );
+    folder.ok(&["apply", "-auto-approve"]);
+    let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
+    let expected = json!({
+        "o": {"value": 1, "type": "number", "deprecated": "Use p."},
+        "p": {"value": 1, "type": "number"},
+    });
+    assert_eq!(state["outputs"], expected);
+}

@@ -365,16 +365,18 @@ impl<'a> Applier<'a> {
             }
             let worked_out = config.outputs.get_full(&change.name).and_then(|(at, _, output)| {
                 let value = root.outputs.get(at).cloned().flatten()?;
-                (value.is_wholly_known() && !output.ephemeral).then_some((value, output.sensitive))
+                (value.is_wholly_known() && !output.ephemeral).then_some((value, output))
             });
-            if let Some((value, sensitive)) = worked_out {
+            if let Some((value, declared)) = worked_out {
                 let (value, _) = value.unmark_deep();
                 let value = if change.after.is_wholly_known() { carried(value) } else { value };
                 if value.is_null() {
                     self.state.outputs.remove(&change.name);
                     continue;
                 }
-                let output = OutputValue { ty: value.ty(), value, sensitive, deprecated: None };
+                // A root module has deprecated outputs where OpenTofu reads it, which notes that for who reads the state.
+                let (sensitive, deprecated) = (declared.sensitive, declared.deprecated.clone());
+                let output = OutputValue { ty: value.ty(), value, sensitive, deprecated };
                 self.state.outputs.insert(change.name.clone(), output);
             }
         }
