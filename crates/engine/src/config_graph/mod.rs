@@ -6,6 +6,7 @@
 mod ancestors;
 mod circles;
 mod cycle;
+mod draw;
 mod edges;
 mod index;
 mod late_functions;
@@ -28,13 +29,13 @@ use groma_lang::Binding;
 
 pub use ancestors::{Ancestors, forced_create_before_destroy};
 pub use circles::Circles;
+use draw::{Drawn, ModuleEdges, draw};
 pub(crate) use index::narrow;
 pub use index::{ModuleIndex, NodeIndex};
 pub use late_functions::KnownFunctions;
 use nodes::Modules;
 pub(crate) use nodes::looks_around;
 pub use operation::{DrawnObject, Operation, OperationNode, operation_graph};
-use requirements::{Drawn, ModuleEdges, draw};
 pub use summary::{ResourceDependencies, resource_dependencies};
 
 /// What a node stands for. The numbers are positions in the maps of [`Module`].

@@ -1,74 +1,18 @@
 //! What the nodes of the configuration graph require of each other.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use groma_address::{ConfigResource, InstanceKey, ProviderConfig};
+use groma_address::{InstanceKey, ProviderConfig};
 use groma_config::{ActionBlock, Condition, Configuration, ImportIdentity, Module, Resource};
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Call, Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Binding, Mention, for_each_mention, instance_key};
 
-use super::edges::Edges;
-use super::rules_first::wait_for_rules;
-use super::{ConfigGraph, Dependent, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule};
-
-/// The edges of a module's nodes.
-#[derive(Debug)]
-pub(super) struct ModuleEdges {
-    /// What must be done before each node; each place once.
-    pub(super) requires: Edges<Requirement>,
-    /// What waits for each node; the other direction of the same edges.
-    pub(super) dependents: Edges<Dependent>,
-}
-
-/// What the graph knows once its edges are drawn.
-#[derive(Debug)]
-pub(super) struct Drawn {
-    /// By module.
-    pub(super) modules: Vec<ModuleEdges>,
-    /// The provider configurations that functions come with which are called.
-    pub(super) function_providers: HashSet<ProviderConfig>,
-}
-
-/// Draws the edges between the nodes of all modules.
-///
-/// References to what does not exist make no edge: they are reported by the checks of the configuration.
-pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Drawn {
-    let imports = imports(&configuration.root);
-    let mut function_providers = HashSet::new();
-    let requires = graph.modules().map(|(index, module)| {
-        let mut collector = Requirements::new(configuration, graph, &imports, index);
-        let mut requires = Edges::with_room(module.len());
-        for (node, kind) in module.nodes() {
-            collector.collect(kind);
-            // A block that mentions itself is reported by the checks of the configuration, but for a provider that calls what it brings.
-            let may_wait = matches!(kind, NodeKind::Provider(_));
-            requires.push(collector.take().filter(|one| may_wait || one.place != Place::Here(node)));
-        }
-        function_providers.extend(collector.function_providers);
-        requires
-    });
-    let mut requires: Vec<_> = requires.collect();
-    wait_for_rules(graph, &mut requires);
-    let dependents = dependents(graph, &requires);
-    let edges = requires.into_iter().zip(dependents);
-    let modules = edges.map(|(requires, dependents)| ModuleEdges { requires, dependents }).collect();
-    Drawn { modules, function_providers }
-}
-
-/// The import blocks of the root module by the resource that they are into.
-type Imports = HashMap<ConfigResource, Vec<usize>>;
-
-fn imports(root: &Module) -> Imports {
-    let mut imports = Imports::new();
-    for (at, import) in root.imports.iter().enumerate() {
-        imports.entry(import.to.clone()).or_default().push(at);
-    }
-    imports
-}
+use super::draw::Imports;
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule};
 
 /// Collects the requirements of the nodes of a module, each place of a node once.
-struct Requirements<'a> {
+pub(super) struct Requirements<'a> {
     configuration: &'a Configuration,
     graph: &'a ConfigGraph,
     imports: &'a Imports,
@@ -76,14 +20,20 @@ struct Requirements<'a> {
     found: Vec<Requirement>,
     /// Where each place is in `found`, once there are many.
     positions: HashMap<Place, usize>,
-    function_providers: Vec<ProviderConfig>,
+    /// The provider configurations that functions come with which were met.
+    pub(super) function_providers: Vec<ProviderConfig>,
 }
 
 /// Up to this many requirements, looking at each of them is the quickest.
 const FEW: usize = 16;
 
 impl<'a> Requirements<'a> {
-    fn new(configuration: &'a Configuration, graph: &'a ConfigGraph, imports: &'a Imports, index: ModuleIndex) -> Self {
+    pub(super) fn new(
+        configuration: &'a Configuration,
+        graph: &'a ConfigGraph,
+        imports: &'a Imports,
+        index: ModuleIndex,
+    ) -> Self {
         Self {
             configuration,
             graph,
@@ -96,12 +46,13 @@ impl<'a> Requirements<'a> {
     }
 
     /// What was collected since the last call.
-    fn take(&mut self) -> std::vec::Drain<'_, Requirement> {
+    pub(super) fn take(&mut self) -> std::vec::Drain<'_, Requirement> {
         self.positions.clear();
         self.found.drain(..)
     }
 
-    fn collect(&mut self, kind: NodeKind) {
+    /// Collects what a node requires.
+    pub(super) fn collect(&mut self, kind: NodeKind) {
         let index = self.index;
         let module = self.graph.module(index);
         let config = &*module.config;
@@ -445,26 +396,4 @@ fn action_block(config: &Module, element: &Expression) -> Option<usize> {
         }
         _ => None,
     }
-}
-
-/// The other direction of what the nodes of each module require.
-fn dependents(graph: &ConfigGraph, requires: &[Edges<Requirement>]) -> Vec<Edges<Dependent>> {
-    let mut edges: Vec<Vec<(NodeIndex, Dependent)>> = vec![Vec::new(); graph.len()];
-    for ((index, module), requires) in graph.modules().zip(requires) {
-        for (here, _) in module.nodes() {
-            for requirement in requires.of(here) {
-                let (of, required, dependent) = match (requirement.place, module.caller) {
-                    (Place::Here(required), _) => (index, required, Dependent::Here(here)),
-                    (Place::Caller(required), Some(caller)) => {
-                        (caller.module, required, Dependent::Input { call: caller.call, node: here })
-                    }
-                    (Place::Above(above, required), _) => (above, required, Dependent::Below(index, here)),
-                    // Only variables of child modules look at a caller, and those have one.
-                    (Place::Caller(_), None) => continue,
-                };
-                edges[of.at()].push((required, dependent));
-            }
-        }
-    }
-    graph.modules().zip(edges).map(|((_, module), edges)| Edges::sorted(module.len(), &edges)).collect()
 }
