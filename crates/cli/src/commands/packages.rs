@@ -37,6 +37,15 @@ pub(super) fn overrides_in_effect(context: &Context) -> Diagnostics {
     Packages::of_surroundings(context).map(|packages| packages.warning()).unwrap_or_default()
 }
 
+/// Which versions of providers do.
+#[derive(Clone, Copy)]
+enum Versions {
+    /// Those that the configuration wants.
+    Wanted,
+    /// Those of the lock file.
+    Locked,
+}
+
 /// What may answer for providers that no module requires: those of the state.
 #[derive(Clone, Debug)]
 struct Available {
@@ -53,7 +62,7 @@ impl Packages {
     /// # Errors
     /// The CLI configuration is wrong.
     pub fn of(context: &Context, configuration: &Configuration) -> Result<Self, Diagnostics> {
-        Self::of_needed(context, &needed(configuration))
+        Self::of_needed(context, &needed(configuration), Versions::Wanted)
     }
 
     /// The same for whoever only checks: the lock file chooses, whatever versions the configuration wants by now.
@@ -61,8 +70,7 @@ impl Packages {
     /// # Errors
     /// The CLI configuration is wrong.
     pub fn as_locked(context: &Context, configuration: &Configuration) -> Result<Self, Diagnostics> {
-        let needed = needed(configuration).into_keys().map(|address| (address, Constraints::default()));
-        Self::of_needed(context, &needed.collect())
+        Self::of_needed(context, &needed(configuration), Versions::Locked)
     }
 
     /// The same where there is no configuration: what the lock file, the CLI configuration and running processes say.
@@ -70,10 +78,14 @@ impl Packages {
     /// # Errors
     /// The CLI configuration is wrong.
     pub fn of_surroundings(context: &Context) -> Result<Self, Diagnostics> {
-        Self::of_needed(context, &BTreeMap::new())
+        Self::of_needed(context, &BTreeMap::new(), Versions::Wanted)
     }
 
-    fn of_needed(context: &Context, needed: &BTreeMap<ProviderAddress, Constraints>) -> Result<Self, Diagnostics> {
+    fn of_needed(
+        context: &Context,
+        needed: &BTreeMap<ProviderAddress, Constraints>,
+        versions: Versions,
+    ) -> Result<Self, Diagnostics> {
         let cli = &context.cli;
         let plugins = Plugins::of(context)?;
         // What is wrong with a lock file is told where it would be written anew, or leaves out what is needed.
@@ -82,6 +94,10 @@ impl Packages {
         let reattached = plugins.reattached().cloned().collect();
         let store = store(context);
         let builtin = builtin(needed, cli, &locks);
+        let needed = &match versions {
+            Versions::Wanted => needed.clone(),
+            Versions::Locked => needed.keys().map(|address| (address.clone(), Constraints::default())).collect(),
+        };
         let candidates = Candidates {
             builtin,
             reattached,
