@@ -303,6 +303,7 @@ impl ListScript {
 #[must_use]
 pub struct EphemeralScript {
     pub(crate) schema: Arc<Schema>,
+    pub(crate) opening_takes: Option<Duration>,
     pub(crate) renew_after: Option<Duration>,
     pub(crate) renewal_takes: Option<Duration>,
 }
@@ -310,7 +311,13 @@ pub struct EphemeralScript {
 impl EphemeralScript {
     /// A type of the given schema that makes its results up.
     pub fn new(schema: Schema) -> Self {
-        Self { schema: Arc::new(schema), renew_after: None, renewal_takes: None }
+        Self { schema: Arc::new(schema), opening_takes: None, renew_after: None, renewal_takes: None }
+    }
+
+    /// The same, which takes its time to open.
+    pub fn opening_takes(mut self, duration: Duration) -> Self {
+        self.opening_takes = Some(duration);
+        self
     }
 
     /// The same, which must be renewed again and again.

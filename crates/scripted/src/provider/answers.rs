@@ -297,8 +297,10 @@ impl Provider for Scripted {
         };
         let renew_at = script.and_then(|script| script.renew_after).map(|after| SystemTime::now() + after);
         let private = name_of(&[&request.config]).into_bytes().into();
-        let diagnostics = ProviderDiagnostics::new();
-        Answer::ready(OpenEphemeralResponse { result, renew_at, private, deferred: None, diagnostics })
+        delayed(script.and_then(|script| script.opening_takes), move || {
+            let diagnostics = ProviderDiagnostics::new();
+            OpenEphemeralResponse { result, renew_at, private, deferred: None, diagnostics }
+        })
     }
 
     fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
