@@ -42,7 +42,7 @@ pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
 /// Warns, where OpenTofu does, of a backend in a module that is called.
 pub(super) fn check_called(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     let Some(backend) = module.backend.as_ref().filter(|_| !module.path.is_root()) else { return };
-    if sources.file(backend.span).is_some_and(|file| Dialect::of_file(file.name()) == Dialect::OpenTofu) {
+    if Dialect::at(backend.span, sources) == Dialect::OpenTofu {
         let detail = "The state is kept where the root module says, with the objects of all modules in it. Here the block has no effect: \
                       remove it, unless the module is also used as a root module.";
         diagnostics.push(Diagnostic::warning("Backend configuration ignored", detail).at(backend.span));

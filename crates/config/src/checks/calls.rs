@@ -18,9 +18,7 @@ pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
 
 /// Warns, where OpenTofu does, of what is given to modules and goes nowhere.
 pub(super) fn check_discarded(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
-    let is_of_opentofu = |call: &ModuleCall| {
-        sources.file(call.span).is_some_and(|file| Dialect::of_file(file.name()) == Dialect::OpenTofu)
-    };
+    let is_of_opentofu = |call: &ModuleCall| Dialect::at(call.span, sources) == Dialect::OpenTofu;
     for (name, call) in module.calls.iter().filter(|(_, call)| is_of_opentofu(call)) {
         let Some(child) = module.children.get(name) else { continue };
         let (arguments, _) = call.body.attributes();

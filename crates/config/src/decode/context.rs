@@ -32,6 +32,11 @@ impl Dialect {
         let endings = [".tofu", ".tofu.json", ".tofutest.hcl", ".tofutest.json"];
         if endings.iter().any(|ending| name.ends_with(ending)) { Self::OpenTofu } else { Self::Terraform }
     }
+
+    /// That of the file that a place is in; Terraform's where it is in none.
+    pub(crate) fn at(place: Span, sources: &Sources) -> Self {
+        sources.file(place).map_or(Self::Terraform, |file| Self::of_file(file.name()))
+    }
 }
 
 /// What decoding a file needs to know and where it reports.

@@ -220,10 +220,8 @@ impl Builder<'_, '_> {
         let mut problems = Diagnostics::new();
         let folder = self.reader.folder(directory, &mut problems);
         for problem in problems {
-            let is_of_opentofu = || {
-                let file = problem.subject.and_then(|span| self.reader.sources.file(span));
-                file.is_some_and(|file| Dialect::of_file(file.name()) == Dialect::OpenTofu)
-            };
+            let dialect = problem.subject.map(|place| Dialect::at(place, self.reader.sources));
+            let is_of_opentofu = || dialect == Some(Dialect::OpenTofu);
             // OpenTofu tells them to everybody.
             let is_told = || is_of_opentofu() && self.diagnostics.iter().all(|known| *known != problem);
             if problem.severity == Severity::Error || is_told() {

@@ -40,8 +40,8 @@ pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Drawn 
         for (node, kind) in module.nodes() {
             collector.collect(kind);
             // A block that mentions itself is reported by the checks of the configuration, but for a provider that calls what it brings.
-            let may_wait = matches!(kind, NodeKind::Provider(_));
-            requires.push(collector.take().filter(|one| may_wait || one.place != Place::Here(node)));
+            let may_be_own = matches!(kind, NodeKind::Provider(_));
+            requires.push(collector.take().filter(|one| may_be_own || one.place != Place::Here(node)));
         }
         function_providers.extend(collector.function_providers);
         requires

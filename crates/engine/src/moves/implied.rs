@@ -1,6 +1,6 @@
 //! Moves that nobody has written: to and from the first of what `count` makes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use groma_address::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, Target};
 use groma_config::Product;
@@ -35,8 +35,12 @@ pub(super) fn modules(graph: &ConfigGraph, state: &mut State, moves: &mut Moves,
         let moved = bound.moved_by(call, state);
         let taken: HashSet<ModuleInstance> = bound.instances_of_call(call, state);
         let mut blocked = Vec::new();
+        // Many objects are in few instances.
+        let mut written: HashMap<ModuleInstance, bool> = HashMap::new();
         for (from, to) in moved {
-            let is_written = statements.iter().any(|statement| statement.names_module(&instance(&from)));
+            let is_written = *written
+                .entry(instance(&from))
+                .or_insert_with_key(|module| statements.iter().any(|statement| statement.names_module(module)));
             if !is_written && !taken.contains(&instance(&to)) {
                 bound.add(&to.abs_resource());
                 moves.rename(state, from, to, &mut blocked);

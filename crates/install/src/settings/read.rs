@@ -406,5 +406,7 @@ mod tests {
         assert!(problems[0].contains("rc:2") && problems[0].contains("https:"), "{problems:?}");
         assert!(problems[1].contains("Unknown provider installation method \"magic\""), "{problems:?}");
         assert!(problems[2].starts_with("The specified plugin cache dir /no/such cannot be opened"), "{problems:?}");
+        let (found, problems) = of("plugin_cache_dir = \"\"\n");
+        assert!(found.plugin_cache.is_none() && problems.is_empty(), "no folder is none: {problems:?}");
     }
 }
