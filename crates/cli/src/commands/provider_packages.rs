@@ -137,33 +137,49 @@ fn addresses(context: &Context, texts: &[String]) -> Result<Vec<ProviderAddress>
 async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<(), Diagnostics> {
     let mut obtained = String::new();
     for platform in &work.platforms {
+        let mut failed = Vec::new();
         for (address, constraints) in &work.wanted {
-            let failed = |problem: String| could_not(address, platform, &problem);
-            let known = locks.providers.get(address);
-            let version = work.sources.resolve(address, constraints, known, platform).await.map_err(failed)?;
-            let shown = address.display_short();
-            context.say(&format!("- Fetching {shown} {version} for {platform}...\n"));
-            let cached = work.cache.as_ref();
-            let cached = cached.and_then(|cache| learn_from_cache(cache, address, &version, platform, known));
-            let learnt = match cached {
-                Some(learnt) => learnt,
-                None => work.sources.learn(address, &version, platform).await.map_err(failed)?,
-            };
-            context.say(&format!("- Retrieved {shown} {version} for {platform} ({})\n", learnt.authentication));
-            let lock = locks.providers.entry(address.clone()).or_insert_with(|| Lock {
-                version: version.clone(),
-                constraints: constraints.clone(),
-                hashes: Vec::new(),
-            });
-            let before = work.locks.providers.get(address).map(|lock| lock.hashes.as_slice()).unwrap_or_default();
-            let is_tracked = learnt.hashes.iter().all(|hash| before.contains(hash));
-            lock.constraints = constraints.clone();
-            lock.add_hashes(learnt.hashes);
-            obtained.push_str(&told(before, is_tracked, &shown.to_string(), platform));
+            match learn(context, work, (address, constraints, platform), locks).await {
+                Ok(told) => obtained.push_str(&told),
+                Err(problem) => failed.push(format!("- {address}: {problem}")),
+            }
+        }
+        if !failed.is_empty() {
+            return Err(could_not(platform, &failed));
         }
     }
     context.say(&obtained);
     Ok(())
+}
+
+/// Learns the checksums of one package, and says what the lock file gains.
+async fn learn(
+    context: &Context,
+    work: &Work,
+    (address, constraints, platform): (&ProviderAddress, &Constraints, &Platform),
+    locks: &mut Locks,
+) -> Result<String, String> {
+    let known = locks.providers.get(address);
+    let version = work.sources.resolve(address, constraints, known, platform).await?;
+    let shown = address.display_short();
+    context.say(&format!("- Fetching {shown} {version} for {platform}...\n"));
+    let cached = work.cache.as_ref();
+    let cached = cached.and_then(|cache| learn_from_cache(cache, address, &version, platform, known));
+    let learnt = match cached {
+        Some(learnt) => learnt,
+        None => work.sources.learn(address, &version, platform).await?,
+    };
+    context.say(&format!("- Retrieved {shown} {version} for {platform} ({})\n", learnt.authentication));
+    let lock = locks.providers.entry(address.clone()).or_insert_with(|| Lock {
+        version: version.clone(),
+        constraints: constraints.clone(),
+        hashes: Vec::new(),
+    });
+    let before = work.locks.providers.get(address).map(|lock| lock.hashes.as_slice()).unwrap_or_default();
+    let is_tracked = learnt.hashes.iter().all(|hash| before.contains(hash));
+    lock.constraints = constraints.clone();
+    lock.add_hashes(learnt.hashes);
+    Ok(told(before, is_tracked, &shown.to_string(), platform))
 }
 
 /// What the lock file gains.
@@ -176,12 +192,12 @@ fn told(before: &[std::sync::Arc<str>], is_tracked: bool, shown: &str, platform:
     format!("- Obtained {shown} checksums for {platform}; {what}\n")
 }
 
-fn could_not(address: &ProviderAddress, platform: &Platform, problem: &str) -> Diagnostics {
+fn could_not(platform: &Platform, failed: &[String]) -> Diagnostics {
     fail(
         "Could not retrieve providers for locking",
         format!(
-            "The packages for {platform} cannot all be fetched, so their checksums stay unknown: some providers could not be installed:\n- \
-             {address}: {problem}"
+            "The packages for {platform} cannot all be fetched, so their checksums stay unknown: some providers could not be installed:\n{}",
+            failed.join("\n")
         ),
     )
 }
@@ -207,36 +223,48 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
     Ok(0)
 }
 
+/// Mirrors what can be had, and tells of all that cannot.
 async fn mirror_all(context: &Context, work: &Work, folder: &Path) -> Result<(), Diagnostics> {
+    let mut problems = Diagnostics::new();
     for (address, constraints) in &work.wanted {
-        context.say(&format!("- Mirroring {}...\n", address.display_short()));
-        let lock = work.locks.providers.get(address);
-        for platform in &work.platforms {
-            let failed = |problem: String| {
-                fail("Provider not available", format!("{address} for {platform} cannot be mirrored: {problem}."))
-            };
-            let version = work.sources.resolve(address, constraints, lock, platform).await.map_err(failed)?;
-            match lock {
-                Some(_) => context.say(&format!("  - Selected v{version} to match dependency lock file\n")),
-                None if constraints.is_empty() => {
-                    context.say(&format!("  - Selected v{version} with no constraints\n"))
-                }
-                None => context
-                    .say(&format!("  - Selected v{version} to meet constraints {}\n", constraints_text(constraints))),
-            }
-            context.say(&format!("  - Downloading package for {platform}...\n"));
-            // Another platform's package need not be in the lock file.
-            let allowed = lock.filter(|_| *platform == Platform::current()).map(|lock| lock.hashes.as_slice());
-            let authentication = work
-                .sources
-                .mirror(address, &version, platform, allowed.unwrap_or_default(), folder)
-                .await
-                .map_err(failed)?;
-            context.say(&format!("  - Package authenticated: {authentication}\n"));
+        if let Err(found) = mirror_one(context, work, (address, constraints), folder).await {
+            problems.append(found);
         }
-        write_mirror_documents(folder, address).map_err(|error| {
-            fail("Failed to update indexes", format!("The documents of the mirror cannot be written: {error}."))
-        })?;
     }
-    Ok(())
+    if problems.has_errors() { Err(problems) } else { Ok(()) }
+}
+
+async fn mirror_one(
+    context: &Context,
+    work: &Work,
+    (address, constraints): (&ProviderAddress, &Constraints),
+    folder: &Path,
+) -> Result<(), Diagnostics> {
+    context.say(&format!("- Mirroring {}...\n", address.display_short()));
+    let lock = work.locks.providers.get(address);
+    for platform in &work.platforms {
+        let failed = |problem: String| {
+            fail("Provider not available", format!("{address} for {platform} cannot be mirrored: {problem}."))
+        };
+        let version = work.sources.resolve(address, constraints, lock, platform).await.map_err(failed)?;
+        match lock {
+            Some(_) => context.say(&format!("  - Selected v{version} to match dependency lock file\n")),
+            None if constraints.is_empty() => context.say(&format!("  - Selected v{version} with no constraints\n")),
+            None => {
+                context.say(&format!("  - Selected v{version} to meet constraints {}\n", constraints_text(constraints)))
+            }
+        }
+        context.say(&format!("  - Downloading package for {platform}...\n"));
+        // Another platform's package need not be in the lock file.
+        let allowed = lock.filter(|_| *platform == Platform::current()).map(|lock| lock.hashes.as_slice());
+        let authentication = work
+            .sources
+            .mirror(address, &version, platform, allowed.unwrap_or_default(), folder)
+            .await
+            .map_err(failed)?;
+        context.say(&format!("  - Package authenticated: {authentication}\n"));
+    }
+    write_mirror_documents(folder, address).map_err(|error| {
+        fail("Failed to update indexes", format!("The documents of the mirror cannot be written: {error}."))
+    })
 }

@@ -389,6 +389,25 @@ fn only_what_is_required_can_be_locked() {
 }
 
 #[test]
+fn all_packages_that_cannot_be_had_are_named() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    let text = |name: &str| format!("    {name} = {{ source = \"example.com/acme/{name}\" }}\n");
+    let required = ["gone", "lost", "tool"].map(text).concat();
+    let text = format!("terraform {{\n  required_providers {{\n{required}  }}\n}}\n");
+    std::fs::write(folder.path().join("main.tf"), text).unwrap();
+    let (code, text) = groma(folder.path(), &["providers", "lock", "-fs-mirror=mirror"]);
+    assert!(code == 1 && text.matches("Could not retrieve providers for locking").count() == 1, "{text}");
+    assert!(text.contains("- example.com/acme/gone: ") && text.contains("- example.com/acme/lost: "), "{text}");
+    assert!(
+        text.contains("Retrieved example.com/acme/tool") && !folder.path().join(".terraform.lock.hcl").exists(),
+        "{text}"
+    );
+    let (code, text) = groma(folder.path(), &["providers", "mirror", "copy"]);
+    assert!(code == 1 && text.matches("Provider not available").count() == 3, "{text}");
+    assert!(text.contains("acme/gone for") && text.contains("acme/lost for"), "{text}");
+}
+
+#[test]
 fn what_is_built_in_is_one_provider_without_versions() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rc"), "").unwrap();
