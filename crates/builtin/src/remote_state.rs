@@ -9,7 +9,7 @@ use groma_provider::{
     Attribute, Block, Description, Name, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
     ReadDataResponse, Schema,
 };
-use groma_value::{Path, Type, Value, json};
+use groma_value::{Deprecation, Marks, Path, Type, Value, json};
 
 /// The name of the data source.
 pub(crate) const TYPE_NAME: &str = "terraform_remote_state";
@@ -41,7 +41,7 @@ pub(crate) fn schema() -> &'static Arc<Schema> {
 
 pub(crate) fn read(request: ReadDataRequest, remote: &RemoteEncryption) -> ReadDataResponse {
     let address = request.address.map(|address| address.to_string()).unwrap_or_default();
-    let (state, diagnostics) = match outputs(&request.config, remote.of(&address)) {
+    let (state, diagnostics) = match outputs(&request.config, remote.of(&address), &address) {
         Ok(outputs) => (with_outputs(&request.config, outputs), ProviderDiagnostics::new()),
         Err(problem) => (request.config, problem.into()),
     };
@@ -55,8 +55,8 @@ fn with_outputs(config: &Value, outputs: Value) -> Value {
     Value::object(filled.collect::<Vec<_>>())
 }
 
-/// The outputs of the state that the configuration names, completed with the defaults.
-fn outputs(config: &Value, encryption: Option<&Encryption>) -> Result<Value, ProviderDiagnostic> {
+/// The outputs of the state that the configuration of the object at `address` names, completed with the defaults.
+fn outputs(config: &Value, encryption: Option<&Encryption>, address: &str) -> Result<Value, ProviderDiagnostic> {
     let backend = text(config, "backend").unwrap_or_default();
     if backend != "local" {
         let detail = format!(
@@ -81,7 +81,7 @@ fn outputs(config: &Value, encryption: Option<&Encryption>) -> Result<Value, Pro
     if let Some(defaults) = defaults.as_object() {
         outputs.extend(defaults.iter().map(|(name, value)| (Name::from(&**name), value.clone())));
     }
-    for (name, value) in stored(&content).map_err(|problem| unreadable(&path, &problem))? {
+    for (name, value) in stored(&content, address).map_err(|problem| unreadable(&path, &problem))? {
         outputs.insert(name, value);
     }
     Ok(Value::object(outputs.into_iter().collect::<Vec<_>>()))
@@ -137,14 +137,21 @@ fn text(object: &Value, name: &str) -> Option<String> {
     object.attribute(name)?.as_str().map(str::to_owned)
 }
 
-/// The outputs in the text of a state file.
-fn stored(content: &[u8]) -> Result<Vec<(Name, Value)>, String> {
+/// The outputs in the text of a state file. What the state says is deprecated carries a mark that says where it was read.
+fn stored(content: &[u8], address: &str) -> Result<Vec<(Name, Value)>, String> {
     let document: serde_json::Value = serde_json::from_slice(content).map_err(|problem| problem.to_string())?;
     let outputs = document.get("outputs").and_then(serde_json::Value::as_object).into_iter().flatten();
     let decode = |(name, output): (&String, &serde_json::Value)| {
         let typed = serde_json::json!({ "value": output.get("value"), "type": output.get("type") });
         let value = json::from_json(typed.to_string().as_bytes(), &Type::Dynamic)
             .map_err(|_| format!("the output {name:?} is not of the type that it says it is"))?;
+        let value = match output.get("deprecated").and_then(serde_json::Value::as_str) {
+            Some(message) if !message.is_empty() => {
+                let origin = format!("{address}.outputs.{name}").into();
+                value.with_marks(&Marks::deprecated(Deprecation { message: message.into(), origin }))
+            }
+            _ => value,
+        };
         Ok((Name::from(name.as_str()), value))
     };
     outputs.map(decode).collect()

@@ -19,10 +19,13 @@ use crate::options::Input;
 /// The summary of the warning.
 const SUMMARY: &str = "Deprecated value used";
 
+/// What the names of outputs begin with: of called modules, and of those that other configurations keep in their states.
+const OF_MODULES: [&str; 2] = ["module.", "data.terraform_remote_state."];
+
 /// Whether a warning is about the use of what a module has deprecated, not a provider.
 pub fn is_about_modules(diagnostic: &Diagnostic) -> bool {
     match diagnostic.summary.as_str() {
-        SUMMARY => diagnostic.origin.as_ref().is_some_and(|origin| origin.starts_with("module.")),
+        SUMMARY => diagnostic.origin.as_ref().is_some_and(|origin| OF_MODULES.iter().any(|of| origin.starts_with(of))),
         groma_config::DEPRECATED_VARIABLE => true,
         _ => false,
     }

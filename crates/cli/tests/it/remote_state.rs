@@ -124,3 +124,30 @@ fn an_encrypted_state_without_its_key_gives_nothing_and_one_in_clear_has_to_be_a
     let said = told(&folder);
     assert!(said.contains("Unencrypted content without unencrypted method"), "{said}");
 }
+
+#[test]
+fn deprecated_outputs_of_another_state_are_told_where_they_are_used() {
+    let folder = Folder::new();
+    folder.write(
+        "base/main.tofu",
+        "output \"old\" {\n  value      = { a = 1 }\n  deprecated = \"Use new.\"\n}\noutput \"new\" {\n  value = 1\n}\n",
+    );
+    folder.write(
+        "main.tf",
+        "data \"terraform_remote_state\" \"base\" {\n  backend = \"local\"\n  config  = { path = \"base/terraform.tfstate\" }\n}\n\
+         resource \"terraform_data\" \"a\" {\n  input = data.terraform_remote_state.base.outputs.old.a\n}\n\
+         output \"new\" {\n  value = data.terraform_remote_state.base.outputs.new\n}\n",
+    );
+    folder.ok(&["-chdir=base", "apply", "-auto-approve"]);
+    let told = folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!(told.matches("Warning: Deprecated value used").count(), 1, "{told}");
+    assert!(
+        told.contains("on main.tf line 6, in resource \"terraform_data\" \"a\"") && told.contains("Use new."),
+        "{told}"
+    );
+    assert!(told.contains("The deprecation originates from data.terraform_remote_state.base.outputs.old"), "{told}");
+    let silent = folder.ok(&["plan", "-deprecation=module:none"]);
+    assert!(!silent.contains("Warning"), "{silent}");
+    // Nothing of it is kept.
+    assert!(!folder.read("terraform.tfstate").contains("deprecated"));
+}
