@@ -60,12 +60,12 @@ impl EphemeralSubject {
 
 impl OpenEphemeral {
     /// Takes care of what was opened. To be called inside the runtime, where it is renewed.
-    pub fn new(subject: EphemeralSubject, opened: &Opened) -> Self {
+    pub fn new(subject: EphemeralSubject, opened: &Opened, hooks: &Arc<dyn Hooks>) -> Self {
         let kept = Kept { private: Arc::clone(&opened.private), problems: Diagnostics::new() };
         let kept = Arc::new(Mutex::new(kept));
         let renewing = opened.renew_at.map(|renew_at| {
             let (closing, closed) = oneshot::channel();
-            let task = tokio::spawn(keep_open(subject.clone(), Arc::clone(&kept), renew_at, closed));
+            let task = tokio::spawn(keep_open(subject.clone(), Arc::clone(&kept), renew_at, closed, Arc::clone(hooks)));
             Renewing { task, closing }
         });
         Self { subject, kept, renewing }
@@ -105,11 +105,19 @@ async fn keep_open(
     kept: Arc<Mutex<Kept>>,
     mut renew_at: SystemTime,
     mut closed: oneshot::Receiver<()>,
+    hooks: Arc<dyn Hooks>,
 ) {
     while tokio::time::timeout(until(renew_at), &mut closed).await.is_err() {
         let private = Arc::clone(&kept.lock().unwrap_or_else(PoisonError::into_inner).private);
+        let started = Instant::now();
+        hooks.ephemeral_start(&subject.address, EphemeralPhase::Renew);
         let (renewed, problems) = subject.provider.renew_ephemeral(&subject.subject(), private).await;
         let failed = problems.has_errors();
+        if failed {
+            hooks.ephemeral_errored(&subject.address, EphemeralPhase::Renew, started.elapsed());
+        } else {
+            hooks.ephemeral_complete(&subject.address, EphemeralPhase::Renew, started.elapsed());
+        }
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.problems.append(problems);
         match renewed.renew_at.filter(|_| !failed) {

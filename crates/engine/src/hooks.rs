@@ -52,6 +52,8 @@ impl Operation {
 pub enum EphemeralPhase {
     /// It is opened.
     Open,
+    /// It is kept open for longer.
+    Renew,
     /// It is closed.
     Close,
 }
@@ -84,11 +86,11 @@ pub trait Hooks: Send + Sync {
     fn provision_complete(&self, _address: &ResourceInstance, _provisioner: &str) {}
     /// A provisioner failed.
     fn provision_errored(&self, _address: &ResourceInstance, _provisioner: &str) {}
-    /// An ephemeral resource is about to be opened or closed.
+    /// An ephemeral resource is about to be opened, renewed or closed. It is renewed beside everything else.
     fn ephemeral_start(&self, _address: &ResourceInstance, _phase: EphemeralPhase) {}
-    /// An ephemeral resource was opened or closed.
+    /// An ephemeral resource was opened, renewed or closed.
     fn ephemeral_complete(&self, _address: &ResourceInstance, _phase: EphemeralPhase, _elapsed: Duration) {}
-    /// An ephemeral resource could not be opened or closed.
+    /// An ephemeral resource could not be opened, renewed or closed.
     fn ephemeral_errored(&self, _address: &ResourceInstance, _phase: EphemeralPhase, _elapsed: Duration) {}
     /// An action is about to be invoked.
     fn action_start(&self, _invocation: &Invocation) {}

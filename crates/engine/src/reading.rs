@@ -9,6 +9,7 @@ use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject};
 use groma_value::{Marks, Value};
 
 use crate::ephemeral::{EphemeralSubject, OpenEphemeral};
+use crate::hooks::Hooks;
 use crate::options::Deferral;
 use crate::plan::DeferralReason;
 
@@ -24,6 +25,8 @@ pub(crate) struct DataTalk {
     pub(crate) meta: Value,
     /// Whether the provider may leave it to a later run.
     pub(crate) deferral: Deferral,
+    /// Who is told when it is renewed.
+    pub(crate) hooks: Arc<dyn Hooks>,
 }
 
 /// What came of it.
@@ -57,7 +60,7 @@ impl DataTalk {
                     diagnostics.append(problems);
                     deferred = opened.as_ref().and_then(|opened| opened.deferred);
                     let is_open = opened.as_ref().filter(|opened| opened.deferred.is_none());
-                    open = is_open.map(|opened| OpenEphemeral::new(self.ephemeral(), opened));
+                    open = is_open.map(|opened| OpenEphemeral::new(self.ephemeral(), opened, &self.hooks));
                     opened.map(|opened| opened.result.with_marks(&Marks::EPHEMERAL))
                 }
                 ResourceMode::Data | ResourceMode::Managed | ResourceMode::List => {

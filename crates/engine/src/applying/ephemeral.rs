@@ -28,11 +28,10 @@ impl Applier<'_> {
                 None => return self.end(step, Outcome::Failed),
             }
         }
-        let hooks = Arc::clone(&self.session.hooks);
         let talk = async move {
             let mut reads = Vec::with_capacity(talks.len());
             for (position, talk) in talks {
-                hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
+                talk.hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
                 reads.push((position, talk.hold().await));
             }
             Event::Opened(Box::new(OpenedInstances { module, resource, reads }))
@@ -59,7 +58,8 @@ impl Applier<'_> {
         let provider = found.map_err(|problem| self.evaluation.diagnostics.push(problem)).ok()?;
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let (span, meta, deferral) = (block.body.missing_item_span(), template.meta.clone(), Deferral::Refused);
-        Some(DataTalk { address, provider, schema, body, span, config, meta, deferral })
+        let hooks = Arc::clone(&self.session.hooks);
+        Some(DataTalk { address, provider, schema, body, span, config, meta, deferral, hooks })
     }
 
     /// Takes in the values of what was opened.

@@ -151,10 +151,10 @@ impl Applier<'_> {
             config: value,
             meta: template.meta.clone(),
             deferral: Deferral::Refused,
+            hooks: Arc::clone(&self.session.hooks),
         };
-        let hooks = Arc::clone(&self.session.hooks);
         let talk = async move {
-            hooks.apply_start(&subject, crate::hooks::Operation::Read);
+            talk.hooks.apply_start(&subject, crate::hooks::Operation::Read);
             Event::Data(change, Box::new(talk.hold().await))
         };
         self.talk(step, talk).await;

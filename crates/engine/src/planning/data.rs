@@ -62,10 +62,10 @@ impl Planner<'_> {
             config,
             meta: template.meta.clone(),
             deferral,
+            hooks: Arc::clone(&self.session.hooks),
         };
-        let hooks = Arc::clone(&self.session.hooks);
         let talk = async move {
-            hooks.read_start(&talk.address);
+            talk.hooks.read_start(&talk.address);
             Event::Data(instance, Box::new(talk.hold().await))
         };
         self.talk(talk).await;
@@ -94,10 +94,19 @@ impl Planner<'_> {
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let deferral = self.options.deferral;
         let meta = template.meta.clone();
-        let talk = DataTalk { address, provider, schema, body, span, config, meta, deferral };
-        let hooks = Arc::clone(&self.session.hooks);
+        let talk = DataTalk {
+            address,
+            provider,
+            schema,
+            body,
+            span,
+            config,
+            meta,
+            deferral,
+            hooks: Arc::clone(&self.session.hooks),
+        };
         let talk = async move {
-            hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
+            talk.hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
             Event::Data(instance, Box::new(talk.hold().await))
         };
         self.talk(talk).await;

@@ -1,7 +1,10 @@
 //! Ephemeral resources, and the places where their values may go (LC-29).
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use groma_address::ResourceInstance;
+use groma_engine::hooks::{EphemeralPhase, Hooks};
 use groma_provider::{Attribute, Block, NestedBlock, Schema};
 use groma_scripted::{EphemeralScript, Operation, ResourceScript, Scripted};
 use groma_value::Type;
@@ -76,17 +79,33 @@ fn lc_29_what_was_opened_is_closed_after_an_error_too() {
     assert_eq!((count(&project, "open"), count(&project, "close")), (1, 1));
 }
 
+/// What is told to have begun.
+#[derive(Default)]
+struct Phases(Mutex<Vec<EphemeralPhase>>);
+
+impl Hooks for Phases {
+    fn ephemeral_start(&self, _: &ResourceInstance, phase: EphemeralPhase) {
+        self.0.lock().unwrap().push(phase);
+    }
+}
+
 #[test]
 fn lc_29_an_open_resource_is_renewed_while_others_take_their_time() {
     let secret = secret().renew_after(Duration::from_millis(20));
     // Much longer than two renewals need, even through a process on a busy machine.
     let object = object().delay(Operation::Apply, Duration::from_millis(1500));
     let mut project = project(MAIN, provider(secret, object));
+    let phases = Arc::new(Phases::default());
+    project.hooks = Arc::clone(&phases) as Arc<dyn Hooks>;
     let planned = project.plan();
     project.provider().forget_calls();
+    phases.0.lock().unwrap().clear();
     assert!(!project.apply_plan(planned).has_errors());
     let calls = project.provider().call_texts();
     assert!(count(&project, "renew") >= 2, "{calls:?}");
+    let told = phases.0.lock().unwrap();
+    assert!(told.starts_with(&[EphemeralPhase::Open, EphemeralPhase::Renew, EphemeralPhase::Renew]), "{told:?}");
+    assert_eq!(told.last(), Some(&EphemeralPhase::Close));
     assert!(calls.last().unwrap().starts_with("close"), "{calls:?}");
 }
 

@@ -172,18 +172,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_see_when_ephemeral_resources_are_opened_and_closed() {
+    fn people_see_when_ephemeral_resources_are_opened_renewed_and_closed() {
         let out: Arc<Mutex<Vec<u8>>> = Arc::default();
         let sink: Arc<Mutex<dyn Write + Send>> = out.clone();
         let lines = LineProgress::new(Palette::Plain, sink, Arc::default());
         let address: ResourceInstance = "ephemeral.test_secret.s".parse().unwrap();
-        for (phase, seconds) in [(EphemeralPhase::Open, 2), (EphemeralPhase::Close, 0)] {
+        for (phase, seconds) in [(EphemeralPhase::Open, 2), (EphemeralPhase::Renew, 1), (EphemeralPhase::Close, 0)] {
             lines.ephemeral_start(&address, phase);
             lines.ephemeral_complete(&address, phase, Duration::from_secs(seconds));
         }
         assert_eq!(
             String::from_utf8(out.lock().unwrap().clone()).unwrap(),
             "ephemeral.test_secret.s: Opening...\nephemeral.test_secret.s: Opening complete after 2s\n\
+             ephemeral.test_secret.s: Renewing...\nephemeral.test_secret.s: Renewal complete after 1s\n\
              ephemeral.test_secret.s: Closing...\nephemeral.test_secret.s: Closing complete after 0s\n"
         );
     }

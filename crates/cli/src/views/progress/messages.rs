@@ -64,6 +64,7 @@ fn ephemeral_hook(address: &ResourceInstance, phase: EphemeralPhase, elapsed: Op
     hook.insert("resource".into(), resource_json(address));
     let action = match phase {
         EphemeralPhase::Open => "open",
+        EphemeralPhase::Renew => "renew",
         EphemeralPhase::Close => "close",
     };
     hook.insert("action".into(), action.into());

@@ -154,10 +154,11 @@ fn shortened(identifier: &str) -> String {
     format!("{start}...{}", end.into_iter().collect::<String>())
 }
 
-/// Beginning, end and failure of opening or closing.
+/// Beginning, end and failure of opening, renewing or closing.
 pub fn ephemeral(phase: EphemeralPhase) -> [&'static str; 3] {
     match phase {
         EphemeralPhase::Open => ["Opening...", "Opening complete", "Opening errored"],
+        EphemeralPhase::Renew => ["Renewing...", "Renewal complete", "Renewal errored"],
         EphemeralPhase::Close => ["Closing...", "Closing complete", "Closing errored"],
     }
 }
