@@ -1,6 +1,6 @@
 //! Giving providers their configuration: the same when planning and when applying.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt};
@@ -15,7 +15,8 @@ use crate::options::Deferral;
 use crate::providers::Providers;
 use crate::recovery::{Recovered, Recovery, ask_again};
 use crate::session::Session;
-use crate::templates::Templates;
+use crate::templates::{ProviderTemplate, Templates};
+use crate::world::World;
 
 /// A provider that is being given its configuration.
 pub struct Configuring {
@@ -93,26 +94,48 @@ pub async fn hold_all(configuring: Vec<Configuring>, at_once: usize, version: St
     stream::iter(talks).buffered(at_once.max(1)).collect().await
 }
 
-/// Configures the providers among `used` that no block configures: the root module's default ones, which are empty.
-pub async fn configure_implied(
-    session: &Session,
-    providers: &mut Providers,
+/// Those among `used` that no block configures: the root module's default ones, which are empty.
+pub fn implied<'u>(
     templates: &Templates,
-    used: &HashSet<ProviderConfig>,
-    recovery: Option<&Recovery>,
-) -> (Vec<Recovered>, Diagnostics) {
+    used: impl IntoIterator<Item = &'u ProviderConfig>,
+) -> BTreeSet<ProviderConfig> {
     let written: HashSet<&ProviderConfig> = templates.provider_blocks().map(|(_, _, block)| &block.config).collect();
     let is_implied =
         |config: &&ProviderConfig| !written.contains(config) && config.alias.is_none() && config.module.is_root();
-    let mut implied: Vec<ProviderConfig> = used.iter().filter(is_implied).cloned().collect();
-    implied.sort();
+    used.into_iter().filter(is_implied).cloned().collect()
+}
+
+/// Those among `used` that are instances of a block in a module that is switched off. Such a block has no arguments: modules with others
+/// cannot be.
+pub fn switched_off<'u>(
+    templates: &Templates,
+    world: &World,
+    used: impl IntoIterator<Item = &'u ProviderConfig>,
+) -> BTreeSet<ProviderConfig> {
+    let is_off = |config: &&ProviderConfig| {
+        let block = config.block();
+        let is_written = |(module, _, written): (_, _, &Arc<ProviderTemplate>)| {
+            written.for_each.is_some() && written.config == block && world.instances_of(module).is_empty()
+        };
+        !config.key.is_none() && templates.provider_blocks().any(is_written)
+    };
+    used.into_iter().filter(is_off).cloned().collect()
+}
+
+/// Configures providers to which nothing is said.
+pub async fn configure_empty(
+    session: &Session,
+    providers: &mut Providers,
+    wanted: BTreeSet<ProviderConfig>,
+    recovery: Option<&Recovery>,
+) -> (Vec<Recovered>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut recovered = Vec::new();
-    for config in implied {
+    for config in wanted {
         if providers.configured(&config).is_some() {
             continue;
         }
-        match begin_implied(providers, config) {
+        match begin_empty(providers, config) {
             Ok((configuring, problems)) => {
                 diagnostics.append(problems);
                 let configured = configuring.recovering(recovery).hold(session.terraform_version.clone()).await;
@@ -142,7 +165,7 @@ fn needs_block(config: &ProviderConfig) -> Diagnostic {
     Diagnostic::error("Invalid provider configuration", detail)
 }
 
-fn begin_implied(providers: &mut Providers, config: ProviderConfig) -> Result<(Configuring, Diagnostics), Diagnostics> {
+fn begin_empty(providers: &mut Providers, config: ProviderConfig) -> Result<(Configuring, Diagnostics), Diagnostics> {
     let provider = providers.for_configuration(&config).map_err(Diagnostics::from)?;
     let schema = Arc::clone(&provider.schema()?.config);
     let empty = Body::new(Vec::new(), Vec::new(), Span::NONE);

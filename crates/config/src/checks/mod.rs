@@ -9,6 +9,7 @@ mod misspelt;
 mod object;
 mod outputs;
 mod overrides;
+mod own_providers;
 mod provider_instances;
 mod providers;
 mod refactoring;

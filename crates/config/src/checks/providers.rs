@@ -4,34 +4,26 @@ use std::collections::HashSet;
 
 use groma_address::{Name, ProviderAddress};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
-use groma_hcl::BodySchema;
 
 use super::describe::describe;
+use super::own_providers::{Above, is_empty, is_repeated_alone};
 use crate::model::{LocalProvider, LocalProviderRef, Module, ModuleCall, PassedProvider, ProviderBlock};
 use crate::providers::resolve;
 
 /// Checks what callers pass against what modules expect.
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
     check_duplicates(root, diagnostics);
-    descend(root, None, diagnostics);
+    descend(root, Above::default(), diagnostics);
 }
 
-/// `unrepeatable` is where a call above uses what modules with provider configurations of their own cannot have.
-fn descend(module: &Module, unrepeatable: Option<Span>, diagnostics: &mut Diagnostics) {
+fn descend(module: &Module, above: Above, diagnostics: &mut Diagnostics) {
     for (name, child) in &module.children {
         let Some(call) = module.calls.get(name) else { continue };
-        let unrepeatable = repetition(call).or(unrepeatable);
+        let above = above.with(call);
         check_duplicates(child, diagnostics);
-        Pair { parent: module, call, child }.check(unrepeatable, diagnostics);
-        descend(child, unrepeatable, diagnostics);
+        Pair { parent: module, call, child }.check(above, diagnostics);
+        descend(child, above, diagnostics);
     }
-}
-
-fn repetition(call: &ModuleCall) -> Option<Span> {
-    let expression = call.count.as_ref().or(call.for_each.as_ref()).or(call.enabled.as_ref());
-    expression
-        .map(|expression| expression.span)
-        .or_else(|| call.has_depends_on.then(|| call.depends_on.first().map_or(call.span, |first| first.span)))
 }
 
 /// Warns of one provider under two names.
@@ -93,11 +85,10 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    fn check(&self, unrepeatable: Option<Span>, diagnostics: &mut Diagnostics) {
+    fn check(&self, above: Above, diagnostics: &mut Diagnostics) {
         let configured: Vec<&ProviderBlock> = self.child.providers.values().filter(|block| !is_empty(block)).collect();
-        if let (Some(span), Some(block)) = (unrepeatable, configured.first()) {
-            diagnostics.push(incompatible(self.child, block, span));
-        }
+        let refused = configured.iter().find_map(|block| Some((block, above.forbids(block)?)));
+        diagnostics.extend(refused.map(|(block, span)| incompatible(self.child, block, span)));
         for passed in &self.call.providers {
             if configured.iter().any(|block| block.provider == passed.child) {
                 diagnostics.push(self.cannot_override(passed));
@@ -108,7 +99,7 @@ impl Pair<'_> {
         self.check_aliases(diagnostics);
         // Blocks with aliases are told with the first of their provider.
         let mut told: HashSet<&Name> = HashSet::new();
-        for block in self.child.providers.values().filter(|block| is_empty(block)) {
+        for block in self.child.providers.values().filter(|block| is_empty(block) || is_repeated_alone(block)) {
             if told.insert(&block.provider.name) {
                 diagnostics.push(redundant(self.child, block));
             }
@@ -220,15 +211,6 @@ fn undefined(module: &Module, name: &str) -> Diagnostic {
     )
 }
 
-fn is_empty(block: &ProviderBlock) -> bool {
-    if block.for_each.is_some() {
-        return false;
-    }
-    // Whatever is in the body is an error to a schema of nothing.
-    let (_, diagnostics) = block.body.content(&BodySchema::new());
-    block.version.is_empty() && !diagnostics.has_errors()
-}
-
 fn incompatible(child: &Module, block: &ProviderBlock, span: Span) -> Diagnostic {
     Diagnostic::error(
         "Module is incompatible with count, for_each, and depends_on",
@@ -249,9 +231,16 @@ fn redundant(child: &Module, block: &ProviderBlock) -> Diagnostic {
         None => format!("an entry {name} = {{ source = {:?} }}", address.display_short().to_string()),
         Some(_) => format!("configuration_aliases = [ {} ] in the entry {name:?}", block.provider),
     };
+    let reason = match block.for_each {
+        None => "An empty provider block is a form of old for a configuration that comes from the caller.",
+        Some(_) => {
+            "The instances of a provider block without arguments are all alike, and a call of a module with such a block can have neither \
+             count nor for_each. The configuration could come from the caller."
+        }
+    };
     Diagnostic::warning(
         "Redundant empty provider block",
-        format!("An empty provider block is a form of old for a configuration that comes from the caller. Write {advice} in required_providers instead."),
+        format!("{reason} Write {advice} in required_providers instead."),
     )
     .at(block.span)
 }

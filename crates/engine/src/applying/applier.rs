@@ -27,7 +27,7 @@ use crate::invocation::Invocation;
 use crate::options::Input;
 use crate::plan::{Action, DeferredChange, Mode, OutputChange, Plan, ResourceChange};
 use crate::prepared::Prepared;
-use crate::provider_setup::configure_implied;
+use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::session::Session;
@@ -184,8 +184,10 @@ impl<'a> Applier<'a> {
 
     pub(super) async fn run(&mut self) {
         self.acting = self.acted_on();
-        let (_, problems) =
-            configure_implied(self.session, self.providers, &self.prepared.templates, &self.acting, None).await;
+        let templates = &self.prepared.templates;
+        let mut unsaid = implied(templates, &self.acting);
+        unsaid.extend(switched_off(templates, &self.world, &self.acting));
+        let (_, problems) = configure_empty(self.session, self.providers, unsaid, None).await;
         self.evaluation.diagnostics.append(problems);
         if self.evaluation.diagnostics.has_errors() {
             return;

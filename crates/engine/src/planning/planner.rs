@@ -23,7 +23,7 @@ use crate::invocation::Invocation;
 use crate::moves::Moves;
 use crate::options::PlanOptions;
 use crate::plan::{DeferredChange, Generated, Mode, ResourceChange};
-use crate::provider_setup::configure_implied;
+use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
 use crate::search::Searched;
 use crate::session::Session;
@@ -177,11 +177,20 @@ impl<'a> Planner<'a> {
         }
     }
 
+    /// Configures what only objects of the state are managed by.
+    async fn configure_switched_off(&mut self) {
+        let wanted = switched_off(self.templates, &self.world, self.state.provider_instances());
+        let recovery = self.options.recovery.as_deref();
+        let (recovered, problems) = configure_empty(self.session, self.providers, wanted, recovery).await;
+        self.recover(recovered);
+        self.evaluation.diagnostics.append(problems);
+    }
+
     /// Walks until nothing is left, or until it is told to stop.
     pub(super) async fn run(&mut self) {
         let recovery = self.options.recovery.as_deref();
-        let (recovered, problems) =
-            configure_implied(self.session, self.providers, self.templates, &self.used, recovery).await;
+        let implied = implied(self.templates, &self.used);
+        let (recovered, problems) = configure_empty(self.session, self.providers, implied, recovery).await;
         self.recover(recovered);
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
@@ -194,6 +203,7 @@ impl<'a> Planner<'a> {
         // Beside an error, too: people see what else is going to happen.
         if !self.conversations.is_stopping() {
             self.is_beside_error = self.evaluation.diagnostics.has_errors();
+            self.configure_switched_off().await;
             self.collect_orphans();
             self.drain().await;
         }

@@ -374,3 +374,35 @@ fn chosen_instances_looks_and_replacements_go_through_their_providers() {
         "{done:?}"
     );
 }
+
+#[test]
+fn a_module_with_instances_of_its_own_that_are_all_alike_can_be_switched_off_and_wait() {
+    for above in [
+        "depends_on = [terraform_data.first]",
+        "lifecycle {\n enabled = var.on\n }",
+        "count = 1",
+        "for_each = toset([\"x\"])",
+    ] {
+        let main = format!(
+            "variable \"on\" {{\n  default = true\n}}\nresource \"terraform_data\" \"first\" {{}}\n\
+             module \"m\" {{\n  source = \"./m\"\n  {above}\n}}\n"
+        );
+        let (project, _) = project(&main);
+        let inside = format!(
+            "{REQUIRED}provider \"test\" {{\n  alias    = \"by\"\n  for_each = toset([\"a\", \"b\"])\n}}\n\
+             resource \"test_object\" \"o\" {{\n  provider = test.by[\"b\"]\n  name     = \"o\"\n}}\n"
+        );
+        let mut project = project.with("m/main.tf", &inside);
+        project.apply();
+        assert!(project.plan().actions().is_empty(), "{above}");
+        project.rewrite(&main.replace("default = true", "default = false"));
+        let gone: &[&str] = match above.contains("enabled") {
+            true => &["module.m.test_object.o: delete (delete_because_no_module)"],
+            false => &[],
+        };
+        assert_eq!(project.apply(), gone);
+        project.options.mode = Mode::Destroy;
+        project.apply();
+        assert!(project.state.is_empty());
+    }
+}
