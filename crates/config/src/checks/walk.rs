@@ -123,9 +123,9 @@ impl Walk<'_> {
         self.provider(resource.provider.as_ref(), &inside);
         self.depends_on(&resource.depends_on);
         let lifecycle = &resource.lifecycle;
-        self.option(lifecycle.create_before_destroy.as_ref(), &outside);
-        self.option(lifecycle.prevent_destroy.as_ref(), &outside);
-        self.option(lifecycle.destroy.as_ref(), &outside);
+        self.option(lifecycle.create_before_destroy.as_ref(), &inside);
+        self.option(lifecycle.prevent_destroy.as_ref(), &inside);
+        self.option(lifecycle.destroy.as_ref(), &inside);
         // Conditions name their own object with a message of their own.
         let condition = Place { argument_of: None, ..inside };
         for trigger in &lifecycle.replace_triggered_by {

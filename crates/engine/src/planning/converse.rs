@@ -410,8 +410,9 @@ impl Conversation {
 
     fn undecided(&self, span: Span) -> Diagnostic {
         let detail = format!(
-            "The plan would destroy {}, and whether it may is not known before apply: this stands on something that is known only then. \
-             Let \"prevent_destroy\" stand on what is known, or apply first what it stands on, with -target.",
+            "The plan would destroy {}, and whether it may cannot be told: its \"prevent_destroy\" stands on something that is known \
+             only after apply, or that has gone with the instance, such as each.value. Let it stand on what is known, or set it to \
+             false to let the object go.",
             self.address
         );
         Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(self.address.to_string())

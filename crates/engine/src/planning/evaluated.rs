@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::ResourceInstance;
+use groma_config::Resource;
 use groma_diagnostics::Span;
 use groma_hcl::Expression;
 use groma_lang::Scope;
@@ -17,7 +18,7 @@ use crate::evaluation::{Evaluation, Truth, outcome_of, repetition_of};
 use crate::plan::ActionReason;
 use crate::templates::Template;
 use crate::walk::Outcome;
-use crate::world::InstanceScope;
+use crate::world::{InstanceScope, Repetition};
 
 /// What evaluating an instance's block gave.
 pub(super) struct Evaluated {
@@ -49,10 +50,11 @@ impl Planner<'_> {
     /// The lifecycle of an instance whose configuration plays no part.
     pub(super) fn unevaluated(&mut self, instance: Instance, template: &Template) -> Evaluated {
         let config = Arc::clone(&self.world.static_module(instance.module).config);
+        let block = config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource);
+        let repetition = block.map(|block| as_written(block, self.repetition(instance))).unwrap_or_default();
         let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions);
-        let lifecycle =
-            config.resources.get_index(instance.resource as usize).map(|(_, resource)| Arc::clone(&resource.lifecycle));
+        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
+        let lifecycle = block.map(|block| Arc::clone(&block.lifecycle));
         let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
         let prevention = prevention(prevent, self.header(instance), &mut self.evaluation, &scope);
         let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
@@ -117,6 +119,17 @@ impl Planner<'_> {
             undecided: status == CheckStatus::Unknown,
             outcome: Outcome::Done,
         })
+    }
+}
+
+/// What `count` and `each` mean in a block for an object of the state. One that was made when the block repeated in another way, or
+/// not at all, tells nothing of them.
+pub(super) fn as_written(block: &Resource, recorded: Repetition) -> Repetition {
+    match recorded {
+        Repetition::None if block.count.is_none() && block.for_each.is_none() => Repetition::None,
+        Repetition::Count(_) if block.count.is_some() => recorded,
+        Repetition::Each(..) if block.for_each.is_some() => recorded,
+        _ => Repetition::Unknown,
     }
 }
 

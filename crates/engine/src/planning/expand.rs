@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, Mode as ResourceMode};
+use groma_address::{InstanceKey, Mode as ResourceMode, Name};
+use groma_config::Resource;
+use groma_diagnostics::Diagnostics;
+use groma_hcl::ExpressionKind;
+use groma_lang::Scope;
 use groma_state::State;
+use groma_value::Value;
 
 use super::planner::Planner;
 use crate::checks::{Checkable, Verdict};
@@ -12,7 +17,7 @@ use crate::options::Deferral;
 use crate::plan::Mode;
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::walk::{Outcome, Visit};
-use crate::world::{Expansion, InstanceScope, ModuleId, World};
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 
 impl Planner<'_> {
     pub(super) fn expand_call(&mut self, visit: Visit, at: u32) {
@@ -58,7 +63,10 @@ impl Planner<'_> {
             // What is to be destroyed is what the state has, whatever the configuration says now.
             Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => {
                 let wanted = self.expansion_of_needed_data(visit, resource);
-                wanted.unwrap_or_else(|| recorded_expansion(&self.world, &self.state, visit.module, at))
+                wanted.unwrap_or_else(|| {
+                    let recorded = recorded_expansion(&self.world, &self.state, visit.module, at);
+                    if stands_on_elements(resource) { with_elements(recorded, arguments, &scope) } else { recorded }
+                })
             }
             Mode::Normal | Mode::RefreshOnly | Mode::Destroy => {
                 let deferral = self.repetition_deferral();
@@ -151,6 +159,30 @@ impl Planner<'_> {
     }
 }
 
+/// Whether what may be destroyed can depend on the elements of `for_each`.
+fn stands_on_elements(resource: &Resource) -> bool {
+    let prevent = resource.for_each.as_ref().and(resource.lifecycle.prevent_destroy.as_ref());
+    prevent.is_some_and(|prevent| !matches!(prevent.kind, ExpressionKind::Bool(_)))
+}
+
+/// The instances of the state with the elements that the configuration has for them, as far as it can be evaluated.
+fn with_elements(recorded: Expansion, arguments: Arguments<'_>, scope: &dyn Scope) -> Expansion {
+    // What cannot be evaluated keeps nothing from going.
+    let mut problems = Diagnostics::new();
+    let configured = expand_or_defer(arguments, Deferral::Refused, scope, &mut problems);
+    let (Expansion::ForEach(keys), Some(configured @ Expansion::ForEach(_))) = (&recorded, configured) else {
+        return recorded;
+    };
+    let element = |(key, value): &(Name, Value)| {
+        let position = configured.position(&InstanceKey::String(key.clone()));
+        match position.map(|position| configured.repetition(position)) {
+            Some(Repetition::Each(key, value)) => (key, value),
+            _ => (key.clone(), value.clone()),
+        }
+    };
+    Expansion::ForEach(keys.iter().map(element).collect())
+}
+
 /// The instances that the state has, in the shape of an expansion.
 pub(crate) fn recorded_expansion(world: &World, state: &State, module: ModuleId, at: u32) -> Expansion {
     let data = world.module(module);
@@ -171,7 +203,7 @@ pub(crate) fn recorded_expansion(world: &World, state: &State, module: ModuleId,
         match key {
             InstanceKey::None => return Expansion::Single,
             InstanceKey::Int(index) => numbers.push(*index),
-            InstanceKey::String(key) => elements.push((key.clone(), groma_value::Value::DYNAMIC)),
+            InstanceKey::String(key) => elements.push((key.clone(), Value::DYNAMIC)),
         }
     }
     match &numbers[..] {

@@ -9,7 +9,7 @@ use groma_hcl::ExpressionKind;
 use groma_state::{DeposedKey, ObjectRecord};
 
 use super::converse::{Conversation, Parting, Prevention, Purpose};
-use super::evaluated::prevention;
+use super::evaluated::{as_written, prevention};
 use super::event::{ManagedSubject, Task};
 use super::left_over::LeftOver;
 use super::managed::hold;
@@ -17,7 +17,7 @@ use super::planner::Planner;
 use crate::options::Refresh;
 use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::walk::Outcome;
-use crate::world::{Expansion, InstanceScope};
+use crate::world::{Expansion, InstanceScope, Repetition};
 
 /// Where an address of the state stands in the configuration.
 enum Standing {
@@ -230,8 +230,9 @@ impl Planner<'_> {
                 _ => Prevention::Undecided(prevent.span),
             };
         };
+        let repetition = as_written(block, Repetition::of_lost(&address.key));
         let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions);
+        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         prevention(Some(prevent), header, &mut self.evaluation, &scope)
     }
 

@@ -42,6 +42,17 @@ pub enum Repetition {
     Unknown,
 }
 
+impl Repetition {
+    /// What the key of an instance tells alone: the element that it was made of is not there any more.
+    pub fn of_lost(key: &InstanceKey) -> Self {
+        match key {
+            InstanceKey::None => Self::None,
+            InstanceKey::Int(index) => Self::Count(*index),
+            InstanceKey::String(key) => Self::Each(key.clone(), Value::DYNAMIC),
+        }
+    }
+}
+
 /// Nobody takes so many instances out by hand.
 const GAP: u64 = 10_000;
 

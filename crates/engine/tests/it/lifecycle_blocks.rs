@@ -60,6 +60,89 @@ fn pl_24_what_is_not_known_may_prevent_a_destruction_and_nothing_else() {
 }
 
 #[test]
+fn pl_24_some_instances_of_a_block_are_not_destroyed() {
+    let text = |repeats: &str, prevent: &str| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{
+              {repeats}
+              lifecycle {{ prevent_destroy = {prevent} }}
+            }}
+            "#
+        )
+    };
+    let keyed = |elements: &str| format!("for_each = {elements}");
+    // What there was, what there is to be, and what may go: the value of an element that is gone tells nothing.
+    let cases = [
+        (keyed(r#"toset(["a", "b"])"#), keyed(r#"toset(["a"])"#), r#"each.key == "a""#, None),
+        (
+            keyed(r#"toset(["a", "b"])"#),
+            keyed(r#"toset(["b"])"#),
+            r#"each.key == "a""#,
+            Some("Instance cannot be destroyed"),
+        ),
+        (
+            keyed("{ a = true, b = false }"),
+            keyed("{ b = false }"),
+            "each.value",
+            Some("Invalid value for prevent_destroy"),
+        ),
+        ("count = 2".to_owned(), "count = 1".to_owned(), "count.index == 0", None),
+        ("count = 2".to_owned(), "count = 0".to_owned(), "count.index == 0", Some("Instance cannot be destroyed")),
+        ("count = 2".to_owned(), keyed("{}"), r#"each.key == "a""#, Some("Invalid value for prevent_destroy")),
+    ];
+    for (before, after, prevent, problem) in cases {
+        let mut project = Project::new(&text(&before, if after.contains("{}") { "false" } else { prevent }));
+        project.apply();
+        project.rewrite(&text(&after, prevent));
+        let errors = project.plan().errors();
+        assert!(errors.iter().all(|error| Some(&**error) == problem), "{errors:?} for {after} and {prevent}");
+        assert_eq!(errors.is_empty(), problem.is_none(), "{after} and {prevent}");
+    }
+}
+
+#[test]
+fn pl_24_some_instances_of_a_block_stay_when_all_is_destroyed() {
+    let mut project = Project::new(
+        r#"
+        resource "terraform_data" "a" {
+          for_each = { a = true, b = false }
+          lifecycle { prevent_destroy = each.value }
+        }
+        "#,
+    );
+    project.apply();
+    project.options.mode = Mode::Destroy;
+    let told: Vec<Option<String>> = project.plan().diagnostics.iter().map(|problem| problem.address.clone()).collect();
+    assert_eq!(told, [Some(r#"terraform_data.a["a"]"#.to_owned())]);
+}
+
+#[test]
+fn pl_11_some_instances_of_a_block_are_created_first() {
+    let text = |triggers: u8| {
+        format!(
+            r#"
+            resource "terraform_data" "a" {{
+              for_each         = toset(["a", "b"])
+              triggers_replace = {triggers}
+              lifecycle {{ create_before_destroy = each.key == "a" }}
+            }}
+            "#
+        )
+    };
+    let mut project = Project::new(&text(1));
+    project.apply();
+    project.rewrite(&text(2));
+    assert_eq!(
+        project.apply(),
+        [
+            r#"terraform_data.a["a"]: create then delete (replace_because_cannot_update)"#,
+            r#"terraform_data.a["b"]: delete then create (replace_because_cannot_update)"#
+        ]
+    );
+}
+
+#[test]
 fn pl_20_ignored_changes_are_no_changes() {
     let text = |input: u8| {
         format!(
