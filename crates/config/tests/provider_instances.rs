@@ -115,7 +115,7 @@ fn which_instances_there_are_is_known_before_anything_is_planned() {
     let inner = "variable \"keys\" {}\nprovider \"x\" {\n  alias = \"by\"\n  for_each = toset(var.keys)\n}\n";
     let inner =
         format!("{inner}terraform {{\n  required_providers {{\n    x = {{\n      source = \"a/x\"\n    }}\n  }}\n}}\n");
-    assert_eq!(said(call, &inner), [format!("m/m.tf:4 {late}")]);
+    assert_eq!(said(call, &inner), ["m/m.tf:2 Redundant empty provider block".to_owned(), format!("m/m.tf:4 {late}")]);
 }
 
 #[test]

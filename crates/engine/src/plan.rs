@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{AbsResource, Mode as ResourceMode, Name, ProviderConfig, ResourceInstance, Target};
+use groma_diagnostics::Diagnostic;
 use groma_provider::Schema;
 use groma_state::{CheckResult, DeposedKey, State};
 use groma_value::{Path, Value};
@@ -310,6 +311,14 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Why it cannot be applied, where planning had failed. Its prior state has what was moved and taken over while planning, so it is not
+    /// to be kept either.
+    pub fn refusal(&self) -> Option<Diagnostic> {
+        let detail = "This plan was saved although planning had failed, so that it could be looked at. It cannot be applied: correct \
+                      what was wrong and plan again.";
+        self.errored.then(|| Diagnostic::error("Cannot apply incomplete plan", detail))
+    }
+
     /// Whether apply would do anything: an action, an output, or, with `RefreshOnly`, something to take in.
     pub fn is_applyable(&self) -> bool {
         if self.errored {

@@ -264,6 +264,9 @@ fn from_file(
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
     let plan = run.load_to_apply(planned, prior)?;
+    if let Some(problem) = plan.refusal() {
+        return Err(problem.into());
+    }
     context.listeners().for_each(|stream| stream.changes_to_apply(&plan));
     for variable in &plan.variables {
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE });

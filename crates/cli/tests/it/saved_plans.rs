@@ -231,6 +231,24 @@ resource "terraform_data" "user" {{
 
 /// Large plans are written in groups, and read by two threads, while a third works out what depends on what.
 #[test]
+fn a_plan_that_failed_is_refused_and_leaves_the_state_as_it_was() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    let before = folder.read("terraform.tfstate");
+    folder.write(
+        "main.tf",
+        "moved {\n  from = terraform_data.a\n  to   = terraform_data.b\n}\nimport {\n  to = terraform_data.c\n  id = \"x\"\n}\n\
+         resource \"terraform_data\" \"b\" {}\nresource \"terraform_data\" \"c\" {}\nresource \"terraform_data\" \"d\" {\n  lifecycle \
+         {\n    precondition {\n      condition     = terraform_data.b.id == \"\"\n      error_message = \"No.\"\n    }\n  }\n}\n",
+    );
+    assert!(folder.fails(&["plan", "-out=p"]).contains("Resource precondition failed"));
+    assert!(folder.fails(&["apply", "p"]).contains("Cannot apply incomplete plan"));
+    assert_eq!(folder.read("terraform.tfstate"), before);
+    assert!(!folder.path("terraform.tfstate.backup").exists());
+}
+
+#[test]
 fn a_large_plan_is_carried_out_as_it_was_saved() {
     let folder = folder(
         r#"

@@ -16,8 +16,6 @@ mod values;
 
 use std::sync::Arc;
 
-use groma_diagnostics::Diagnostic;
-
 use crate::plan::Plan;
 use crate::prepared::Prepared;
 use crate::providers::Providers;
@@ -35,10 +33,7 @@ pub(crate) async fn apply(
     inputs: indexmap::IndexMap<groma_address::Name, crate::options::Input>,
     recorder: Arc<dyn Recorder>,
 ) -> AppliedRun {
-    if plan.errored {
-        let detail = "This plan was saved although planning had failed, so that it could be looked at. It cannot be applied: correct \
-                      what was wrong and plan again.";
-        let problem = Diagnostic::error("Cannot apply incomplete plan", detail);
+    if let Some(problem) = plan.refusal() {
         return AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics: problem.into(), spent: None };
     }
     let parts = Parts { session, providers, prepared, plan, inputs, recorder };
