@@ -29,7 +29,7 @@ pub(super) fn align_values(
     align(&before_ids, &after_ids, both_objects)
 }
 
-/// Pairs the lines of two texts.
+/// Pairs the lines of two texts, by the same rule; lines that stand opposite each other are removed and added.
 pub(super) fn align_lines(before: &[&str], after: &[&str]) -> Vec<Together> {
     let mut ids = HashMap::new();
     let mut identify = |lines: &[&str]| -> Vec<u32> {
@@ -41,7 +41,14 @@ pub(super) fn align_lines(before: &[&str], after: &[&str]) -> Vec<Together> {
     };
     let before_ids = identify(before);
     let after_ids = identify(after);
-    align(&before_ids, &after_ids, |_, _| false)
+    if before.len() != after.len() || !is_any_gone(&before_ids, &after_ids) {
+        return align(&before_ids, &after_ids, |_, _| false);
+    }
+    let opposite = |(position, (before, after)): (usize, (u32, u32))| match before == after {
+        true => [(Some(position), Some(position)), (None, None)],
+        false => [(Some(position), None), (None, Some(position))],
+    };
+    before_ids.into_iter().zip(after_ids).enumerate().flat_map(opposite).filter(|pair| *pair != (None, None)).collect()
 }
 
 /// Pairs the elements of two sets: equal ones, then those that go, then those that come.
@@ -253,6 +260,23 @@ mod tests {
         assert_eq!(shown(&[1, 1, 2, 2], &[1, 2, 2, 5]), "1 -1 2 2 +5");
         assert_eq!(shown(&[1, 1, 1, 1, 1, 1, 1, 1], &[1, 1, 1, 1, 2, 1, 1, 1]), "1 1 1 1 +2 1 1 1 -1");
         assert_eq!(shown(&[1, 2, 3, 4], &[1, 9, 3, 4, 5]), "1 -2 +9 3 4 +5");
+    }
+
+    #[test]
+    fn as_many_lines_of_which_one_is_gone_are_changed_in_place_too() {
+        let shown = |before: &str, after: &str| {
+            let (before, after): (Vec<&str>, Vec<&str>) = (before.split(' ').collect(), after.split(' ').collect());
+            let pairs = align_lines(&before, &after).into_iter().map(|pair| match pair {
+                (Some(b), Some(_)) => before[b].to_owned(),
+                (Some(b), None) => format!("-{}", before[b]),
+                (None, a) => format!("+{}", after[a.unwrap()]),
+            });
+            pairs.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown("a b c d", "b c d e"), "-a +b -b +c -c +d -d +e");
+        assert_eq!(shown("a b c", "x b y"), "-a +x b -c +y");
+        assert_eq!(shown("a b c", "b c a"), "-a b c +a");
+        assert_eq!(shown("a b c", "b c d e"), "-a b c +d +e");
     }
 
     #[test]
