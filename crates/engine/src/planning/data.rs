@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
-use groma_lang::{Binding, for_each_traversal};
 use groma_provider::{Checked, planned_unknown};
 use groma_state::CheckStatus;
 use groma_value::{Marks, Value};
 
 use super::event::{Event, Instance};
 use super::planner::Planner;
-use crate::config_graph::NodeIndex;
 use crate::evaluation::outcome_of;
 use crate::hooks::EphemeralPhase;
 use crate::options::Deferral;
@@ -19,7 +17,7 @@ use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
 use crate::walk::Outcome;
-use crate::world::{InstanceScope, ModuleId};
+use crate::world::InstanceScope;
 
 impl Planner<'_> {
     pub(super) async fn start_data(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
@@ -138,81 +136,6 @@ impl Planner<'_> {
             return None;
         }
         Some(value)
-    }
-
-    /// Whether something that a data resource depends on is going to change (PL-07): what `depends_on` names, its own or
-    /// that of a module around it, and managed resources that its configuration mentions directly.
-    fn dependency_pending(&mut self, instance: Instance) -> bool {
-        let module = instance.module;
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
-        let mut direct = false;
-        resource.body.for_each_expression(&mut |expression| {
-            for_each_traversal(expression, &mut |traversal| {
-                direct = direct || self.managed_pending(module, config.binding(traversal));
-            });
-        });
-        direct || self.any_pending(module, &resource.depends_on) || self.call_pending(module)
-    }
-
-    fn call_pending(&mut self, mut module: ModuleId) -> bool {
-        while let (Some(caller), Some(place)) =
-            (self.world.module(module).caller, self.world.static_module(module).caller)
-        {
-            let config = Arc::clone(&self.world.static_module(caller).config);
-            if let Some((_, call)) = config.calls.get_index(place.call as usize)
-                && self.any_pending(caller, &call.depends_on)
-            {
-                return true;
-            }
-            module = caller;
-        }
-        false
-    }
-
-    fn any_pending(&mut self, module: ModuleId, names: &[groma_hcl::Traversal]) -> bool {
-        let graph = Arc::clone(&self.graph);
-        let calling = graph.module(self.world.module(module).of);
-        names.iter().any(|name| match calling.config.binding(name) {
-            Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => self.is_pending(module, at),
-            Some(Binding::Variable(_) | Binding::Local(_) | Binding::Module(_)) => {
-                let node = graph.depended(calling, name);
-                node.is_some_and(|node| self.pending_behind(module, node))
-            }
-            None => false,
-        })
-    }
-
-    /// Whether a managed resource is going to change that a value or a module as a whole stands on, however far away.
-    fn pending_behind(&mut self, module: ModuleId, node: NodeIndex) -> bool {
-        if let Some(known) = self.pending_behind.get(&(module, node)) {
-            return *known;
-        }
-        let graph = &self.graph;
-        let behind = graph.ancestors().of(self.world.module(module).of, node);
-        let pending =
-            behind.iter().filter(|resource| resource.resource.mode == ResourceMode::Managed).any(|resource| {
-                let found = graph.find(&resource.module).and_then(|index| {
-                    let at = graph.module(index).config.resources.get_index_of(&resource.resource)?;
-                    Some((index, u32::try_from(at).ok()?))
-                });
-                found.is_some_and(|(index, at)| {
-                    self.world.seen_from(module, index).iter().any(|id| self.is_pending(*id, at))
-                })
-            });
-        self.pending_behind.insert((module, node), pending);
-        pending
-    }
-
-    fn managed_pending(&self, module: ModuleId, binding: Option<Binding>) -> bool {
-        let Some(Binding::Resource(at) | Binding::PrefixedResource(at)) = binding else { return false };
-        let declared = self.world.static_module(module).config.resources.get_index(at as usize);
-        let is_managed = declared.is_some_and(|(address, _)| address.mode == ResourceMode::Managed);
-        is_managed && self.is_pending(module, at)
-    }
-
-    fn is_pending(&self, module: ModuleId, resource: u32) -> bool {
-        self.world.module(module).resources.get(resource as usize).is_some_and(|resource| resource.pending)
     }
 
     fn defer_read(

@@ -77,6 +77,9 @@ impl Planner<'_> {
             }
         };
         self.world.module_mut(visit.module).resources[at as usize].expand(expansion);
+        if self.loses_instances(visit.module, at) {
+            self.world.module_mut(visit.module).resources[at as usize].pending = true;
+        }
         let positions = self.planned_positions(visit, at);
         if self.included.is_some() {
             let planned: &[usize] = if self.options.mode == Mode::Destroy { &[] } else { &positions };

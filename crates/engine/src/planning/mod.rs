@@ -24,6 +24,7 @@ mod missing;
 mod notes;
 mod order;
 mod orphans;
+mod pending;
 mod planner;
 mod provider_blocks;
 mod relevant;

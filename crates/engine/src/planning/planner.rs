@@ -1,5 +1,6 @@
 //! The walk that plans: visits nodes, starts conversations, takes their results in.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use groma_state::State;
 use super::destroying::Remains;
 use super::event::{Event, Instance, Task};
 use super::later::{LaterImports, Waiting};
+use super::pending::Places;
 use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
@@ -95,6 +97,8 @@ pub(super) struct Planner<'a> {
     pub(super) acts: HashMap<(ModuleId, u32), bool>,
     /// Whether a change is planned behind a value or a called module, for the data that wait for it; the same.
     pub(super) pending_behind: HashMap<(ModuleId, NodeIndex), bool>,
+    /// Where the state has objects, once something asks.
+    pub(super) recorded_places: OnceCell<Places>,
     /// Whether the configuration could not be planned as a whole, when what is to go was looked for.
     pub(super) is_beside_error: bool,
     tasks: VecDeque<Task>,
@@ -170,6 +174,7 @@ impl<'a> Planner<'a> {
             undecided: Vec::new(),
             acts: HashMap::new(),
             pending_behind: HashMap::new(),
+            recorded_places: OnceCell::new(),
             is_beside_error: false,
             tasks: VecDeque::new(),
             open: HashMap::new(),

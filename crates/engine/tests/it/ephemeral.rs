@@ -49,8 +49,8 @@ fn count(project: &Project, word: &str) -> usize {
 
 #[test]
 fn lc_29_an_ephemeral_value_reaches_a_write_only_argument_and_is_kept_nowhere() {
-    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let told = std::sync::Arc::clone(&seen);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&seen);
     let object = object().on_apply(move |request, good| {
         told.lock().unwrap().push(request.config.attribute("password").unwrap().as_str().map(str::to_owned));
         good()

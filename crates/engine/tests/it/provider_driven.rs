@@ -269,6 +269,64 @@ fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_vari
 }
 
 #[test]
+fn pl_07_data_waits_for_the_end_of_what_it_depends_on_too() {
+    let text = |count: u32, create_before_destroy: bool| {
+        format!(
+            r#"
+            resource "test_object" "a" {{
+              count = {count}
+              name  = "a${{count.index}}"
+            }}
+            module "child" {{
+              source = "./child"
+              count  = {count}
+            }}
+            data "test_found" "after" {{
+              name       = "after"
+              depends_on = [test_object.a]
+            }}
+            data "test_found" "direct" {{ name = "direct-${{length(test_object.a) > 0}}" }}
+            data "test_found" "module" {{
+              name       = "module"
+              depends_on = [module.child]
+            }}
+            resource "test_object" "b" {{
+              name       = "b-${{data.test_found.after.found}}-{count}"
+              depends_on = [test_object.a]
+              lifecycle {{ create_before_destroy = {create_before_destroy} }}
+            }}
+            "#
+        )
+    };
+    let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nresource \"test_object\" \"in\" { name = \"in\" }\n";
+    for create_before_destroy in [false, true] {
+        let mut project = project(&text(2, create_before_destroy), script()).with("child/main.tf", child);
+        project.apply();
+        assert!(project.plan().actions().is_empty());
+        project.rewrite(&text(1, create_before_destroy));
+        // What is replaced by an object that stands on the data, and created first, goes before what it stood on.
+        if create_before_destroy {
+            project.options.replace = vec!["test_object.b".parse().unwrap()];
+        }
+        let planned = project.plan();
+        let reads: Vec<String> = planned.actions().into_iter().filter(|action| action.starts_with("data.")).collect();
+        let wanted = ["after", "direct", "module"];
+        assert_eq!(reads, wanted.map(|name| format!("data.test_found.{name}: read (read_because_dependency_pending)")));
+        project.provider().forget_calls();
+        assert!(!project.apply_plan(planned).has_errors());
+        project.options.replace.clear();
+        let calls = project.provider().call_texts();
+        let place = |wanted: &str| calls.iter().position(|call| call.contains(wanted)).unwrap();
+        assert!(place("apply test_object in") < place("read-data test_found module"), "{calls:?}");
+        if !create_before_destroy {
+            assert!(place("apply test_object a1") < place("read-data test_found after"), "{calls:?}");
+            assert!(place("apply test_object a1") < place("read-data test_found direct"), "{calls:?}");
+        }
+        assert!(project.plan().actions().is_empty());
+    }
+}
+
+#[test]
 fn pl_28_references_and_depends_on_order_everything_across_modules() {
     let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nvariable \"name\" {}\n\
                  resource \"test_object\" \"in\" { name = var.name }\n\

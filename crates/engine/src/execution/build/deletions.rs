@@ -7,7 +7,7 @@ use groma_address::ConfigResource;
 use super::super::Step;
 use super::{Builder, NONE};
 use crate::config_graph::{Dependent, NodeIndex, NodeKind, narrow};
-use crate::plan::Action;
+use crate::plan::{Action, Mode};
 use crate::walk::Visit;
 use crate::world::{ModuleId, World};
 
@@ -18,6 +18,7 @@ impl Builder<'_> {
         let changes = self.inputs.changes;
         let mut deletes: Vec<(u32, u32)> = Vec::new();
         let mut by_resource: HashMap<ConfigResource, Vec<u32>> = HashMap::new();
+        let mut lost: HashMap<ConfigResource, Vec<u32>> = HashMap::new();
         for (at, change) in changes.iter().enumerate() {
             let at = narrow(at);
             let step = match change.action {
@@ -30,6 +31,9 @@ impl Builder<'_> {
             deletes.push((at, step));
             self.edges.extend(self.before.get(&at).map(|before| (*before, step)));
             by_resource.entry(change.address.config_resource()).or_default().push(step);
+            if !change.action.is_replace() && change.deposed.is_none() {
+                lost.entry(change.address.config_resource()).or_default().push(step);
+            }
             if let Some(make) = self.makes.get(&at).copied() {
                 match change.action {
                     Action::CreateThenDelete => self.edges.push((make, step)),
@@ -40,6 +44,9 @@ impl Builder<'_> {
         self.reverse_order(&deletes, &by_resource);
         self.after_dependents(&deletes);
         self.updates_before_orphans(&deletes, &by_resource);
+        if self.inputs.mode == Mode::Normal {
+            self.reads_after_lost(&lost);
+        }
     }
 
     fn reverse_order(&mut self, deletes: &[(u32, u32)], by_resource: &HashMap<ConfigResource, Vec<u32>>) {

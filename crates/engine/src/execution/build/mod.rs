@@ -3,6 +3,7 @@
 mod deletions;
 mod invocations;
 mod own;
+mod reads;
 
 use std::collections::HashMap;
 

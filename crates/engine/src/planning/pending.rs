@@ -1,0 +1,143 @@
+//! What data resources wait for: changes that are planned of what they depend on (PL-07).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_address::{AbsResource, ConfigResource, InstanceKey, Mode as ResourceMode};
+use groma_lang::{Binding, for_each_traversal};
+use groma_state::State;
+
+use super::event::Instance;
+use super::planner::Planner;
+use crate::config_graph::NodeIndex;
+use crate::plan::Mode;
+use crate::world::{Expansion, ModuleId};
+
+/// Where the state has objects of each resource: in which instances of its module.
+pub(super) type Places = HashMap<ConfigResource, Vec<AbsResource>>;
+
+impl Planner<'_> {
+    /// Whether something that a data resource depends on is going to change (PL-07): what `depends_on` names, its own or
+    /// that of a module around it, and managed resources that its configuration mentions directly.
+    pub(super) fn dependency_pending(&mut self, instance: Instance) -> bool {
+        let module = instance.module;
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
+        let mut direct = false;
+        resource.body.for_each_expression(&mut |expression| {
+            for_each_traversal(expression, &mut |traversal| {
+                direct = direct || self.managed_pending(module, config.binding(traversal));
+            });
+        });
+        direct || self.any_pending(module, &resource.depends_on) || self.call_pending(module)
+    }
+
+    fn call_pending(&mut self, mut module: ModuleId) -> bool {
+        while let (Some(caller), Some(place)) =
+            (self.world.module(module).caller, self.world.static_module(module).caller)
+        {
+            let config = Arc::clone(&self.world.static_module(caller).config);
+            if let Some((_, call)) = config.calls.get_index(place.call as usize)
+                && self.any_pending(caller, &call.depends_on)
+            {
+                return true;
+            }
+            module = caller;
+        }
+        false
+    }
+
+    fn any_pending(&mut self, module: ModuleId, names: &[groma_hcl::Traversal]) -> bool {
+        let graph = Arc::clone(&self.graph);
+        let calling = graph.module(self.world.module(module).of);
+        names.iter().any(|name| match calling.config.binding(name) {
+            Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => self.is_pending(module, at),
+            Some(Binding::Variable(_) | Binding::Local(_) | Binding::Module(_)) => {
+                let node = graph.depended(calling, name);
+                node.is_some_and(|node| self.pending_behind(module, node))
+            }
+            None => false,
+        })
+    }
+
+    /// Whether a managed resource is going to change that a value or a module as a whole stands on, however far away.
+    fn pending_behind(&mut self, module: ModuleId, node: NodeIndex) -> bool {
+        if let Some(known) = self.pending_behind.get(&(module, node)) {
+            return *known;
+        }
+        let graph = &self.graph;
+        let behind = graph.ancestors().of(self.world.module(module).of, node);
+        let pending =
+            behind.iter().filter(|resource| resource.resource.mode == ResourceMode::Managed).any(|resource| {
+                let found = graph.find(&resource.module).and_then(|index| {
+                    let at = graph.module(index).config.resources.get_index_of(&resource.resource)?;
+                    Some((index, u32::try_from(at).ok()?))
+                });
+                found.is_some_and(|(index, at)| {
+                    let seen = self.world.seen_from(module, index);
+                    seen.iter().any(|id| self.is_pending(*id, at)) || self.is_in_lost_modules(module, &resource)
+                })
+            });
+        self.pending_behind.insert((module, node), pending);
+        pending
+    }
+
+    fn managed_pending(&self, module: ModuleId, binding: Option<Binding>) -> bool {
+        let Some(Binding::Resource(at) | Binding::PrefixedResource(at)) = binding else { return false };
+        let declared = self.world.static_module(module).config.resources.get_index(at as usize);
+        let is_managed = declared.is_some_and(|(address, _)| address.mode == ResourceMode::Managed);
+        is_managed && self.is_pending(module, at)
+    }
+
+    fn is_pending(&self, module: ModuleId, resource: u32) -> bool {
+        let data = self.world.module(module).resources.get(resource as usize);
+        data.is_some_and(|data| data.pending)
+    }
+
+    /// Whether objects of a resource go with module instances that are not there any more, below a module instance.
+    fn is_in_lost_modules(&self, below: ModuleId, resource: &ConfigResource) -> bool {
+        if self.options.mode != Mode::Normal {
+            return false;
+        }
+        let around = self.world.module(below).address.steps();
+        let recorded = self.recorded_places.get_or_init(|| places(&self.state));
+        recorded.get(resource).into_iter().flatten().any(|place| {
+            place.module.steps().starts_with(around)
+                && self.world.find(&place.module).is_none()
+                && self.goes(place, &Expansion::Absent)
+        })
+    }
+
+    /// Whether objects of a resource go, because there is no instance for them any more.
+    pub(super) fn loses_instances(&self, module: ModuleId, resource: u32) -> bool {
+        let (config, data) = (&self.world.static_module(module).config, self.world.module(module));
+        let Some((address, _)) = config.resources.get_index(resource as usize) else { return false };
+        let expansion = &data.resources[resource as usize].expansion;
+        let is_settled = !matches!(expansion, Expansion::Pending | Expansion::Unknown);
+        self.options.mode == Mode::Normal
+            && address.mode == ResourceMode::Managed
+            && is_settled
+            && self.goes(&address.absolute(data.address.clone()), expansion)
+    }
+
+    /// Whether an object goes for which `expansion` has no place.
+    fn goes(&self, place: &AbsResource, expansion: &Expansion) -> bool {
+        let is_included = |key: &InstanceKey| {
+            let included = self.included.as_ref();
+            included.is_none_or(|included| included.left_over(&self.graph, &place.instance(key.clone())))
+        };
+        self.state.resource(place).is_some_and(|entry| {
+            entry
+                .instances()
+                .any(|(key, record)| record.current.is_some() && expansion.position(key).is_none() && is_included(key))
+        })
+    }
+}
+
+fn places(state: &State) -> Places {
+    let mut places = Places::new();
+    for (place, _) in state.resources() {
+        places.entry(place.config_resource()).or_default().push(place.clone());
+    }
+    places
+}
