@@ -18,6 +18,6 @@ pub use consequences::Consequences;
 pub use diagnostic::{Diagnostic, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
 pub use name::{Name, begins_name, continues_name};
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};
-pub use sources::{Location, Position, SourceFile, SourceText, Sources, TopBlock};
+pub use sources::{Label, Location, Position, Section, SourceFile, SourceText, Sources};
 pub use span::{Span, Spanned};
 pub use suggest::{did_you_mean, suggest};

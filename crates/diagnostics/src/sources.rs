@@ -19,18 +19,33 @@ pub struct SourceFile {
     text: SourceText,
     base: u32,
     line_starts: OnceLock<Vec<u32>>,
-    outline: OnceLock<Vec<TopBlock>>,
+    outline: OnceLock<Vec<Section>>,
 }
 
-/// A block that stands in no other, by bytes of its text.
+/// A part of a file that has a name: a block, or an object or array of the JSON syntax. By bytes of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TopBlock {
-    /// The first byte of its header.
+pub struct Section {
+    /// The first byte of its header, or of itself where it has none.
     pub start: usize,
-    /// The brace after its header.
-    pub open: usize,
-    /// One past the brace that closes it.
+    /// One past its last byte.
     pub end: usize,
+    /// Where its name ends, or is.
+    pub label: Label,
+    /// The section around it, by number.
+    pub around: Option<usize>,
+}
+
+/// How a section is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Label {
+    /// By the header, which ends before this byte.
+    Header(usize),
+    /// By a key in quotes, which begins at this byte.
+    Key(usize),
+    /// By its position among others.
+    Element(usize),
+    /// It is the whole file.
+    Whole,
 }
 
 /// The characters of a source file, shared by whoever needs them.
@@ -164,8 +179,8 @@ impl SourceFile {
         self.text.get(start..end).map(|line| line.trim_end_matches(['\n', '\r']))
     }
 
-    /// The blocks that stand in no other, in the order of the text, which `read` finds when they are asked for the first time.
-    pub fn outline(&self, read: impl FnOnce(&str) -> Vec<TopBlock>) -> &[TopBlock] {
+    /// The sections in the order of the text, which `read` finds when they are asked for the first time.
+    pub fn outline(&self, read: impl FnOnce(&str) -> Vec<Section>) -> &[Section] {
         self.outline.get_or_init(|| read(&self.text))
     }
 

@@ -1,23 +1,26 @@
 //! The block around a place in a file.
 
-use groma_diagnostics::{SourceFile, TopBlock};
+use groma_diagnostics::{Label, Section, SourceFile};
 use groma_hcl::{TokenKind, is_identifier, tokenize};
+
+use super::json_way as json;
 
 /// The header of the top-level block that holds the byte `at`, with its labels in quotes.
 ///
-/// A place at the very start of a block is the block itself, not something in it. Files in the JSON syntax have no
-/// headers.
+/// A place at the very start of a block is the block itself, not something in it. In the JSON syntax, which has no headers, it is the way to
+/// the innermost object or array around the place.
 pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
     if file.name().ends_with(".json") {
-        return None;
+        return json::way(file, at);
     }
     let blocks = file.outline(top_blocks);
     let before = blocks.partition_point(|block| block.start < at);
     let block = blocks.get(before.checked_sub(1)?).filter(|block| at <= block.end)?;
-    Some(header(file.text().get(block.start..block.open)?))
+    let Label::Header(open) = block.label else { return None };
+    Some(header(file.text().get(block.start..open)?))
 }
 
-fn top_blocks(text: &str) -> Vec<TopBlock> {
+fn top_blocks(text: &str) -> Vec<Section> {
     let mut blocks = Vec::new();
     let mut depth = 0_usize;
     let mut header: Option<usize> = None;
@@ -33,7 +36,7 @@ fn top_blocks(text: &str) -> Vec<TopBlock> {
             TokenKind::CloseBrace => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    blocks.extend(block.take().map(|(start, open)| TopBlock { start, open, end: range.end }));
+                    blocks.extend(block.take().map(|(start, open)| top_block(start, open, range.end)));
                     header = None;
                 }
             }
@@ -45,8 +48,12 @@ fn top_blocks(text: &str) -> Vec<TopBlock> {
         }
     }
     // A block that nothing closes goes on to the end of the file.
-    blocks.extend(block.map(|(start, open)| TopBlock { start, open, end: text.len() }));
+    blocks.extend(block.map(|(start, open)| top_block(start, open, text.len())));
     blocks
+}
+
+fn top_block(start: usize, open: usize, end: usize) -> Section {
+    Section { start, end, label: Label::Header(open), around: None }
 }
 
 /// A header with its words one space apart. Labels may be written without quotes.
@@ -93,5 +100,20 @@ mod tests {
         assert_eq!(around("c = 1").as_deref(), Some("resource \"x\" \"y  z\""));
         assert_eq!(around("locals"), None);
         assert_eq!(around("e = 2").as_deref(), Some("locals"));
+    }
+
+    #[test]
+    fn a_place_in_json_is_in_the_innermost_object_or_array() {
+        let sources = Sources::new();
+        let text = "{\"a\": 1, \"b\\\"\": {\"x\": [{}, 2, [\"[{\", {\"y\": \"deep\"}]], \"z\": 3}, \"c\": [\"e\"], \"open\": [{\"q\": 4";
+        let file = sources.add("main.tf.json", text).unwrap();
+        let around = |word: &str| enclosing_block(&file, text.find(word).unwrap());
+        assert_eq!(around("1,"), None);
+        assert_eq!(around("3}").as_deref(), Some("b\""));
+        assert_eq!(around("2,").as_deref(), Some("b\".x"));
+        assert_eq!(around("\"deep").as_deref(), Some("b\".x[2][1]"));
+        assert_eq!(around("\"e\"").as_deref(), Some("c"));
+        assert_eq!(around("4").as_deref(), Some("open[0]"));
+        assert_eq!(around("{\"y").as_deref(), Some("b\".x[2]"));
     }
 }

@@ -3,6 +3,7 @@
 mod consolidate;
 mod enclosing;
 mod json;
+mod json_way;
 mod order;
 mod snippet;
 mod text;
