@@ -15,6 +15,7 @@ use super::results::Results;
 use crate::arguments::{Flag, Output};
 use crate::views::json::{compact, pretty, type_json, value_json};
 use crate::views::secrecy::Secrecy;
+use crate::views::state::told_of;
 
 /// How the value of one output is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -100,8 +101,7 @@ pub(super) fn list(state: &State, secrecy: Secrecy) -> String {
 /// All outputs as the message stream tells them: what is secret without its value.
 pub(super) fn stream_json(state: &State) -> Map<String, Json> {
     let outputs = state.outputs.iter().map(|(name, output)| {
-        let mut object = Map::new();
-        object.insert("sensitive".into(), output.sensitive.into());
+        let mut object = told_of(output);
         object.insert("type".into(), type_json(&output.ty));
         if !output.sensitive {
             object.insert("value".into(), value_json(&output.value));
@@ -113,8 +113,7 @@ pub(super) fn stream_json(state: &State) -> Map<String, Json> {
 
 fn all_json(state: &State) -> Json {
     let outputs = state.outputs.iter().map(|(name, output)| {
-        let mut object = Map::new();
-        object.insert("sensitive".into(), output.sensitive.into());
+        let mut object = told_of(output);
         object.insert("type".into(), type_json(&output.ty));
         object.insert("value".into(), value_json(&output.value));
         (name.to_string(), Json::Object(object))

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, Mode, ModuleInstance, ProviderConfig, ResourceInstance};
 use groma_provider::Schema;
-use groma_state::{CheckResult, CheckStatus, DeposedKey, Identity, State};
+use groma_state::{CheckResult, CheckStatus, DeposedKey, Identity, OutputValue, State};
 use groma_value::Value;
 use serde_json::{Map, Value as Json, json};
 
@@ -116,6 +116,16 @@ fn root_json(objects: &[StoredObject]) -> Json {
     modules_json(objects.iter().map(|object| (&object.address.module, object_json(object))))
 }
 
+/// What documents say of an output beside its value.
+pub fn told_of(output: &OutputValue) -> Map<String, Json> {
+    let mut json = Map::new();
+    json.insert("sensitive".into(), output.sensitive.into());
+    if let Some(message) = &output.deprecated {
+        json.insert("deprecated".into(), message.to_string().into());
+    }
+    json
+}
+
 /// The document of `show -json` for a state.
 pub fn state_json(state: &State, objects: &[StoredObject]) -> Json {
     let mut document = head(&state.terraform_version);
@@ -123,10 +133,10 @@ pub fn state_json(state: &State, objects: &[StoredObject]) -> Json {
         .outputs
         .iter()
         .map(|(name, output)| {
-            let json = json!({
-                "sensitive": output.sensitive, "value": value_json(&output.value), "type": type_json(&output.ty),
-            });
-            (name.to_string(), json)
+            let mut json = told_of(output);
+            json.insert("value".into(), value_json(&output.value));
+            json.insert("type".into(), type_json(&output.ty));
+            (name.to_string(), Json::Object(json))
         })
         .collect();
     let mut values = Map::new();

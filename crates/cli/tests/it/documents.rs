@@ -199,4 +199,9 @@ fn a_state_says_which_outputs_are_deprecated() {
         "p": {"value": 1, "type": "number"},
     });
     assert_eq!(state["outputs"], expected);
+    let told = json!({"sensitive": false, "deprecated": "Use p.", "value": 1, "type": "number"});
+    let outputs: Json = serde_json::from_str(&folder.ok(&["output", "-json"])).unwrap();
+    assert_eq!((&outputs["o"], outputs["p"].get("deprecated")), (&told, None));
+    let shown: Json = serde_json::from_str(&folder.ok(&["show", "-json"])).unwrap();
+    assert_eq!(shown["values"]["outputs"]["o"], told);
 }
