@@ -151,3 +151,17 @@ fn deprecated_outputs_of_another_state_are_told_where_they_are_used() {
     // Nothing of it is kept.
     assert!(!folder.read("terraform.tfstate").contains("deprecated"));
 }
+
+#[test]
+fn a_destroy_says_nothing_of_data_that_only_a_check_reads() {
+    let folder = Folder::new();
+    let data =
+        "data \"terraform_remote_state\" \"s\" {\n  backend = \"local\"\n  config  = { path = \"gone.tfstate\" }\n}\n";
+    let check = format!(
+        "check \"c\" {{\n{data}  assert {{\n    condition     = data.terraform_remote_state.s.outputs.x == 1\n    error_message = \"No.\"\n  }}\n}}\n"
+    );
+    folder.write("main.tf", &format!("resource \"terraform_data\" \"a\" {{}}\n{check}"));
+    assert!(folder.ok(&["apply", "-auto-approve"]).contains("Warning: Unable to find remote state"));
+    let told = folder.ok(&["destroy", "-auto-approve"]);
+    assert!(!told.contains("Warning") && told.contains("1 destroyed"), "{told}");
+}

@@ -75,7 +75,7 @@ impl Planner<'_> {
                 });
                 found.is_some_and(|(index, at)| {
                     let seen = self.world.seen_from(module, index);
-                    seen.iter().any(|id| self.is_pending(*id, at)) || self.is_in_lost_modules(module, &resource)
+                    seen.iter().any(|id| self.is_pending(*id, at)) || self.is_in_lost_modules(module, resource)
                 })
             });
         self.pending_behind.insert((module, node), pending);
