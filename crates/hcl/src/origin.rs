@@ -26,11 +26,14 @@ impl Origin<'_> {
         Span::new(self.address(start), self.address(end))
     }
 
+    #[inline]
     fn address(&self, offset: u32) -> u32 {
         // A file of the native syntax has no shifts, and every node asks.
-        if self.shifts.is_empty() {
-            return self.base + offset;
-        }
+        if self.shifts.is_empty() { self.base + offset } else { self.shifted(offset) }
+    }
+
+    #[cold]
+    fn shifted(&self, offset: u32) -> u32 {
         let before = self.shifts.partition_point(|shift| shift.from <= offset);
         let by = before.checked_sub(1).and_then(|last| self.shifts.get(last)).map_or(0, |shift| shift.by);
         self.base + offset + by

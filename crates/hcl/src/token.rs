@@ -124,6 +124,9 @@ pub(crate) struct Token {
 }
 
 impl Token {
+    /// The end of an empty text.
+    pub(crate) const NONE: Self = Self { start: 0, end: 0, kind: TokenKind::End };
+
     pub(crate) const fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
@@ -169,7 +172,7 @@ impl Tokens {
 
     #[cold]
     fn end_of_text(&self) -> Token {
-        self.list.last().copied().unwrap_or(Token { start: 0, end: 0, kind: TokenKind::End })
+        self.list.last().copied().unwrap_or(Token::NONE)
     }
 
     pub(crate) fn start(&self, index: usize) -> u32 {

@@ -9,7 +9,7 @@ use super::{Newlines, Parser};
 use crate::ast::{
     Expression, ExpressionKind, Ident, Index, List, LiteralKey, Relative, Selector, Splat, SplatKind, Step, Traversal,
 };
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 /// A term with the literal steps after it, which are on the parser's stack from `steps` on.
 struct Chain {
@@ -43,7 +43,7 @@ enum Access {
 
 impl Parser<'_> {
     /// The reference that begins with the name `token`.
-    pub(super) fn reference(&mut self, token: usize) -> Expression {
+    pub(super) fn reference(&mut self, token: Token) -> Expression {
         let root = self.ident_of(token);
         let steps = self.scratch.steps.mark();
         let span = self.attribute_steps(root.span);

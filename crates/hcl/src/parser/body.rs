@@ -113,7 +113,7 @@ impl Parser<'_> {
     }
 
     /// The body of a block over several lines, after its opening brace `open`, with the closing brace.
-    pub(super) fn block_body(&mut self, open: usize) -> Items {
+    pub(super) fn block_body(&mut self, open: Span) -> Items {
         let mut items = self.begin_body();
         loop {
             match self.kind() {
@@ -130,7 +130,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn unclosed_block(&mut self, open: usize) {
+    pub(super) fn unclosed_block(&mut self, open: Span) {
         if self.nesting_lost {
             return;
         }
@@ -138,7 +138,7 @@ impl Parser<'_> {
                       missing or too many in or above it.";
         self.nesting_lost = true;
         self.recovering = false;
-        self.syntax_error(Diagnostic::error("Unclosed configuration block", detail).at(self.span(open)));
+        self.syntax_error(Diagnostic::error("Unclosed configuration block", detail).at(open));
     }
 
     fn body_line(&mut self, items: &mut Items) {
@@ -187,8 +187,7 @@ impl Parser<'_> {
     }
 
     fn not_an_item(&mut self) {
-        let found = self.at;
-        let span = self.span(found);
+        let span = self.next_span();
         match self.kind() {
             TokenKind::OpenQuote => {
                 let detail = "The name of an argument stands without quotes.";

@@ -4,11 +4,11 @@ use groma_diagnostics::{Diagnostic, Span};
 
 use super::{Newlines, Parser};
 use crate::ast::{Call, CallHead, Expression, ExpressionKind, Ident, Name};
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
     /// The call of the function whose name begins with the token `first`; `::` or `(` is next.
-    pub(super) fn call(&mut self, first: usize) -> Expression {
+    pub(super) fn call(&mut self, first: Token) -> Expression {
         let name = match self.function_name(first) {
             Ok(name) => name,
             Err(span) => return Expression::invalid(span),
@@ -22,14 +22,14 @@ impl Parser<'_> {
         Expression::new(ExpressionKind::Call(call), span)
     }
 
-    fn function_name(&mut self, first: usize) -> Result<Ident, Span> {
+    fn function_name(&mut self, first: Token) -> Result<Ident, Span> {
         if self.kind() == TokenKind::OpenParenthesis {
             return Ok(self.ident_of(first));
         }
         let mut name = self.text_of(first).to_owned();
         let mut span = self.span(first);
         while self.accept(TokenKind::DoubleColon).is_some() {
-            let found = self.at;
+            let found = self.next;
             if self.accept(TokenKind::Identifier).is_none() {
                 let detail = "After \"::\" comes the name of a function, or of a further namespace.";
                 return Err(self.broken_name("Missing function name", detail, span, found));
@@ -40,12 +40,12 @@ impl Parser<'_> {
         }
         if self.kind() != TokenKind::OpenParenthesis {
             let detail = "After the name of a function come its arguments in parentheses.";
-            return Err(self.broken_name("Missing open parenthesis", detail, span, self.at));
+            return Err(self.broken_name("Missing open parenthesis", detail, span, self.next));
         }
         Ok(Ident { name: Name::from(name), span })
     }
 
-    fn broken_name(&mut self, summary: &str, detail: &str, name: Span, found: usize) -> Span {
+    fn broken_name(&mut self, summary: &str, detail: &str, name: Span, found: Token) -> Span {
         let found = self.span(found);
         self.syntax_error(Diagnostic::error(summary, detail).at(found).within(name.to(found)));
         name

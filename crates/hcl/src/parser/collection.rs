@@ -4,7 +4,7 @@ use groma_diagnostics::{Diagnostic, Span};
 
 use super::{Newlines, Parser};
 use crate::ast::{Expression, ExpressionKind, ObjectItem};
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
     /// `[…]`: a tuple or a `for` expression.
@@ -15,7 +15,7 @@ impl Parser<'_> {
         })
     }
 
-    fn elements(&mut self, open: usize) -> Expression {
+    fn elements(&mut self, open: Token) -> Expression {
         let open = self.span(open);
         let elements = self.scratch.expressions.mark();
         loop {
@@ -62,7 +62,7 @@ impl Parser<'_> {
         self.bracketed(TokenKind::CloseBrace, Newlines::Significant, |parser| parser.items(open))
     }
 
-    fn items(&mut self, open: usize) -> Expression {
+    fn items(&mut self, open: Token) -> Expression {
         let open = self.span(open);
         let items = self.scratch.object_items.mark();
         loop {
@@ -112,7 +112,7 @@ impl Parser<'_> {
     fn bare_key(&mut self) -> Option<Expression> {
         let is_before_sign = self.kind() == TokenKind::Identifier
             && matches!(self.kind_after(self.at), TokenKind::Equal | TokenKind::Colon)
-            && !matches!(self.text_of(self.at), "true" | "false" | "null");
+            && !matches!(self.text_of(self.next), "true" | "false" | "null");
         let token = is_before_sign.then(|| self.bump())?;
         Some(Expression::new(ExpressionKind::String(self.name_of(token)), self.span(token)))
     }

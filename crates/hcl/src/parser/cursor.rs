@@ -4,14 +4,14 @@ use groma_diagnostics::Span;
 
 use super::{Expected, Newlines, Parser};
 use crate::ast::{Ident, Name};
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     /// Moves on to the next token that means something.
     #[inline]
     pub(super) fn settle(&mut self) {
         self.at = self.after;
-        self.next = self.tokens.kind(self.at);
+        self.next = self.tokens.at(self.at);
         // Comments and line ends are the first kinds; spaces are no tokens.
         if self.kind() <= TokenKind::Newline {
             self.pass_over();
@@ -25,15 +25,15 @@ impl Parser<'_> {
         };
         while self.kind() <= last {
             self.at += 1;
-            self.next = self.tokens.kind(self.at);
+            self.next = self.tokens.at(self.at);
         }
     }
 
-    /// Reads the next token and gives its place. The end is read again and again.
-    pub(super) fn bump(&mut self) -> usize {
-        let read = self.at;
-        if self.kind() != TokenKind::End {
-            self.after = read + 1;
+    /// Reads the next token. The end is read again and again.
+    pub(super) fn bump(&mut self) -> Token {
+        let read = self.next;
+        if read.kind != TokenKind::End {
+            self.after = self.at + 1;
             self.settle();
         }
         read
@@ -47,13 +47,13 @@ impl Parser<'_> {
     }
 
     /// Reads the next token if it is of `kind`.
-    pub(super) fn accept(&mut self, kind: TokenKind) -> Option<usize> {
+    pub(super) fn accept(&mut self, kind: TokenKind) -> Option<Token> {
         (self.kind() == kind).then(|| self.bump())
     }
 
     /// Whether the next token is the name `word`.
     pub(super) fn at_word(&self, word: &str) -> bool {
-        self.kind() == TokenKind::Identifier && self.text_of(self.at) == word
+        self.kind() == TokenKind::Identifier && self.text_of(self.next) == word
     }
 
     /// Runs `parse` with another meaning of line ends.
@@ -80,27 +80,31 @@ impl Parser<'_> {
     }
 
     /// The characters of a token.
-    pub(super) fn text_of(&self, index: usize) -> &str {
-        self.text.get(self.tokens.range(index)).unwrap_or_default()
+    pub(super) fn text_of(&self, token: Token) -> &'a str {
+        self.text.get(token.range()).unwrap_or_default()
     }
 
     /// The place of a token; the end of the text counts as the empty span there.
     #[inline]
-    pub(super) fn span(&self, index: usize) -> Span {
-        let token = self.tokens.at(index);
+    pub(super) fn span(&self, token: Token) -> Span {
         self.origin.span(token.start, token.end)
+    }
+
+    /// The place of the token with an index.
+    pub(super) fn span_at(&self, index: usize) -> Span {
+        self.span(self.tokens.at(index))
     }
 
     /// The place of the token to be read next.
     #[inline]
     pub(super) fn next_span(&self) -> Span {
-        self.span(self.at)
+        self.span(self.next)
     }
 
     /// The place of the token that was read last.
     pub(super) fn last_span(&self) -> Span {
         match self.after.checked_sub(1) {
-            Some(index) => self.span(index),
+            Some(index) => self.span_at(index),
             None => self.next_span(),
         }
     }
@@ -111,13 +115,12 @@ impl Parser<'_> {
     }
 
     /// The characters of a token, shared.
-    pub(super) fn name_of(&mut self, index: usize) -> Name {
-        let text = self.text.get(self.tokens.range(index)).unwrap_or_default();
-        self.names.share(text)
+    pub(super) fn name_of(&mut self, token: Token) -> Name {
+        self.names.share(self.text, token.range())
     }
 
     /// A token as a name.
-    pub(super) fn ident_of(&mut self, index: usize) -> Ident {
-        Ident { name: self.name_of(index), span: self.span(index) }
+    pub(super) fn ident_of(&mut self, token: Token) -> Ident {
+        Ident { name: self.name_of(token), span: self.span(token) }
     }
 }

@@ -5,7 +5,7 @@ use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 use super::template::{Closing, Piece, Pieces};
 use super::{Newlines, Parser};
 use crate::ast::{Expression, Ident, List, Template, TemplateFor, TemplateIf, TemplatePart};
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 impl Closing {
     const fn word(self) -> &'static str {
@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
     }
 
     fn directive_content(&mut self, open: usize) -> Option<Piece<'a>> {
-        let begin = self.span(open);
+        let begin = self.span_at(open);
         let Some(token) = self.accept(TokenKind::Identifier) else {
             let found = self.next_span();
             let detail = "After \"%{\" comes a directive: if, else, endif, for or endfor. If \"%{\" is meant as it is, write \"%%{\".";
@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
         Some(piece)
     }
 
-    fn unknown_directive(&mut self, token: usize, word: &str) {
+    fn unknown_directive(&mut self, token: Token, word: &str) {
         let hint = did_you_mean(word, ["if", "for", "else", "endif", "endfor"]);
         let detail = format!("There is no directive \"{word}\".{hint}");
         self.syntax_error(Diagnostic::error("Invalid template control keyword", detail).at(self.span(token)));
@@ -111,7 +111,7 @@ impl<'a> Parser<'a> {
     fn part(&mut self, piece: Piece<'a>, assembly: &mut Assembly<'a>) -> Option<TemplatePart> {
         match piece {
             Piece::Literal { text, .. } if text.is_empty() => None,
-            Piece::Literal { text, span } => Some(TemplatePart::Literal { text: self.names.share(&text), span }),
+            Piece::Literal { text, span } => Some(TemplatePart::Literal { text: self.names.share_text(&text), span }),
             Piece::Interpolation(expression) => Some(TemplatePart::Interpolation(expression)),
             Piece::If { condition, span } => self.nested(|parser| parser.if_part(condition, span, assembly)),
             Piece::For { key, value, collection, span } => {

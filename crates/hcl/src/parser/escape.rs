@@ -7,6 +7,7 @@ use groma_diagnostics::Diagnostic;
 use super::Parser;
 use crate::ast::Name;
 use crate::scanner::is_unescaped;
+use crate::token::Token;
 
 /// The doubled signs that stand for the beginning of a sequence.
 fn doubled_sign(text: &str) -> Option<&'static str> {
@@ -47,23 +48,23 @@ pub(super) fn plain_text(text: &str) -> Cow<'_, str> {
 
 impl<'a> Parser<'a> {
     /// The characters that the quoted text of a token stands for, shared.
-    pub(super) fn quoted_text(&mut self, token: usize) -> Name {
-        let text = self.text.get(self.tokens.range(token)).unwrap_or_default();
+    pub(super) fn quoted_text(&mut self, token: Token) -> Name {
+        let text = self.text_of(token);
         if is_unescaped(text) {
-            return self.names.share(text);
+            return self.name_of(token);
         }
         let text = self.unescaped(token);
-        self.names.share(&text)
+        self.names.share_text(&text)
     }
 
     /// The characters that the quoted text of a token stands for.
-    pub(super) fn unescaped(&mut self, token: usize) -> Cow<'a, str> {
-        let range = self.tokens.range(token);
-        let text: &'a str = self.text.get(range.clone()).unwrap_or_default();
+    pub(super) fn unescaped(&mut self, token: Token) -> Cow<'a, str> {
+        let text = self.text_of(token);
         if is_unescaped(text) {
             return Cow::Borrowed(text);
         }
         let mut result = String::with_capacity(text.len());
+        let start = token.range().start;
         let mut at = 0;
         while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
             let special = rest.find(['\\', '$', '%']).unwrap_or(rest.len());
@@ -78,7 +79,7 @@ impl<'a> Parser<'a> {
                 match meant {
                     Ok(character) => result.push(character),
                     Err(detail) => {
-                        let span = self.bytes_span(range.start + at, range.start + at + length);
+                        let span = self.bytes_span(start + at, start + at + length);
                         self.value_error(Diagnostic::error("Invalid escape sequence", detail).at(span));
                         result.push_str(&rest[1..length]);
                     }

@@ -34,7 +34,7 @@ const ANY_OPERATOR: u8 = 1;
 impl Parser<'_> {
     /// An expression.
     pub(crate) fn expression(&mut self) -> Expression {
-        let start = self.at;
+        let start = self.next;
         match self.nested(Self::conditional) {
             Some(expression) => expression,
             None => Expression::invalid(self.span(start)),

@@ -6,12 +6,12 @@ use groma_diagnostics::{Diagnostic, Span};
 
 use super::Parser;
 use crate::ast::{Expression, ExpressionKind, For, Ident};
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
     /// The `for` expression in the bracket `open`; the word `for` is next.
-    pub(super) fn for_expression(&mut self, open: usize) -> Expression {
-        let closer = self.tokens.kind(open).closer().unwrap_or(TokenKind::CloseBracket);
+    pub(super) fn for_expression(&mut self, open: Token) -> Expression {
+        let closer = open.kind.closer().unwrap_or(TokenKind::CloseBracket);
         let open = self.span(open);
         let parsed = self.for_parts(open, closer);
         if parsed.is_none() {

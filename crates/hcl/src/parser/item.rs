@@ -6,7 +6,7 @@ use super::Parser;
 use super::body::{Item, Items};
 use crate::ast::{Ident, Name};
 use crate::body::{Attribute, Block, Body, Label, Lines};
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
     /// The argument or block whose name is next, with its line end.
@@ -46,14 +46,14 @@ impl Parser<'_> {
         let mut expression = self.expression();
         if self.problems > problems {
             // What is wrong with a value may be found after its end.
-            let end = expression.span.end().max(self.span(self.lost_at).start());
+            let end = expression.span.end().max(self.span_at(self.lost_at).start());
             expression.span = Span::new(expression.span.start(), end);
         }
         Attribute { name, expression }
     }
 
     fn end_of_line(&mut self, attribute: &Attribute) {
-        let found = self.at;
+        let found = self.next_span();
         match self.kind() {
             TokenKind::Newline if !self.recovering => {
                 self.bump();
@@ -64,13 +64,13 @@ impl Parser<'_> {
             TokenKind::Comma => {
                 let detail = "Arguments stand on lines of their own, without commas between them.";
                 let diagnostic = Diagnostic::error("Unexpected comma after argument", detail);
-                self.syntax_error(diagnostic.at(self.span(found)).within(attribute.span().to(self.span(found))));
+                self.syntax_error(diagnostic.at(found).within(attribute.span().to(found)));
             }
             _ => {
                 let detail = "The value of the argument is complete here; what follows must stand on a line of its own. \
                               If it belongs to the value, an operator or a comma is missing.";
                 let diagnostic = Diagnostic::error("Missing newline after argument", detail);
-                self.syntax_error(diagnostic.at(self.span(found)).within(attribute.span().to(self.span(found))));
+                self.syntax_error(diagnostic.at(found).within(attribute.span().to(found)));
             }
         }
         self.skip_item();
@@ -79,7 +79,7 @@ impl Parser<'_> {
     /// The label in a string whose closing quote is missing, where it goes on to the brace that opens the block.
     fn label_with_brace(&mut self, text: &str) -> Option<Name> {
         let label = text.trim_end().strip_suffix('{').filter(|_| self.recovering)?;
-        Some(self.names.share(label.trim_end()))
+        Some(self.names.share_text(label.trim_end()))
     }
 
     fn block(&mut self, kind: Ident) -> Block {
@@ -100,7 +100,7 @@ impl Parser<'_> {
                         self.scratch.labels.push(Label { value: label, span });
                     }
                     (self.nesting_lost, self.recovering) = (was_lost, false);
-                    break self.at - 1;
+                    break self.tokens.at(self.at - 1);
                 }
                 TokenKind::Identifier => {
                     let token = self.bump();
@@ -193,9 +193,9 @@ impl Parser<'_> {
     }
 
     /// What stands between the braces of a block, with the closing brace.
-    fn braces(&mut self, kind: &Ident, open: usize) -> Items {
+    fn braces(&mut self, kind: &Ident, open: Token) -> Items {
         self.left_over_bracket();
-        if self.goes_on_below() { self.block_body(open) } else { self.single_line_body(kind, open) }
+        if self.goes_on_below() { self.block_body(self.span(open)) } else { self.single_line_body(kind, open) }
     }
 
     /// A bracket right after the opening brace that is one too many: the block goes on below.
@@ -217,7 +217,7 @@ impl Parser<'_> {
     }
 
     /// The one argument of a block on a single line.
-    fn single_line_body(&mut self, kind: &Ident, open: usize) -> Items {
+    fn single_line_body(&mut self, kind: &Ident, open: Token) -> Items {
         let mut items = self.begin_body();
         let problems = self.problems;
         if let Some(attribute) = self.single_argument() {
@@ -234,7 +234,7 @@ impl Parser<'_> {
     }
 
     fn single_argument(&mut self) -> Option<Attribute> {
-        let token = self.at;
+        let token = self.next;
         if self.accept(TokenKind::Identifier).is_none() {
             let detail = "An argument must begin here, with its name.";
             self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(self.span(token)));
@@ -257,11 +257,11 @@ impl Parser<'_> {
         None
     }
 
-    fn broken_single_line(&mut self, kind: &Ident, open: usize) {
+    fn broken_single_line(&mut self, kind: &Ident, open: Token) {
         let found = self.next_span();
         let detail = match self.kind() {
             TokenKind::End => {
-                self.unclosed_block(open);
+                self.unclosed_block(self.span(open));
                 return;
             }
             TokenKind::Comma => {

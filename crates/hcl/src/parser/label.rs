@@ -10,6 +10,9 @@ use crate::token::TokenKind;
 impl<'a> Parser<'a> {
     /// A string that holds no sequences, such as a label.
     pub(super) fn quoted_literal(&mut self) -> (Name, Span) {
+        if let Some(simple) = self.simple_string() {
+            return simple;
+        }
         let open = self.bump();
         let open = self.span(open);
         let mut text = String::new();
@@ -17,8 +20,8 @@ impl<'a> Parser<'a> {
             let token = self.at;
             match self.kind() {
                 TokenKind::QuotedText => {
-                    self.bump();
-                    text.push_str(&self.unescaped(token));
+                    let part = self.bump();
+                    text.push_str(&self.unescaped(part));
                 }
                 TokenKind::CloseQuote => {
                     self.bump();
@@ -55,7 +58,7 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        (self.names.share(&text), open.to(self.last_span()))
+        (self.names.share_text(&text), open.to(self.last_span()))
     }
 
     /// Whether the sequence that `open` begins ends some lines further down, and the label around it right after: then it was meant to.
@@ -101,6 +104,6 @@ impl<'a> Parser<'a> {
         let detail = format!(
             "No expressions can stand in this string. If \"{sign}{{\" is meant as it is, write \"{sign}{sign}{{\"."
         );
-        self.syntax_error(Diagnostic::error("Invalid string literal", detail).at(self.span(token)));
+        self.syntax_error(Diagnostic::error("Invalid string literal", detail).at(self.span_at(token)));
     }
 }

@@ -41,9 +41,9 @@ pub(crate) struct Parser<'a> {
     text: &'a str,
     origin: Origin<'a>,
     tokens: Tokens,
-    /// The token to be read next: its index, and its kind.
+    /// The token to be read next, and its index.
     at: usize,
-    next: TokenKind,
+    next: Token,
     /// One past the token that was read last.
     after: usize,
     newlines: Newlines,
@@ -97,7 +97,7 @@ impl<'a> Parser<'a> {
 
     /// A parser that has no tokens yet.
     fn without_tokens(text: &'a str, origin: Origin<'a>) -> Self {
-        let tokens = Tokens { list: vec![Token { start: 0, end: 0, kind: TokenKind::End }] };
+        let tokens = Tokens { list: vec![Token::NONE] };
         Self::with_tokens(text, origin, tokens)
     }
 
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
             origin,
             tokens,
             at: 0,
-            next: TokenKind::End,
+            next: Token::NONE,
             after: 0,
             newlines: Newlines::Significant,
             names: names::Names::new(),
@@ -223,6 +223,6 @@ impl<'a> Parser<'a> {
     }
 
     fn kind(&self) -> TokenKind {
-        self.next
+        self.next.kind
     }
 }

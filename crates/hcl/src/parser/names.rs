@@ -1,32 +1,42 @@
 //! Sharing of equal texts.
 
+use std::ops::Range;
+
 use crate::ast::Name;
 
-/// Remembers recent names, so that a file with ten thousand `tags` keeps two.
+/// Remembers names that come again, so that a file with ten thousand `tags` keeps two.
 ///
 /// The memory is a fixed number of places; a name may push out another, which only costs a copy later.
 pub(super) struct Names {
     places: Vec<Place>,
 }
 
-/// What was seen last of the names that have this place, and the name if that was more than once.
+/// What is known of the names that have this place.
 #[derive(Clone, Default)]
 struct Place {
+    /// Names that came again, the first one to be looked at first.
+    kept: [Option<Kept>; 2],
+    /// What was seen last of the others.
+    seen: [Key; 2],
+}
+
+#[derive(Clone)]
+struct Kept {
     key: Key,
-    name: Option<Name>,
+    name: Name,
 }
 
 /// What stands for a text: for a short one, as nearly all are, nothing else has the same key.
+///
+/// These are the bytes of a short text with zeros after them, the first and the last bytes of a longer one, and at the end the
+/// length, or a sign that the text is longer than short ones are.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Key {
-    words: [u64; 2],
-    length: usize,
-}
+struct Key([u64; 2]);
 
-const PLACES: usize = 1 << 10;
+const PLACES: usize = 1 << 9;
 
 /// Up to this length the key is the text.
-const SHORT: usize = 16;
+const SHORT: usize = 15;
 
 /// Longer texts are seldom repeated.
 const LONGEST: usize = 48;
@@ -36,56 +46,95 @@ impl Names {
         Self { places: Vec::new() }
     }
 
-    pub(super) fn share(&mut self, text: &str) -> Name {
-        let key = Key::of(text.as_bytes());
-        match self.places.get(key.place()) {
-            Some(Place { key: kept, name: Some(name) }) if *kept == key && text.len() <= SHORT => Name::clone(name),
-            _ => self.share_otherwise(key, text),
-        }
+    /// A text that is no part of another one.
+    pub(super) fn share_text(&mut self, text: &str) -> Name {
+        self.share(text, 0..text.len())
     }
 
-    /// Shares a text of some length, or one that is not known yet.
+    /// A part of `text`.
+    pub(super) fn share(&mut self, text: &str, part: Range<usize>) -> Name {
+        if let Some(key) = Key::of_short(text.as_bytes(), &part)
+            && let Some(Place { kept: [Some(kept), _], .. }) = self.places.get(key.place())
+            && kept.key == key
+        {
+            return Name::clone(&kept.name);
+        }
+        self.share_otherwise(text, part)
+    }
+
+    /// Shares a text of some length, one that is the second in its place, or one that is not known yet.
     #[inline(never)]
-    fn share_otherwise(&mut self, key: Key, text: &str) -> Name {
-        match self.places.get(key.place()) {
-            Some(Place { key: kept, name: Some(name) }) if *kept == key && **name == *text => Name::clone(name),
-            _ if text.len() > LONGEST => Name::from(text),
-            _ => self.learn(key, text),
+    fn share_otherwise(&mut self, text: &str, part: Range<usize>) -> Name {
+        let text = text.get(part).unwrap_or_default();
+        let key = Key::of(text.as_bytes());
+        let mut kept = self.places.get(key.place()).into_iter().flat_map(|place| &place.kept).flatten();
+        match kept.find(|kept| kept.key == key && *kept.name == *text) {
+            Some(kept) => Name::clone(&kept.name),
+            None if text.len() > LONGEST => Name::from(text),
+            None => self.learn(key, text),
         }
     }
 
-    /// A name that is not kept yet. It will be when it comes again: many never do.
+    /// A name that is not kept yet. It will be when it comes again: many never do, and must not push out one that does.
     fn learn(&mut self, key: Key, text: &str) -> Name {
         let name = Name::from(text);
         // Many parsers read a few words only: the memory is taken when there is something to remember.
         self.places.resize(PLACES, Place::default());
-        let place = &mut self.places[key.place()];
-        let kept = (place.key == key).then(|| Name::clone(&name));
-        *place = Place { key, name: kept };
+        let Place { kept: [first, second], seen } = &mut self.places[key.place()];
+        if seen.contains(&key) {
+            let free = if first.is_none() { first } else { second };
+            *free = Some(Kept { key, name: Name::clone(&name) });
+        } else {
+            *seen = [key, seen[0]];
+        }
         name
     }
 }
 
+/// What is left of the bytes from the start of a text on that has so many.
+static MASKS: [u128; SHORT + 1] = masks();
+
+const fn masks() -> [u128; SHORT + 1] {
+    let mut masks = [0; SHORT + 1];
+    let mut length = 0;
+    while length <= SHORT {
+        masks[length] = (1 << (8 * length)) - 1;
+        length += 1;
+    }
+    masks
+}
+
 impl Key {
-    /// The first and the last bytes, read in as few steps as their number allows; they overlap in the middle of a short text, and leave
-    /// out the middle of a long one.
+    /// The key of a part of a text, if it is short and not at the end of everything: then one step reads what there can be of it.
+    #[inline]
+    fn of_short(text: &[u8], part: &Range<usize>) -> Option<Self> {
+        let length = part.end.wrapping_sub(part.start);
+        let mask = MASKS.get(length)?;
+        let window = text.get(part.start..)?.first_chunk::<16>()?;
+        Some(Self::new(u128::from_le_bytes(*window) & mask, length as u8))
+    }
+
+    /// The key of any text.
     fn of(text: &[u8]) -> Self {
-        let length = text.len();
-        let words = match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
-            (Some(first), Some(last)) => [u64::from_le_bytes(*first), u64::from_le_bytes(*last)],
-            _ => match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
-                (Some(first), Some(last)) => [u32::from_le_bytes(*first).into(), u32::from_le_bytes(*last).into()],
-                _ => [text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0],
-            },
-        };
-        Self { words, length }
+        let mut bytes = [0; 16];
+        if text.len() <= SHORT {
+            bytes[..text.len()].copy_from_slice(text);
+            return Self::new(u128::from_le_bytes(bytes), text.len() as u8);
+        }
+        let (first, last) = bytes.split_at_mut(8);
+        first.copy_from_slice(&text[..first.len()]);
+        last.copy_from_slice(&text[text.len() - last.len()..]);
+        Self::new(u128::from_le_bytes(bytes) & MASKS[SHORT], u8::MAX)
+    }
+
+    const fn new(bytes: u128, length: u8) -> Self {
+        Self([bytes as u64, (bytes >> 64) as u64 | (length as u64) << 56])
     }
 
     /// Any number will do that hardly two names share, so that a quick mixing of the bytes is enough.
-    fn place(self) -> usize {
-        let [first, last] = self.words;
-        let mixed =
-            (first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ last ^ self.length as u64).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    const fn place(self) -> usize {
+        let Self([first, last]) = self;
+        let mixed = (first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ last).wrapping_mul(0xd6e8_feb8_6659_fd93);
         // The highest bits depend on all bytes.
         (mixed >> 48) as usize % PLACES
     }
@@ -103,7 +152,9 @@ mod tests {
             for at in 0..length {
                 let other = format!("{}b{}", &same[..at], &same[at + 1..]);
                 for text in [&same, &other, &same] {
-                    assert_eq!(names.share(text), text.as_str());
+                    assert_eq!(names.share_text(text), text.as_str());
+                    let longer = format!("{text}cccccccccccccccc");
+                    assert_eq!(names.share(&longer, 0..length), text.as_str());
                 }
             }
         }
@@ -113,9 +164,22 @@ mod tests {
     fn equal_texts_are_one() {
         let mut names = Names::new();
         for text in ["", "id", "tags", "instance_type", "vpc_security_group_ids"] {
-            names.share(text);
-            let second = names.share(text);
-            assert!(super::Name::ptr_eq(&second, &names.share(text)), "{text}");
+            names.share_text(text);
+            let second = names.share_text(text);
+            assert!(super::Name::ptr_eq(&second, &names.share_text(text)), "{text}");
+            let longer = format!("{text} and what follows");
+            assert!(super::Name::ptr_eq(&second, &names.share(&longer, 0..text.len())), "{text}");
         }
+    }
+
+    #[test]
+    fn two_names_with_the_same_place_are_both_kept() {
+        let place = |text: &str| super::Key::of(text.as_bytes()).place();
+        let other = (0..).map(|number| format!("name{number}")).find(|name| place(name) == place("tags"));
+        let pair = ["tags", &other.unwrap_or_default()];
+        let mut names = Names::new();
+        let mut round = || pair.map(|name| names.share_text(name));
+        let [_, second, third] = [round(), round(), round()];
+        assert!(second.iter().zip(&third).all(|(second, third)| super::Name::ptr_eq(second, third)));
     }
 }

@@ -141,7 +141,7 @@ impl Parser<'_> {
     pub(super) fn rescan_after_heredoc_of(&mut self, open: usize) -> bool {
         let kind = |index: &usize| self.tokens.kind(*index) == TokenKind::OpenHeredoc;
         let Some(heredoc) = (0..open).rev().find(kind) else { return false };
-        let marker = self.text_of(heredoc).trim_start_matches('<').trim_start_matches('-').trim();
+        let marker = self.text_of(self.tokens.at(heredoc)).trim_start_matches('<').trim_start_matches('-').trim();
         let start = self.tokens.end(open) as usize;
         let mut at = start;
         for line in self.text.get(start..).unwrap_or_default().split_inclusive('\n') {

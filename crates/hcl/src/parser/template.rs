@@ -8,7 +8,7 @@ use super::escape::plain_text;
 use super::{Newlines, Parser};
 use crate::ast::{Expression, ExpressionKind, Ident, Name, Template, TemplatePart};
 use crate::scanner::looks_like_an_item;
-use crate::token::TokenKind;
+use crate::token::{Token, TokenKind};
 
 /// A piece of a template, before directives are matched.
 pub(super) enum Piece<'a> {
@@ -66,11 +66,11 @@ impl<'a> Pieces<'a> {
 impl<'a> Parser<'a> {
     /// A quoted string or a heredoc.
     pub(super) fn template_term(&mut self) -> Expression {
-        if let Some(literal) = self.simple_string() {
-            return literal;
+        if let Some((text, span)) = self.simple_string() {
+            return Expression::new(ExpressionKind::String(text), span);
         }
         let open = self.bump();
-        let heredoc = self.tokens.kind(open) == TokenKind::OpenHeredoc;
+        let heredoc = open.kind == TokenKind::OpenHeredoc;
         let closer = if heredoc { TokenKind::CloseHeredoc } else { TokenKind::CloseQuote };
         let Some(mut pieces) = self.nested(|parser| parser.pieces(closer)) else {
             return Expression::invalid(self.span(open));
@@ -90,18 +90,18 @@ impl<'a> Parser<'a> {
     }
 
     /// A quoted string without sequences: nearly all strings are.
-    fn simple_string(&mut self) -> Option<Expression> {
+    pub(super) fn simple_string(&mut self) -> Option<(Name, Span)> {
         if self.kind() != TokenKind::OpenQuote {
             return None;
         }
         let open = self.at;
         let (text, close) = match (self.tokens.kind(open + 1), self.tokens.kind(open + 2)) {
-            (TokenKind::QuotedText, TokenKind::CloseQuote) => (self.quoted_text(open + 1), open + 2),
+            (TokenKind::QuotedText, TokenKind::CloseQuote) => (self.quoted_text(self.tokens.at(open + 1)), open + 2),
             (TokenKind::CloseQuote, _) => (Name::new(), open + 1),
             _ => return None,
         };
         self.go_to(close + 1);
-        Some(Expression::new(ExpressionKind::String(text), self.span(open).to(self.span(close))))
+        Some((text, self.span_at(open).to(self.span_at(close))))
     }
 
     /// The template of `span`, after which comes what is at `end`.
@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
         let mut several_lines = false;
         self.templates += 1;
         while !pieces.ended {
-            let token = self.at;
+            let token = self.next;
             match self.kind() {
                 kind if kind == closer => {
                     self.bump();
@@ -150,8 +150,7 @@ impl<'a> Parser<'a> {
                 TokenKind::Text => {
                     self.bump();
                     let span = self.span(token);
-                    let text: &'a str = self.text.get(self.tokens.range(token)).unwrap_or_default();
-                    pieces.add_text(plain_text(text), span);
+                    pieces.add_text(plain_text(self.text_of(token)), span);
                 }
                 TokenKind::QuotedNewline => {
                     self.bump();
@@ -171,7 +170,7 @@ impl<'a> Parser<'a> {
         pieces
     }
 
-    fn several_lines(&mut self, token: usize) {
+    fn several_lines(&mut self, token: Token) {
         let detail = "A string in quotes must end on the line where it begins. Write \\n for a line end in it, or use a \
                       heredoc, which begins with <<EOT and ends with a line that is just EOT.";
         self.value_error(Diagnostic::error("Invalid multi-line string", detail).at(self.span(token)));
@@ -210,7 +209,7 @@ impl<'a> Parser<'a> {
 
     fn unclosed_interpolation(&mut self, open: usize, closer: TokenKind) {
         let found = self.next_span();
-        let begin = self.span(open);
+        let begin = self.span_at(open);
         let unclosed = "The interpolation that begins here has no closing brace. If \"${\" is meant as it is, for \
                         another language, write \"$${\".";
         let diagnostic = match self.kind() {
@@ -233,7 +232,7 @@ impl<'a> Parser<'a> {
     /// Reads `${` or `%{`, with what its strip marker does.
     pub(super) fn sequence_start(&mut self, pieces: &mut Pieces) -> usize {
         let open = self.at;
-        if self.text_of(open).ends_with('~') {
+        if self.text_of(self.next).ends_with('~') {
             pieces.trim_last();
         }
         pieces.trim_next = false;
@@ -244,9 +243,8 @@ impl<'a> Parser<'a> {
     /// Reads the end of a sequence, or looks for it after a problem.
     pub(super) fn sequence_end(&mut self, open: usize, closer: TokenKind, problems: usize, pieces: &mut Pieces<'a>) {
         if !self.lost_since(problems) {
-            let close = self.at;
+            let close = self.bump();
             pieces.trim_next = self.text_of(close).starts_with('~');
-            self.bump();
             return;
         }
         let outermost_string = closer == TokenKind::CloseQuote && self.templates == 1;
