@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use groma_address::ConfigResource;
 
 use super::{Builder, NONE};
-use crate::config_graph::narrow;
+use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
 use crate::plan::Action;
 
 impl Builder<'_> {
@@ -18,26 +18,21 @@ impl Builder<'_> {
         }
         let held = self.held();
         let mut gates: HashMap<ConfigResource, u32> = HashMap::new();
+        let mut gates_before: HashMap<(ModuleIndex, NodeIndex), Vec<u32>> = HashMap::new();
         for (change, step) in reads {
             let address = &self.inputs.changes[change as usize].address;
             let Some((module, resource, _)) = self.inputs.world.locate(address) else { continue };
             let node = self.inputs.world.static_module(module).resource(resource as usize);
             let index = self.inputs.world.module(module).of;
-            let behind = self.inputs.world.graph().ancestors().of(index, node);
-            for dependency in behind.iter().filter(|dependency| !held.contains(*dependency)) {
-                let Some(lost) = by_resource.get(dependency) else { continue };
-                let gate = match gates.get(dependency) {
-                    Some(gate) => *gate,
-                    None => {
-                        let gate = self.join(lost);
-                        gates.insert(dependency.clone(), gate);
-                        gate
-                    }
-                };
-                if gate != NONE {
-                    self.edges.push((gate, step));
-                }
-            }
+            let before = gates_before.entry((index, node)).or_insert_with(|| {
+                let behind = self.inputs.world.graph().ancestors().of(index, node);
+                let free = behind.iter().filter(|dependency| !held.contains(*dependency));
+                let lost = free.filter_map(|dependency| Some((dependency, by_resource.get(dependency)?)));
+                lost.map(|(dependency, lost)| *gates.entry(dependency.clone()).or_insert_with(|| self.join(lost)))
+                    .filter(|gate| *gate != NONE)
+                    .collect()
+            });
+            self.edges.extend(before.iter().map(|gate| (*gate, step)));
         }
     }
 
