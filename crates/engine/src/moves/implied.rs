@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use groma_address::{AbsResource, InstanceKey, ModuleInstance, ResourceInstance, Target};
+use groma_address::{AbsResource, InstanceKey, ModuleInstance, Resource, ResourceInstance, Target};
 use groma_config::Product;
 use groma_hcl::Expression;
 use groma_state::State;
@@ -66,20 +66,24 @@ fn calls(graph: &ConfigGraph) -> impl Iterator<Item = Statement> {
     })
 }
 
-/// A resource that gained or lost `count` keeps its one object: `x` and `x[0]` are the same.
+/// A resource that gained or lost `count` keeps its one object: `x` and `x[0]` are the same. Whoever wrote a moved block about the resource
+/// has said what becomes of its objects.
 pub(super) fn resources(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
     let mut planned: Vec<(ResourceInstance, ResourceInstance)> = Vec::new();
-    let spoken: HashSet<String> =
-        statements.iter().map(|statement| format!("{} {}", statement.module, statement.from)).collect();
+    let mut about: HashMap<&Resource, Vec<&Statement>> = HashMap::new();
+    for statement in statements {
+        statement.resources().for_each(|resource| about.entry(resource).or_default().push(statement));
+    }
+    let is_spoken_of = |address: &AbsResource| {
+        let mut about = about.get(&address.resource).into_iter().flatten();
+        about.any(|statement| statement.names_resource(address))
+    };
     for (address, entry) in state.resources() {
         let Some((module, node)) = graph.find_resource(&address.config_resource()) else { continue };
         let NodeKind::Resource(at) = graph.module(module).kind(node) else { continue };
         let Some((_, resource)) = graph.module(module).config.resources.get_index(at as usize) else { continue };
         let Some((from, to)) = keys(resource.count.as_ref(), resource.for_each.as_ref()) else { continue };
-        if entry.instance(&from).is_some()
-            && entry.instance(&to).is_none()
-            && !spoken.contains(&relative(address, &from))
-        {
+        if entry.instance(&from).is_some() && entry.instance(&to).is_none() && !is_spoken_of(address) {
             planned.push((address.instance(from), address.instance(to)));
         }
     }
@@ -87,8 +91,4 @@ pub(super) fn resources(graph: &ConfigGraph, state: &mut State, moves: &mut Move
     for (from, to) in planned {
         moves.rename(state, from, to, &mut ignored);
     }
-}
-
-fn relative(address: &AbsResource, key: &InstanceKey) -> String {
-    format!("{} {}{key}", address.module.path(), address.resource)
 }

@@ -105,8 +105,27 @@ impl Statement {
         let depth = self.module.steps().len();
         let Some((above, inside)) = module.steps().split_at_checked(depth) else { return false };
         let is_here = above.iter().zip(self.module.steps()).all(|(step, name)| step.name == *name);
-        let sides = [Extent::of(&self.from, &self.to), Extent::of(&self.to, &self.from)];
-        is_here && !inside.is_empty() && sides.into_iter().any(|side| side.is_in(inside))
+        is_here && !inside.is_empty() && self.sides().into_iter().any(|side| side.is_in(inside))
+    }
+
+    /// The resources that it is about, where it is not about whatever is in a module.
+    pub(super) fn resources(&self) -> impl Iterator<Item = &Resource> {
+        self.sides().into_iter().filter_map(|side| Some(side.resource()?.1))
+    }
+
+    /// Whether it is about this resource or an instance of it.
+    pub(super) fn names_resource(&self, address: &AbsResource) -> bool {
+        let depth = self.module.steps().len();
+        let Some((above, inside)) = address.module.steps().split_at_checked(depth) else { return false };
+        let is_here = above.iter().zip(self.module.steps()).all(|(step, name)| step.name == *name);
+        let is_it = |(module, resource): (&ModuleInstance, &Resource)| {
+            module.steps() == inside && *resource == address.resource
+        };
+        is_here && self.sides().into_iter().any(|side| side.resource().is_some_and(is_it))
+    }
+
+    fn sides(&self) -> [Extent<'_>; 2] {
+        [Extent::of(&self.from, &self.to), Extent::of(&self.to, &self.from)]
     }
 
     /// Whether what this statement moves can be moved on by the other.
@@ -164,6 +183,13 @@ impl<'a> Extent<'a> {
             Self::Call(module) | Self::Module(module) | Self::Resource(module, _) | Self::Instance(module, ..) => {
                 module
             }
+        }
+    }
+
+    fn resource(self) -> Option<(&'a ModuleInstance, &'a Resource)> {
+        match self {
+            Self::Call(_) | Self::Module(_) => None,
+            Self::Resource(module, resource) | Self::Instance(module, resource, _) => Some((module, resource)),
         }
     }
 

@@ -282,3 +282,28 @@ fn pl_23_what_stands_on_moved_objects_stands_on_them_under_their_new_names() {
     let on: Vec<String> = above.dependencies.iter().map(ToString::to_string).collect();
     assert_eq!(on, ["terraform_data.new", "terraform_data.one", "terraform_data.some"]);
 }
+
+#[test]
+fn pl_23_a_resource_that_a_moved_block_is_about_does_not_move_by_itself() {
+    let plan = |module: &str, moved: &str| {
+        let call = r#"module "m" { source = "./m" }"#;
+        let one = r#"resource "terraform_data" "n" {}"#;
+        let mut project = Project::new(&format!("{one}\n{call}")).with("m/main.tf", one);
+        project.apply();
+        let one = r#"resource "terraform_data" "n" { count = 1 }"#;
+        project.rewrite(&format!("{one}\n{call}\n{moved}"));
+        project.with("m/main.tf", &format!("{one}\n{module}")).plan().actions()
+    };
+    let block = |from: &str, to: &str| format!("moved {{\n  from = {from}\n  to   = {to}\n}}\n");
+    let (made_anew, in_module) = (
+        ["terraform_data.n: delete (delete_because_wrong_repetition)", "terraform_data.n[0]: create"],
+        ["module.m.terraform_data.n: delete (delete_because_wrong_repetition)", "module.m.terraform_data.n[0]: create"],
+    );
+
+    assert!(plan("", "").is_empty());
+    assert_eq!(plan("", &block("terraform_data.before", "terraform_data.n")), made_anew);
+    assert_eq!(plan("", &block("terraform_data.n[5]", "terraform_data.n[6]")), made_anew);
+    assert_eq!(plan("", &block("terraform_data.before", "module.m.terraform_data.n")), in_module);
+    assert_eq!(plan(&block("terraform_data.before", "terraform_data.n"), ""), in_module);
+    assert!(plan("", &block("module.before", "module.m")).is_empty());
+}
