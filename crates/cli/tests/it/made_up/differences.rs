@@ -3,8 +3,8 @@
 use serde_json::Value as Json;
 
 use super::evening::{
-    blank, each_instance, without_dependencies_anywhere, without_dependencies_below, without_deposed,
-    without_empty_resources, without_members, without_outputs, without_secrecy, without_verdict,
+    blank, each_instance, remove, without_dependencies_anywhere, without_dependencies_below, without_deposed,
+    without_empty_resources, without_members, without_outputs, without_prior_data, without_secrecy, without_verdict,
 };
 use super::life::{Ended, Outcome, Step};
 use crate::common::even::first_difference;
@@ -146,8 +146,21 @@ const ROWS: &[Meant] = &[
         matter: "outputs in a plan that destroys",
         applies: |step, _, _| step.has("-destroy"),
         evening: Without(|outcome| {
-            blank(&mut outcome.plan, "/output_changes");
-            blank(&mut outcome.plan, "/prior_state/values/outputs");
+            remove(&mut outcome.plan, "", "output_changes");
+            remove(&mut outcome.plan, "/prior_state/values", "outputs");
+        }),
+    },
+    Meant {
+        matter: "data in a plan that destroys",
+        applies: |step, _, _| step.has("-destroy"),
+        evening: Without(without_prior_data),
+    },
+    Meant {
+        matter: "what objects in the state depend on, where that has moved",
+        applies: |step, _, _| step.files.values().any(|text| text.contains("moved {")),
+        evening: Without(|outcome| {
+            outcome.plan.iter_mut().for_each(|document| without_members(document, &["depends_on"]));
+            each_instance(outcome, |instance| drop(instance.remove("dependencies")));
         }),
     },
     Meant {
@@ -168,6 +181,8 @@ const ROWS: &[Meant] = &[
         evening: Without(|outcome| {
             each_instance(outcome, |instance| without_dependencies_below(instance, "dependencies"));
             outcome.plan.iter_mut().for_each(without_dependencies_anywhere);
+            // Checks of modules that nobody asked for are not decided.
+            blank(&mut outcome.plan, "/checks");
         }),
     },
 ];

@@ -54,6 +54,14 @@ pub fn without_members(document: &mut Json, names: &[&str]) {
     }
 }
 
+/// What the plan says that data resources of the root module were before.
+pub fn without_prior_data(outcome: &mut Outcome) {
+    let prior = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state/values/root_module/resources"));
+    if let Some(Json::Array(resources)) = prior {
+        resources.retain(|resource| resource["mode"] != "data");
+    }
+}
+
 pub fn without_outputs(outcome: &mut Outcome) {
     blank(&mut outcome.state, "/outputs");
     blank(&mut outcome.plan, "/planned_values/outputs");
@@ -74,6 +82,12 @@ pub fn blank(document: &mut Option<Json>, place: &str) {
     if let Some(part) = document.as_mut().and_then(|document| document.pointer_mut(place)) {
         *part = Json::Null;
     }
+}
+
+/// A member of the object at that place of a document is gone.
+pub fn remove(document: &mut Option<Json>, place: &str, member: &str) {
+    let object = document.as_mut().and_then(|document| document.pointer_mut(place)).and_then(Json::as_object_mut);
+    object.map(|object| object.remove(member));
 }
 
 /// Whether there is anything to apply is not asked.
