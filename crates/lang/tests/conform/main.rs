@@ -133,6 +133,8 @@ fn only_what_is_documented_is_passed_over() {
     let unknown = "(known after apply)";
     for (text, theirs) in [
         ("local.s_part == null", "(sensitive value)"),
+        ("{ a = var.fleeting } != null", "(ephemeral value)"),
+        ("[{ a = var.fleeting } != null]", "[\n  (ephemeral value),\n]"),
         ("type(flatten({ id = local.later.id }))", "tuple([\n    string,\n])"),
         ("flatten(local.u_text)", unknown),
         ("\"a${local.u_list}b\"", unknown),
@@ -152,6 +154,7 @@ fn only_what_is_documented_is_passed_over() {
     }
     for (text, theirs) in [
         ("local.s_part == null", "true"),
+        ("[var.fleeting][0] == null", "false"),
         ("local.s_text == null", "true"),
         ("flatten(local.u_text)", "[]"),
         ("flatten(\"a\")", unknown),

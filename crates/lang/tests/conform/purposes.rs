@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use groma_diagnostics::Span;
 use groma_hcl::{BinaryOperator, Call, Expression, ExpressionKind};
-use groma_value::{Type, Value};
+use groma_value::{Marks, Type, Value};
 
 use crate::places::{Place, places};
 use crate::terraform::{Ours, agrees};
@@ -219,16 +219,26 @@ fn held_against_null(asked: &Asked<'_>, place: &Place<'_>) -> Vec<String> {
     let Some((left, right, _)) = comparison(place) else { return Vec::new() };
     let (left, right) = (asked.value(left), asked.value(right));
     let is_null = |value: &Option<Value>| value.as_ref().is_some_and(Value::is_null);
-    // A value whose name a `for` expression binds may be one.
-    let has_secret = |value: &Option<Value>| {
-        value.as_ref().is_none_or(|value| !value.marks().is_sensitive() && is_secret_inside(value))
-    };
-    let applies = is_null(&left) && has_secret(&right) || is_null(&right) && has_secret(&left);
-    if applies { vec![format!("sensitive({})", asked.text(place.expression))] } else { Vec::new() }
+    let against_null = || is_null(&left).then_some(&right).into_iter().chain(is_null(&right).then_some(&left));
+    let text = asked.text(place.expression);
+    let mut others = Vec::new();
+    if against_null().any(|value| has_inside(value, Marks::is_sensitive)) {
+        others.push(format!("sensitive({text})"));
+    }
+    if against_null().any(|value| has_inside(value, Marks::is_ephemeral)) {
+        others.push(format!("(var.fleeting == \"\" ? null : {text})"));
+    }
+    others
 }
 
 fn is_secret_inside(value: &Value) -> bool {
     value.unmark_deep().1.iter().any(|(_, marks)| marks.is_sensitive())
+}
+
+/// Whether a mark is on something inside of a value and not on the value. A value whose name a `for` expression binds may be one.
+fn has_inside(value: &Option<Value>, has: fn(&Marks) -> bool) -> bool {
+    let is_inside = |value: &Value| value.unmark_deep().1.iter().any(|(_, marks)| has(marks));
+    value.as_ref().is_none_or(|value| !has(value.marks()) && is_inside(value))
 }
 
 /// What is not known yet may be of any type until it is.
