@@ -1,7 +1,7 @@
 //! What people do to a configuration from one run to the next.
 
 use super::generate::{keys, known, resource, value};
-use super::project::{Module, Repetition, Resource};
+use super::project::{Module, Repetition};
 use super::random::Random;
 
 /// Something is changed, here or in what is called.
@@ -35,6 +35,7 @@ fn other(random: &mut Random, repetition: &Repetition) -> Repetition {
     match repetition {
         Repetition::Count(_) if random.chance(70) => Repetition::Count(random.below(4)),
         Repetition::ForEach(_) if random.chance(70) => Repetition::ForEach(keys(random)),
+        Repetition::Map(_) if random.chance(70) => Repetition::Map(keys(random)),
         _ => match random.below(3) {
             0 => Repetition::Single,
             1 => Repetition::Count(random.below(3)),
@@ -55,18 +56,17 @@ fn moved(random: &mut Random, address: &str, from: &Repetition, to: &Repetition)
 
 fn instances(random: &mut Random, module: &mut Module) {
     let at = random.below(module.resources.len().max(1));
-    let Some(resource) = module.resources.get_mut(at).filter(|resource| !resource.has_moved) else { return };
+    let Some(resource) = module.resources.get_mut(at) else { return };
     let now = other(random, &resource.repetition);
     if random.chance(40) {
         let address = format!("terraform_data.{}", resource.name);
         module.statements.extend(moved(random, &address, &resource.repetition, &now));
     }
     // What `each` and `count` stand for is gone with them.
-    if matches!(resource.input.as_deref(), Some("each.key" | "count.index")) {
+    if matches!(resource.input.as_deref(), Some("each.key" | "each.value" | "each.value.n" | "count.index")) {
         resource.input = None;
     }
     resource.repetition = now;
-    resource.has_moved = true;
 }
 
 fn instances_of_call(random: &mut Random, module: &mut Module) {
@@ -79,8 +79,7 @@ fn instances_of_call(random: &mut Random, module: &mut Module) {
 }
 
 fn renamed(random: &mut Random, module: &mut Module) {
-    let standing: Vec<&Resource> = module.resources.iter().filter(|resource| !resource.has_moved).collect();
-    let Some(from) = random.one_of(&standing).map(|resource| resource.name.clone()) else { return };
+    let Some(from) = random.one_of(&module.resources).map(|resource| resource.name.clone()) else { return };
     let to = format!("n{from}");
     module.rename(&from, &to);
     if random.chance(80) {

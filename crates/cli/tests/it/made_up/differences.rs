@@ -3,8 +3,9 @@
 use serde_json::Value as Json;
 
 use super::evening::{
-    blank, each_instance, remove, without_dependencies_anywhere, without_dependencies_below, without_deposed,
-    without_empty_resources, without_members, without_outputs, without_prior_data, without_secrecy, without_verdict,
+    blank, each_instance, remove, without_any_dependencies, without_dependencies_anywhere, without_dependencies_below,
+    without_deposed, without_empty_resources, without_members, without_outputs, without_prior_data, without_secrecy,
+    without_verdict,
 };
 use super::life::{Ended, Outcome, Step};
 use crate::common::even::first_difference;
@@ -64,6 +65,15 @@ const ROWS: &[Meant] = &[
         evening: Ends,
     },
     Meant {
+        matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
+        applies: |step, theirs, ours| {
+            step.is_partial()
+                && theirs.planned.code != 1
+                && ours.planned.says("Error: Output refers to sensitive values")
+        },
+        evening: Ends,
+    },
+    Meant {
         matter: "`destroy` of an estate that is only half made",
         applies: |step, theirs, _| step.has("-destroy") && theirs.planned.code == 1,
         evening: Ends,
@@ -105,6 +115,11 @@ const ROWS: &[Meant] = &[
             without_outputs(outcome);
             without_verdict(outcome);
         }),
+    },
+    Meant {
+        matter: "objects in a module instance that is no longer there",
+        applies: |step, theirs, _| step.has("-target") && deletes_for(theirs, "delete_because_no_module"),
+        evening: Ends,
     },
     Meant {
         matter: "old objects of what a `-target` needs",
@@ -158,10 +173,7 @@ const ROWS: &[Meant] = &[
     Meant {
         matter: "what objects in the state depend on, where that has moved",
         applies: |step, _, _| step.files.values().any(|text| text.contains("moved {")),
-        evening: Without(|outcome| {
-            outcome.plan.iter_mut().for_each(|document| without_members(document, &["depends_on"]));
-            each_instance(outcome, |instance| drop(instance.remove("dependencies")));
-        }),
+        evening: Without(without_any_dependencies),
     },
     Meant {
         matter: "resources without instances in the state",
@@ -184,6 +196,12 @@ const ROWS: &[Meant] = &[
             // Checks of modules that nobody asked for are not decided.
             blank(&mut outcome.plan, "/checks");
         }),
+    },
+    // What a module gets counts as a part of it.
+    Meant {
+        matter: "a mention of a called module as a whole",
+        applies: |step, _, _| step.files.values().any(|text| names_module(text)),
+        evening: Without(without_any_dependencies),
     },
 ];
 
@@ -233,6 +251,17 @@ fn fail_alike(theirs: &Outcome, ours: &Outcome) -> bool {
     };
     let ours = errors(ours);
     both_fail && errors(theirs).iter().any(|error| ours.contains(error))
+}
+
+/// Whether the module `m` is named, and nothing of it.
+fn names_module(text: &str) -> bool {
+    text.split("module.m").skip(1).any(|rest| !rest.starts_with(['.', '[']))
+}
+
+/// Whether something is planned to go for that reason.
+fn deletes_for(outcome: &Outcome, reason: &str) -> bool {
+    let changes = outcome.plan.as_ref().and_then(|plan| plan["resource_changes"].as_array());
+    changes.into_iter().flatten().any(|change| change["action_reason"] == reason)
 }
 
 /// Whether the page has a row that begins so.

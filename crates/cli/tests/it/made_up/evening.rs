@@ -25,6 +25,11 @@ pub fn without_dependencies_anywhere(document: &mut Json) {
     }
 }
 
+pub fn without_any_dependencies(outcome: &mut Outcome) {
+    outcome.plan.iter_mut().for_each(|document| without_members(document, &["depends_on"]));
+    each_instance(outcome, |instance| drop(instance.remove("dependencies")));
+}
+
 pub fn without_deposed(outcome: &mut Outcome) {
     let resources = outcome.state.as_mut().and_then(|state| state["resources"].as_array_mut());
     for instances in resources.into_iter().flatten().filter_map(|resource| resource["instances"].as_array_mut()) {
@@ -54,11 +59,23 @@ pub fn without_members(document: &mut Json, names: &[&str]) {
     }
 }
 
-/// What the plan says that data resources of the root module were before.
+/// What the plan says that data resources were before.
 pub fn without_prior_data(outcome: &mut Outcome) {
-    let prior = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state/values/root_module/resources"));
-    if let Some(Json::Array(resources)) = prior {
+    let prior = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state/values/root_module"));
+    prior.into_iter().for_each(without_data_below);
+}
+
+/// Modules that have nothing but data go with it.
+fn without_data_below(module: &mut Json) {
+    if let Some(resources) = module.get_mut("resources").and_then(Json::as_array_mut) {
         resources.retain(|resource| resource["mode"] != "data");
+    }
+    if let Some(modules) = module.get_mut("child_modules").and_then(Json::as_array_mut) {
+        modules.iter_mut().for_each(without_data_below);
+        modules.retain(|module| module.as_object().is_some_and(|module| module.keys().any(|name| name != "address")));
+    }
+    if let Some(module) = module.as_object_mut() {
+        module.retain(|name, value| !matches!(name.as_str(), "resources" | "child_modules") || *value != json!([]));
     }
 }
 

@@ -40,6 +40,39 @@ const VALUES: &[&str] = &[
     "{ a = sensitive(1), b = 2 }",
 ];
 
+/// What is made of something (`R`) and of something else that is written out (`V`).
+const COMPOSED: &[&str] = &[
+    "jsonencode({ a = R, b = V })",
+    "can(R.a)",
+    "try(length(R), 0)",
+    "try(merge({ z = 1 }, R), R)",
+    "try(concat([\"z\"], R), R)",
+    "\"x-${try(tostring(R), \"t\")}\"",
+    "[for x in try(tolist(R), [R]) : x]",
+    "{ for k, v in try(tomap(R), { k = R }) : k => v if k != \"b\" }",
+    "{ for x in [R, V] : try(tostring(x), \"t\") => x... }",
+    "coalesce(try(tostring(R), null), \"c\")",
+    "try(R == V ? V : R, R)",
+    "sensitive(R)",
+    "try(nonsensitive(R), R)",
+    "one([R])",
+    "flatten([R, [V]])",
+    "distinct([R, R])",
+    "{ (try(tostring(R), \"k\")) = V }",
+    "try(keys(R), [])",
+    "try(values(R), R)",
+    "try(element(R, 0), R)",
+    "try(R[0], V)",
+    "setunion([try(tostring(R), \"s\")], [\"b\"])",
+    "startswith(try(tostring(R), \"\"), \"x\")",
+    "\"%{ if try(R > 1, false) }n%{ else }${try(tostring(R), \"s\")}%{ endif }\"",
+    "\"%{ for x in try(tolist(R), [1]) }${try(tostring(x), \"u\")},%{ endfor }\"",
+    "try(R + 1, R)",
+    "try(toset([R, V]), R)",
+    "try(zipmap([\"a\", \"b\"], [R, V]), R)",
+    "R == R && true",
+];
+
 const ATTRIBUTES: &[&str] = &["id", "output", "input", "triggers_replace"];
 
 /// A value that is written out.
@@ -56,7 +89,8 @@ fn repetition(random: &mut Random) -> Repetition {
     match random.below(4) {
         0 | 1 => Repetition::Single,
         2 => Repetition::Count(random.below(3)),
-        _ => Repetition::ForEach(keys(random)),
+        _ if random.chance(60) => Repetition::ForEach(keys(random)),
+        _ => Repetition::Map(keys(random)),
     }
 }
 
@@ -108,7 +142,7 @@ impl Known<'_> {
             Repetition::Single => format!("{address}.{attribute}"),
             Repetition::Count(_) if random.chance(20) => format!("length({address})"),
             Repetition::Count(_) => format!("{address}[*].{attribute}"),
-            Repetition::ForEach(_) => format!("{{ for k, v in {address} : k => v.{attribute} }}"),
+            Repetition::ForEach(_) | Repetition::Map(_) => format!("{{ for k, v in {address} : k => v.{attribute} }}"),
         };
         let keys = resource.repetition.keys();
         Some(match random.one_of(&keys) {
@@ -122,10 +156,22 @@ impl Known<'_> {
         Some(format!("terraform_data.{}", random.one_of(self.resources)?.name))
     }
 
+    fn composed(self, random: &mut Random) -> String {
+        let (something, other) = (self.reference(random), value(random));
+        let pieces = random.pick(COMPOSED).split_inclusive(|character: char| !character.is_alphanumeric());
+        let filled = pieces.map(|piece| match piece.strip_suffix(|character: char| !character.is_alphanumeric()) {
+            Some("R") => piece.replacen('R', &something, 1),
+            Some("V") => piece.replacen('V', &other, 1),
+            _ => piece.to_owned(),
+        });
+        filled.collect()
+    }
+
     pub fn expression(self, random: &mut Random) -> String {
-        match random.below(20) {
+        match random.below(24) {
             0..7 => value(random),
             7..14 => self.reference(random),
+            20.. => self.composed(random),
             14 | 15 => format!("\"p-${{{}}}\"", random.pick(&["1", "var.v", "local.l"])),
             16 | 17 => format!("try({0}.a, {0}, \"d\")", self.reference(random)),
             18 => format!("var.v == 1 ? {} : null", self.reference(random)),
@@ -182,6 +228,7 @@ pub fn resource(random: &mut Random, name: String, known: Known<'_>) -> Resource
         Repetition::Single => None,
         Repetition::Count(_) => Some("count.index"),
         Repetition::ForEach(_) => Some("each.key"),
+        Repetition::Map(_) => Some(random.pick(&["each.value", "each.value.n", "each.key"])),
     };
     let input = match own {
         Some(own) if random.chance(40) => Some(own.to_owned()),
@@ -195,7 +242,6 @@ pub fn resource(random: &mut Random, name: String, known: Known<'_>) -> Resource
         depends_on: known.resource(random).filter(|_| random.chance(15)),
         lifecycle: lifecycle(random, known),
         provisioner: random.chance(10).then(|| provisioner(random)),
-        has_moved: false,
     }
 }
 

@@ -119,7 +119,6 @@ pub fn life(seed: u64) -> Vec<Step> {
         for _ in 0..1 + random.below(3) {
             change(&mut random, &mut project);
         }
-        project.settle();
         let options = options(&mut random, &project);
         let mut files = project.files();
         if let Some(import) = import(&mut random, &project) {
@@ -197,6 +196,15 @@ fn outcome(step: &Step, folder: &Folder) -> Outcome {
     }
     let plan = plan_document(&run(&["show", "-json", "p"], &[]));
     let applied = Ended::of(&run(&["apply", "-input=false", "p"], &[]));
-    let state = serde_json::from_str(&state_of(folder)).ok();
+    let state = serde_json::from_str(&state_of(folder)).ok().map(in_order);
     Outcome { command, planned, plan: Some(plan), applied: Some(applied), state }
+}
+
+/// Numbers before texts among the keys of one resource: Terraform writes them in any order.
+fn in_order(mut state: Json) -> Json {
+    let resources = state["resources"].as_array_mut().into_iter().flatten();
+    for instances in resources.filter_map(|resource| resource["instances"].as_array_mut()) {
+        instances.sort_by_key(|instance| instance["index_key"].is_string());
+    }
+    state
 }

@@ -32,8 +32,6 @@ pub struct Resource {
     pub lifecycle: Vec<String>,
     /// The lines of its provisioner.
     pub provisioner: Option<Vec<String>>,
-    /// Whether this step has given it another name or other instances. Which moves follow from a move that is stated differs on purpose.
-    pub has_moved: bool,
 }
 
 /// Another state that is read.
@@ -67,7 +65,10 @@ pub struct Call {
 pub enum Repetition {
     Single,
     Count(usize),
+    /// A set of keys.
     ForEach(Vec<&'static str>),
+    /// Keys with a value each.
+    Map(Vec<&'static str>),
 }
 
 impl Repetition {
@@ -76,7 +77,7 @@ impl Repetition {
         match self {
             Self::Single => vec![String::new()],
             Self::Count(count) => (0..*count).map(|at| format!("[{at}]")).collect(),
-            Self::ForEach(keys) => keys.iter().map(|key| format!("[\"{key}\"]")).collect(),
+            Self::ForEach(keys) | Self::Map(keys) => keys.iter().map(|key| format!("[\"{key}\"]")).collect(),
         }
     }
 }
@@ -103,7 +104,6 @@ impl Module {
         for resource in &mut self.resources {
             if resource.name == from {
                 to.clone_into(&mut resource.name);
-                resource.has_moved = true;
             }
             resource.lifecycle.iter_mut().for_each(again);
             resource.provisioner.iter_mut().flatten().for_each(again);
@@ -125,12 +125,6 @@ impl Module {
             call.depends_on.iter_mut().for_each(again);
         }
         self.check.iter_mut().for_each(again);
-    }
-
-    /// A step has ended.
-    pub fn settle(&mut self) {
-        self.resources.iter_mut().for_each(|resource| resource.has_moved = false);
-        self.call.iter_mut().for_each(|call| call.module.settle());
     }
 
     /// Whether anything but a resource itself mentions it.
@@ -177,6 +171,9 @@ impl Display for Repetition {
             Self::Single => Ok(()),
             Self::Count(count) => writeln!(f, "  count = {count}"),
             Self::ForEach(keys) => writeln!(f, "  for_each = toset({keys:?})"),
+            Self::Map(keys) => {
+                writeln!(f, "  for_each = {{ for k in {keys:?} : k => {{ n = \"${{k}}-${{var.v}}\" }} }}")
+            }
         }
     }
 }
