@@ -175,8 +175,8 @@ impl Assembly<'_> {
         }
         repeat(&mut base.count, &mut base.for_each, call.count, call.for_each);
         replace(&mut base.enabled, call.enabled);
-        if call.product == Product::OpenTofu {
-            base.product = call.product;
+        if call.written_for == Product::OpenTofu {
+            base.written_for = call.written_for;
         }
         if !call.providers.is_empty() {
             base.providers = call.providers;

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use groma_address::OPENTOFU_PROVIDER_HOST;
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind, ObjectItem};
 
@@ -69,7 +68,7 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         body,
         count: expression_of(count),
         for_each: expression_of(for_each),
-        product: product(enabled.as_ref(), decoding),
+        written_for: written_for(enabled.as_ref(), decoding),
         enabled: expression_of(enabled.as_ref()),
         providers: content.get("providers").map(|a| providers(a, decoding)).unwrap_or_default(),
         ignore_nested_deprecations: content
@@ -82,11 +81,11 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
     })
 }
 
-fn product(enabled: Option<&Attribute>, decoding: &Decoding<'_>) -> Product {
-    let is_opentofu = enabled.is_some()
-        || decoding.dialect == Dialect::OpenTofu
-        || &*decoding.options.default_registry == OPENTOFU_PROVIDER_HOST;
-    if is_opentofu { Product::OpenTofu } else { Product::Terraform }
+fn written_for(enabled: Option<&Attribute>, decoding: &Decoding<'_>) -> Product {
+    match (enabled, decoding.dialect) {
+        (Some(_), _) | (_, Dialect::OpenTofu) => Product::OpenTofu,
+        (None, Dialect::Terraform) => Product::Terraform,
+    }
 }
 
 /// Why a module from `source` can have no version, if that is so: only modules of a registry have versions.

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_address::{ModulePath, Name, ProviderAddress, Resource as ResourceAddress};
+use groma_address::{ModulePath, Name, OPENTOFU_PROVIDER_HOST, ProviderAddress, Resource as ResourceAddress};
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression};
 use indexmap::IndexMap;
 
 use super::block::Check;
 use super::encryption::{Encryption, EncryptionBlock};
-use super::module_call::ModuleCall;
+use super::module_call::{ModuleCall, Product};
 use super::named_value::{Local, Output, Variable};
 use super::provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
 use super::refactoring::{Import, Moved, Removed};
@@ -64,7 +64,7 @@ pub struct Module {
     pub required_versions: Vec<VersionRequirement>,
     /// Child modules by the name of their call; a child that could not be loaded is missing.
     pub children: IndexMap<Name, Arc<Module>>,
-    /// The registry of providers that no requirement explains.
+    /// The registry of providers that no requirement explains: OpenTofu's where that has worked before.
     pub(crate) default_registry: Name,
 }
 
@@ -80,6 +80,11 @@ impl Module {
             return required.address.clone();
         }
         default_provider(local_name, &self.default_registry)
+    }
+
+    /// Who decides what becomes of the one instance of `call`, a call in this module, when it gets `count` or loses it.
+    pub fn product_of(&self, call: &ModuleCall) -> Product {
+        if &*self.default_registry == OPENTOFU_PROVIDER_HOST { Product::OpenTofu } else { call.written_for }
     }
 }
 

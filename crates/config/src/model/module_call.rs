@@ -29,8 +29,8 @@ pub struct ModuleCall {
     pub for_each: Option<Expression>,
     /// `lifecycle { enabled = … }`: one instance or none.
     pub enabled: Option<Expression>,
-    /// Who decides what becomes of its one instance when it gets `count` or loses it.
-    pub product: Product,
+    /// Whose block it is; `Module::product_of` says whose rules it follows.
+    pub(crate) written_for: Product,
     /// Provider configurations handed to the child under a name of its own.
     pub providers: Vec<PassedProvider>,
     /// Whether what is deprecated may be used inside without a word.
@@ -53,7 +53,7 @@ impl ModuleCall {
 pub enum Product {
     /// Terraform: what is in `.tf` files.
     Terraform,
-    /// OpenTofu: what is in `.tofu` files, what only OpenTofu has, and whatever there is where OpenTofu has worked before.
+    /// OpenTofu: what is in `.tofu` files, and what only OpenTofu has.
     OpenTofu,
 }
 

@@ -57,7 +57,7 @@ fn calls(graph: &ConfigGraph) -> impl Iterator<Item = Statement> {
         let (name, call) = holder.config.calls.get_index(caller.call as usize)?;
         let (from, to) = keys(call.count.as_ref(), call.for_each.as_ref())?;
         let side = |key| Target::Module(ModuleInstance::root().child(name.clone(), key));
-        (call.product == Product::OpenTofu).then(|| Statement {
+        (holder.config.product_of(call) == Product::OpenTofu).then(|| Statement {
             module: holder.path().clone(),
             from: side(from),
             to: side(to),
