@@ -115,7 +115,7 @@ impl OnDemand {
             return Ok(of(started));
         }
         let Some(block) = self.graph.function_block(self.module, name) else { return Ok(of(started)) };
-        if let Some((configured, settled)) = self.started.configured(&self.configuration(local, name, &block.used)) {
+        if let Some((configured, settled)) = self.started.settled(&self.configuration(local, name, &block.used)) {
             let functions = configured.configured_functions().map_err(NoSignature::Failed)?;
             let is_there = settled == Settled::Whole || functions.contains_key(name.function);
             return Ok(if is_there { of(configured) } else { Offer::Later });

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use foldhash::fast::RandomState;
 use groma_address::{InstanceKey, Mode, Name, ProviderAddress, ProviderConfig, Resource};
@@ -23,21 +23,20 @@ pub trait ProviderSource: Send + Sync {
 
 /// Providers by address and by configuration.
 pub struct Providers {
-    /// Started for their schemas; the first configuration takes one over.
     started: Arc<Started>,
     /// Whether the started one has been taken over.
     taken: HashMap<ProviderAddress, ProviderConfig>,
-    configured: HashMap<ProviderConfig, Configured, RandomState>,
     /// The instances of the blocks with `for_each`.
     instances: HashMap<ProviderConfig, BTreeMap<Name, Arc<ProviderConfig>>, RandomState>,
 }
 
-/// Providers that were started, for whatever first needed them.
+/// Providers that were started, for whatever first needed them. Functions need them where nothing else of a run is at hand.
 pub struct Started {
     source: Arc<dyn ProviderSource>,
+    /// Started for their schemas; the first configuration takes one over.
     known: Mutex<HashMap<ProviderAddress, Arc<Checked>>>,
-    /// Those that have their configuration: functions may come with it.
-    configured: Mutex<HashMap<ProviderConfig, (Arc<Checked>, Settled), RandomState>>,
+    /// Those that have their configuration.
+    configured: Mutex<HashMap<ProviderConfig, Configured, RandomState>>,
 }
 
 /// How much of a configuration is known.
@@ -53,7 +52,7 @@ impl Started {
     /// The provider at `address`, started now if it was not before.
     #[allow(clippy::result_large_err, reason = "asked once a provider")]
     pub fn get(&self, address: &ProviderAddress) -> Result<Arc<Checked>, Diagnostic> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = held(&self.known);
         if let Some(provider) = known.get(address) {
             return Ok(Arc::clone(provider));
         }
@@ -62,9 +61,13 @@ impl Started {
         Ok(provider)
     }
 
-    /// The provider with this configuration, once it has it.
-    pub fn configured(&self, config: &ProviderConfig) -> Option<(Arc<Checked>, Settled)> {
-        self.configured.lock().unwrap_or_else(PoisonError::into_inner).get(config).cloned()
+    /// The provider with this configuration, once it has it, and how much of that is known.
+    pub fn settled(&self, config: &ProviderConfig) -> Option<(Arc<Checked>, Settled)> {
+        held(&self.configured).get(config).map(|configured| (Arc::clone(&configured.provider), configured.settled()))
+    }
+
+    fn configured(&self, config: &ProviderConfig) -> Option<Arc<Checked>> {
+        held(&self.configured).get(config).map(|configured| Arc::clone(&configured.provider))
     }
 
     /// Whether the provider at `address` has a function whatever its configuration; said of one that does not start too, which is told
@@ -75,18 +78,27 @@ impl Started {
     }
 }
 
+fn held<T>(table: &Mutex<T>) -> MutexGuard<'_, T> {
+    table.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// A provider with its configuration.
-#[derive(Clone)]
 struct Configured {
     provider: Arc<Checked>,
     config: Value,
+}
+
+impl Configured {
+    fn settled(&self) -> Settled {
+        if self.config.is_wholly_known() { Settled::Whole } else { Settled::InPart }
+    }
 }
 
 impl Providers {
     /// None started yet.
     pub fn new(source: Arc<dyn ProviderSource>) -> Self {
         let started = Arc::new(Started { source, known: Mutex::default(), configured: Mutex::default() });
-        Self { started, taken: HashMap::new(), configured: HashMap::default(), instances: HashMap::default() }
+        Self { started, taken: HashMap::new(), instances: HashMap::default() }
     }
 
     /// The provider at `address`, for its schemas.
@@ -117,11 +129,7 @@ impl Providers {
 
     /// Notes that a provider has taken its configuration.
     pub fn took(&mut self, config: ProviderConfig, provider: Arc<Checked>, value: Value) {
-        let settled = if value.is_wholly_known() { Settled::Whole } else { Settled::InPart };
-        let mut configured = self.started.configured.lock().unwrap_or_else(PoisonError::into_inner);
-        configured.insert(config.clone(), (Arc::clone(&provider), settled));
-        drop(configured);
-        self.configured.insert(config, Configured { provider, config: value });
+        held(&self.started.configured).insert(config, Configured { provider, config: value });
     }
 
     /// Notes the instances of a block with `for_each`.
@@ -141,8 +149,8 @@ impl Providers {
     }
 
     /// The provider with this configuration.
-    pub fn configured(&self, config: &ProviderConfig) -> Option<&Arc<Checked>> {
-        self.configured.get(config).map(|configured| &configured.provider)
+    pub fn configured(&self, config: &ProviderConfig) -> Option<Arc<Checked>> {
+        self.started.configured(config)
     }
 
     /// The same, which is needed for `whose`.
@@ -152,7 +160,7 @@ impl Providers {
     /// It was not configured: the message is about `span`.
     #[allow(clippy::result_large_err, reason = "an error ends the run")]
     pub fn needed(&self, config: &ProviderConfig, whose: &dyn Display, span: Span) -> Result<Arc<Checked>, Diagnostic> {
-        self.configured(config).cloned().ok_or_else(|| {
+        self.configured(config).ok_or_else(|| {
             let detail = format!("{config} is needed for {whose}, but it was not configured.");
             Diagnostic::error("Provider configuration not present", detail).at(span)
         })
@@ -160,16 +168,14 @@ impl Providers {
 
     /// Whether a provider has exactly this configuration already.
     pub fn is_configured_as(&self, config: &ProviderConfig, value: &Value) -> bool {
-        value.is_wholly_known() && self.configured.get(config).is_some_and(|configured| configured.config == *value)
+        value.is_wholly_known()
+            && held(&self.started.configured).get(config).is_some_and(|configured| configured.config == *value)
     }
 
     /// Asks all to end what they are doing soon.
     pub fn stop(&self) {
-        let started = self.started.known.lock().unwrap_or_else(PoisonError::into_inner);
-        started
-            .values()
-            .chain(self.configured.values().map(|configured| &configured.provider))
-            .for_each(|one| one.stop());
+        held(&self.started.known).values().for_each(|one| one.stop());
+        held(&self.started.configured).values().for_each(|one| one.provider.stop());
     }
 
     /// The schema of a resource's type.

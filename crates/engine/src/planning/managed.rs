@@ -152,7 +152,7 @@ impl Planner<'_> {
             let config = own.unwrap_or(&template.provider).clone();
             let provider = match own {
                 None => Some(Arc::clone(provider)),
-                Some(own) => self.providers.configured(own).cloned(),
+                Some(own) => self.providers.configured(own),
             };
             let Some(provider) = provider else {
                 let problem = self.no_manager(&config, address, self.header(instance));
@@ -206,7 +206,7 @@ impl Planner<'_> {
     /// The provider of an instance; the instance ends here when there is none.
     pub(super) fn configured(&mut self, template: &Template, instance: Instance) -> Option<Arc<Checked>> {
         if let Some(provider) = self.providers.configured(&template.provider) {
-            return Some(Arc::clone(provider));
+            return Some(provider);
         }
         // Why it could not be configured has been said.
         if !self.evaluation.diagnostics.has_errors() {

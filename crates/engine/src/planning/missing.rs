@@ -92,7 +92,7 @@ impl Planner<'_> {
         let (Some(config), Some(schema)) = (self.import_provider(import), self.missing_schema(import)) else {
             return;
         };
-        let Some(provider) = self.providers.configured(&config).cloned() else { return };
+        let Some(provider) = self.providers.configured(&config) else { return };
         self.written.insert(address.clone());
         let written = import.provider.as_ref().map(|reference| format!("{}{}", reference.provider, config.key));
         let subject = ManagedSubject {

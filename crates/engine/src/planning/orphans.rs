@@ -124,7 +124,7 @@ impl Planner<'_> {
         if let Some(reason) = left.filter(|_| self.waiting.is_unready(&config)) {
             return self.leave_orphan(address, deposed, config, reason);
         }
-        let Some(provider) = self.providers.configured(&config).cloned() else {
+        let Some(provider) = self.providers.configured(&config) else {
             if self.is_beside_error {
                 // What keeps the provider from being configured may be among them.
                 return;

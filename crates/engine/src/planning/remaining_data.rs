@@ -33,7 +33,7 @@ impl Planner<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
         let (config, problems) = template.body.evaluate(&scope);
-        let provider = self.providers.configured(&template.provider).cloned();
+        let provider = self.providers.configured(&template.provider);
         let (Some(provider), true) = (provider, config.is_wholly_known() && !problems.has_errors()) else {
             return self.settle_recorded(instance, &address);
         };
