@@ -4,7 +4,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use groma_hcl::Expression;
 
-use super::names::{key_provider_names, key_provider_of, method_name, method_of};
+use super::names::{KeyArgument, key_provider_of, method_name, method_of};
 use super::schemas::{UNENCRYPTED, key_provider_schema, method_schema};
 use crate::model::encryption::{EncryptionBlock, EncryptionTarget};
 
@@ -48,10 +48,10 @@ fn wrong_method(block: &EncryptionBlock, target: &EncryptionTarget) -> Option<Di
 
 /// The same for what keys come from.
 fn wrong_key_provider(block: &EncryptionBlock, expression: &Expression) -> Option<Diagnostic> {
-    match key_provider_names(expression) {
+    match KeyArgument::read(expression) {
         Err(problem) => Some(problem),
         Ok(_) if block.has_unread_parts => None,
-        Ok(names) => names.iter().find_map(|(key, span)| key_provider_of(block, key, *span).err()),
+        Ok(argument) => argument.names().iter().find_map(|(key, span)| key_provider_of(block, key, *span).err()),
     }
 }
 

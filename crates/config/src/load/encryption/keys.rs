@@ -9,7 +9,7 @@ use groma_hcl::{Content, Expression};
 use groma_value::Value;
 
 use super::arguments::{Arguments, bytes_of};
-use super::names::{key_provider_in, key_provider_names, key_provider_of, no_key};
+use super::names::{KeyArgument, key_provider_in, key_provider_of, no_key};
 use super::schemas::{ALIAS, key_provider_schema};
 use crate::model::encryption::EncryptionPart;
 
@@ -19,13 +19,12 @@ pub(super) const DEPTH_LIMIT: usize = 16;
 impl Arguments<'_> {
     /// Where the keys that `expression` gives come from; `above` are the key providers that need them.
     pub(super) fn keys(&mut self, expression: &Expression, above: &mut Vec<(Name, Name)>) -> Option<KeyProvider> {
-        let names = key_provider_names(expression).map_err(|problem| self.diagnostics.push(problem)).ok()?;
-        // In quotes it is a name as well.
-        if let (true, [(key, span)]) = (expression.as_traversal().is_some(), names.as_slice()) {
+        let argument = KeyArgument::read(expression).map_err(|problem| self.diagnostics.push(problem)).ok()?;
+        if let KeyArgument::Name((key, span)) = &argument {
             return self.key_provider(key, *span, above);
         }
         let value = self.early.keys(expression, "keys", &mut self.diagnostics)?;
-        match value.as_str().map(key_provider_in) {
+        match value.as_str().map(|text| key_provider_in(text, expression.span)) {
             Some(Some(key)) => self.key_provider(&key, expression.span, above),
             None if value.as_object().is_some() || value.as_map().is_some() => self.written(&value, expression.span),
             _ => {

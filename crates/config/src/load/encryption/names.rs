@@ -1,6 +1,6 @@
 //! References between the parts of an `encryption` block.
 
-use groma_address::{Name, is_identifier};
+use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Span, suggest};
 use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
 use groma_lang::for_each_traversal;
@@ -33,11 +33,33 @@ pub(super) fn method_of<'a>(block: &'a EncryptionBlock, target: &EncryptionTarge
 /// The type and the name of a key provider, and where it is named.
 pub(super) type Mention = ((Name, Name), Span);
 
-/// The key providers that an argument names: as it stands, or somewhere in it.
-pub(super) fn key_provider_names(expression: &Expression) -> Result<Vec<Mention>, Diagnostic> {
-    if let Some(key) = named(KEY_PROVIDER, expression) {
-        return Ok(vec![(key, expression.span)]);
+/// What an argument says of where keys come from.
+pub(super) enum KeyArgument {
+    /// It is the name of a key provider.
+    Name(Mention),
+    /// Its value says it; these names are in it.
+    Value(Vec<Mention>),
+}
+
+impl KeyArgument {
+    /// What is written.
+    pub(super) fn read(expression: &Expression) -> Result<Self, Diagnostic> {
+        match named(KEY_PROVIDER, expression) {
+            Some(key) => Ok(Self::Name((key, expression.span))),
+            None => names_within(expression).map(Self::Value),
+        }
     }
+
+    /// The key providers that it names.
+    pub(super) fn names(self) -> Vec<Mention> {
+        match self {
+            Self::Name(name) => vec![name],
+            Self::Value(names) => names,
+        }
+    }
+}
+
+fn names_within(expression: &Expression) -> Result<Vec<Mention>, Diagnostic> {
     let mut names = Vec::new();
     let mut wrong = is_no_key(expression).then_some(expression.span);
     for_each_traversal(expression, &mut |traversal| {
@@ -64,10 +86,9 @@ pub(super) fn key_provider_of<'a>(
     found.ok_or_else(|| undeclared(span, "key provider", KEY_PROVIDER, key, block.key_providers.keys()))
 }
 
-/// The key provider that a text names.
-pub(super) fn key_provider_in(text: &str) -> Option<(Name, Name)> {
-    let (kind, name) = text.strip_prefix("key_provider.")?.split_once('.')?;
-    (is_identifier(kind) && is_identifier(name)).then(|| (kind.into(), name.into()))
+/// The key provider that the value of an argument at `span` names.
+pub(super) fn key_provider_in(text: &str, span: Span) -> Option<(Name, Name)> {
+    named(KEY_PROVIDER, &Expression { kind: ExpressionKind::String(text.into()), span })
 }
 
 pub(super) fn no_key(span: Span) -> Diagnostic {
