@@ -6,30 +6,6 @@ use groma_address::{ConfigResource, InstanceKey};
 use groma_provider::{DeprecatedPart, PartKind, Schema};
 use groma_value::{Deprecation, Marks, PathMarks, Type, Value};
 
-use crate::config_graph::ModuleIndex;
-
-/// The schemas of the resources that have something deprecated, by module and resource.
-#[derive(Clone, Debug, Default)]
-pub struct DeprecatedObjects(Arc<[Vec<Option<Arc<Schema>>>]>);
-
-impl DeprecatedObjects {
-    /// Resources with these schemas; none for one of which nothing is deprecated.
-    pub fn new(schemas: impl Iterator<Item = Vec<Option<Arc<Schema>>>>) -> Self {
-        Self(schemas.collect())
-    }
-
-    /// What marks the objects of a resource; none where nothing about them is deprecated.
-    pub fn marker(
-        &self,
-        module: ModuleIndex,
-        resource: usize,
-        address: impl FnOnce() -> ConfigResource,
-    ) -> Option<Box<Marker>> {
-        let schema = self.0.get(module.at())?.get(resource)?.clone()?;
-        Some(Box::new(Marker { schema, address: address() }))
-    }
-}
-
 /// Marks the objects of a resource.
 #[derive(Debug)]
 pub struct Marker {
@@ -38,6 +14,11 @@ pub struct Marker {
 }
 
 impl Marker {
+    /// What marks the objects of a resource with this schema; none where nothing about them is deprecated.
+    pub fn of(schema: &Arc<Schema>, address: impl FnOnce() -> ConfigResource) -> Option<Box<Self>> {
+        schema.block.contains_deprecated().then(|| Box::new(Self { schema: Arc::clone(schema), address: address() }))
+    }
+
     /// The object of the instance `key`, with marks on what is deprecated about it.
     pub fn mark(&self, object: Value, key: &InstanceKey) -> Value {
         let object = spread(object);

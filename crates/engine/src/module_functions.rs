@@ -1,7 +1,6 @@
 //! The functions that the providers of each module offer; a provider is started when one of its functions is called first.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, Name, ProviderAddress, ProviderConfig};
@@ -17,14 +16,8 @@ use crate::config_graph::{ConfigGraph, ModuleIndex};
 use crate::providers::{Settled, Started};
 
 /// The functions of every module's providers.
-#[derive(Clone, Default)]
-pub struct ModuleFunctions(Arc<[Option<Arc<OnDemand>>]>);
-
-impl fmt::Debug for ModuleFunctions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ModuleFunctions").field(&self.0.len()).finish()
-    }
-}
+#[derive(Default)]
+pub struct ModuleFunctions(Vec<Option<Arc<OnDemand>>>);
 
 impl ModuleFunctions {
     /// Those of all modules; no provider is started for it.
@@ -47,7 +40,7 @@ impl ModuleFunctions {
                 Arc::new(OnDemand { graph, module, handed, locals: locals.collect(), started, chosen })
             }));
         }
-        Self(of_module.into())
+        Self(of_module)
     }
 
     /// Those of one module, if it requires any provider.

@@ -15,7 +15,7 @@ use crate::templates::Templates;
 /// Everything about a configuration that plan and apply share.
 pub(crate) struct Prepared {
     pub(crate) graph: Arc<config_graph::ConfigGraph>,
-    pub(crate) templates: Templates,
+    pub(crate) templates: Arc<Templates>,
     /// What is wrong with what modules tell their providers.
     pub(crate) meta_problems: Diagnostics,
 }
@@ -45,5 +45,5 @@ pub(crate) fn prepare(
     bodies: Bodies,
 ) -> (Prepared, Diagnostics) {
     let Fitted { templates, meta_problems, diagnostics } = fitting::fit(session, &graph, providers, bodies);
-    (Prepared { graph, templates, meta_problems }, diagnostics)
+    (Prepared { graph, templates: Arc::new(templates), meta_problems }, diagnostics)
 }

@@ -1,5 +1,6 @@
 //! Provider, resource and action blocks prepared for evaluation: schema and decoder, once for each block.
 
+use std::fmt;
 use std::sync::Arc;
 
 use groma_address::{ProviderConfig, ResourceInstance};
@@ -9,10 +10,7 @@ use groma_provider::{BodyDecoder, Schema};
 use groma_value::{Path, Value};
 
 use crate::config_graph::{ModuleIndex, narrow};
-use crate::deprecated_objects::DeprecatedObjects;
 use crate::module_functions::ModuleFunctions;
-use crate::session::Session;
-use crate::world::Surroundings;
 
 /// Whether the body of a block has what its schema asks for, as far as can be told without values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +122,12 @@ pub(crate) struct Blocks {
     pub(crate) providers: Vec<Option<Arc<ProviderTemplate>>>,
 }
 
+impl fmt::Debug for Templates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Templates").field("modules", &self.resources.len()).finish_non_exhaustive()
+    }
+}
+
 impl Templates {
     /// None yet, and the functions that they may call.
     pub(crate) fn with(functions: ModuleFunctions) -> Self {
@@ -137,31 +141,9 @@ impl Templates {
         self.providers.push(blocks.providers);
     }
 
-    /// The resources of which something is deprecated.
-    pub fn deprecated(&self) -> DeprecatedObjects {
-        let deprecated = |template: &Option<Arc<Template>>| {
-            let schema = &template.as_ref()?.schema;
-            schema.block.contains_deprecated().then(|| Arc::clone(schema))
-        };
-        DeprecatedObjects::new(self.resources.iter().map(|module| module.iter().map(deprecated).collect()))
-    }
-
-    fn schemas(&self) -> Arc<[Vec<Option<Arc<Schema>>>]> {
-        let schema = |template: &Option<Arc<Template>>| template.as_ref().map(|template| Arc::clone(&template.schema));
-        self.resources.iter().map(|module| module.iter().map(schema).collect()).collect()
-    }
-
-    /// What is the same everywhere in a plan.
-    pub(crate) fn surroundings(&self, session: &Session) -> Surroundings {
-        Surroundings {
-            workspace: session.workspace.clone(),
-            working_directory: session.working_directory.clone(),
-            root_directory: session.root_directory.clone(),
-            applying: false,
-            functions: self.functions.clone(),
-            deprecated: self.deprecated(),
-            schemas: self.schemas(),
-        }
+    /// The functions of the providers of all modules.
+    pub fn functions(&self) -> &ModuleFunctions {
+        &self.functions
     }
 
     /// A resource block.

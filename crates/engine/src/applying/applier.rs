@@ -32,7 +32,7 @@ use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::walk::Outcome;
-use crate::world::{ModuleId, World};
+use crate::world::{ModuleId, Surroundings, World};
 
 /// What an applier is made from.
 pub(super) struct Parts<'a> {
@@ -88,8 +88,7 @@ pub(super) struct Applier<'a> {
 impl<'a> Applier<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
         let Parts { session, providers, prepared, plan, inputs, recorder } = parts;
-        let mut surroundings = prepared.templates.surroundings(session);
-        surroundings.applying = true;
+        let surroundings = Surroundings::applying(session, &prepared.templates);
         let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
             return Err(Box::new(unfit(plan.prior_state)));
         };

@@ -50,7 +50,7 @@ use crate::providers::Providers;
 use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::{DeclaredSecrets, validate};
-use crate::world::World;
+use crate::world::{Surroundings, World};
 use crate::{deprecation, move_types, moves};
 use planner::{Parts, Planner};
 
@@ -157,7 +157,7 @@ async fn ready<'a>(
         options,
         templates: &prepared.templates,
         providers,
-        world: World::new(Arc::clone(&prepared.graph), prepared.templates.surroundings(session)),
+        world: World::new(Arc::clone(&prepared.graph), Surroundings::new(session, &prepared.templates)),
         state,
         moves,
         evaluation,

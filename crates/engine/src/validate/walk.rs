@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::static_references;
 use crate::templates::{Fit, Templates};
 use crate::walk::{Outcome, Visit, Walk};
-use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, Surroundings, World};
 
 /// Whether it is followed here where a secret goes that an output of a module has declared to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +36,11 @@ pub enum DeclaredSecrets {
 pub async fn validate(
     session: &Session,
     graph: &Arc<ConfigGraph>,
-    templates: &Templates,
+    templates: &Arc<Templates>,
     providers: &mut Providers,
     secrets: DeclaredSecrets,
 ) -> Diagnostics {
-    let world = World::new(Arc::clone(graph), templates.surroundings(session));
+    let world = World::new(Arc::clone(graph), Surroundings::new(session, templates));
     let walk = Walk::new(&world);
     let evaluation = session.evaluation(unknown_inputs(session));
     let configuration = &session.configuration;

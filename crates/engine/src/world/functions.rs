@@ -17,7 +17,7 @@ impl World {
     /// What expressions in a module can call: `common`, and the functions of the module's providers.
     pub(super) fn functions<'a>(&'a self, id: ModuleId, common: &'a FunctionContext) -> &'a FunctionContext {
         let module = self.module(id).of;
-        let Some(functions) = self.surroundings.functions.of(module) else { return common };
+        let Some(functions) = self.surroundings.templates.functions().of(module) else { return common };
         let with = |functions: Arc<dyn ProviderFunctions>| FunctionContext {
             provider_functions: Some(functions),
             ..common.clone()

@@ -8,23 +8,23 @@ mod called;
 mod expansion;
 mod functions;
 mod scope;
+mod surroundings;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use groma_address::{ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
-use groma_provider::Schema;
 use groma_value::{Type, Value};
 
 pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
 pub use scope::InstanceScope;
+pub use surroundings::Surroundings;
 
 use crate::config_graph::{ConfigGraph, Deprecations, ModuleIndex, StaticModule, narrow};
-use crate::deprecated_objects::{DeprecatedObjects, Marker};
-use crate::module_functions::ModuleFunctions;
+use crate::deprecated_objects::Marker;
+use crate::templates::Template;
 
 /// A module instance, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -38,25 +38,6 @@ impl ModuleId {
     pub const fn at(self) -> usize {
         self.0 as usize
     }
-}
-
-/// What is the same everywhere in a run.
-#[derive(Clone, Debug)]
-pub struct Surroundings {
-    /// `terraform.workspace`
-    pub workspace: String,
-    /// `path.cwd`
-    pub working_directory: PathBuf,
-    /// `path.root`, as people see it: `.` unless the configuration is elsewhere.
-    pub root_directory: PathBuf,
-    /// `terraform.applying`
-    pub applying: bool,
-    /// Functions of providers.
-    pub functions: ModuleFunctions,
-    /// Resources of which something is deprecated.
-    pub deprecated: DeprecatedObjects,
-    /// The schemas of the resources, by module and resource.
-    pub schemas: Arc<[Vec<Option<Arc<Schema>>>]>,
 }
 
 /// One instance of a module.
@@ -274,9 +255,11 @@ impl World {
         let config = &self.graph.module(of).config;
         let tells = self.tells_deprecations_in(of);
         let resource = |(at, (address, block)): (usize, (&Resource, &groma_config::Resource))| {
+            let template = self.surroundings.templates.resource(of, narrow(at));
             let full = || address.in_module(config.path.clone());
-            let marker = if tells { self.surroundings.deprecated.marker(of, at, full) } else { None };
-            let absent = block.lifecycle.enabled.as_ref().map(|_| Box::new(self.absent(of, at)));
+            let told = template.filter(|_| tells);
+            let marker = told.and_then(|template| Marker::of(&template.schema, full));
+            let absent = block.lifecycle.enabled.as_ref().map(|_| Box::new(absent(template)));
             ResourceData { marker, absent, ..ResourceData::default() }
         };
         let data = ModuleData {
@@ -295,12 +278,6 @@ impl World {
         self.instances[of.at()].push(id);
         self.modules.push(data);
         id
-    }
-
-    /// What a resource is that is switched off: no object, but of its type.
-    fn absent(&self, of: ModuleIndex, at: usize) -> Value {
-        let schema = self.surroundings.schemas.get(of.at()).and_then(|module| module.get(at)?.as_ref());
-        Value::null(schema.map_or(Type::Dynamic, |schema| schema.block.implied_type().clone()))
     }
 
     /// The address of an instance of a resource.
@@ -412,4 +389,9 @@ impl World {
     pub fn refill_resource(&mut self, module: ModuleId, resource: u32, elements: Arc<[(groma_address::Name, Value)]>) {
         self.modules[module.at()].resources[resource as usize].expansion = Expansion::ForEach(elements);
     }
+}
+
+/// What a resource is that is switched off: no object, but of its type.
+fn absent(template: Option<&Arc<Template>>) -> Value {
+    Value::null(template.map_or(Type::Dynamic, |template| template.schema.block.implied_type().clone()))
 }
