@@ -7,7 +7,7 @@ use groma_address::{InstanceKey, Name, ProviderAddress, ProviderConfig};
 use groma_config::{LocalProvider, ProviderUse};
 use groma_diagnostics::{Diagnostic, suggest};
 use groma_lang::{
-    FunctionError, NoSignature, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
+    NoFunction, ProviderFunction, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
 };
 use groma_provider::LocalFunctions;
 use groma_value::{Type, Value};
@@ -91,25 +91,25 @@ impl OnDemand {
     }
 
     /// Who offers a function: the provider as it starts, or one with its configuration.
-    fn offer(&self, name: &ProviderFunctionName<'_>) -> Result<Offer, NoSignature> {
+    fn offer(&self, name: &ProviderFunctionName<'_>) -> Result<Offer, NoFunction> {
         let Some((local, address)) = self.locals.get_key_value(name.provider) else {
             let known: Vec<&str> = self.locals.keys().map(|name| &**name).collect();
-            return Err(NoSignature::Unknown(format!(
+            return Err(NoFunction::Unknown(format!(
                 "The module has no provider with the local name \"{}\". It has {}; add it to required_providers.",
                 name.provider,
                 known.join(", ")
             )));
         };
-        let started = self.started.get(address).map_err(|problem| NoSignature::Unknown(told(&problem)))?;
+        let started = self.started.get(address).map_err(|problem| NoFunction::Unknown(told(&problem)))?;
         // That it has no functions would lead astray.
-        started.schema().map_err(NoSignature::Failed)?;
+        started.schema().map_err(NoFunction::Failed)?;
         let of = |provider| Offer::Now(LocalFunctions::new([(local.clone(), provider)]));
         if started.declares_function(name.function) {
             return Ok(of(started));
         }
         let Some(block) = self.graph.function_block(self.module, name) else { return Ok(of(started)) };
         if let Some((configured, settled)) = self.started.settled(&self.configuration(local, name, &block.used)) {
-            let functions = configured.configured_functions().map_err(NoSignature::Failed)?;
+            let functions = configured.configured_functions().map_err(NoFunction::Failed)?;
             let is_there = settled == Settled::Whole || functions.contains_key(name.function);
             return Ok(if is_there { of(configured) } else { Offer::Later });
         }
@@ -134,21 +134,10 @@ fn told(problem: &Diagnostic) -> String {
 }
 
 impl ProviderFunctions for OnDemand {
-    fn signature(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderSignature, NoSignature> {
+    fn find(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderFunction, NoFunction> {
         match self.offer(name)? {
-            Offer::Now(functions) => functions.signature(name),
-            Offer::Later => Ok(any_arguments()),
-        }
-    }
-
-    fn call(&self, name: &ProviderFunctionName<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
-        match self.offer(name) {
-            Ok(Offer::Now(functions)) => functions.call(name, arguments),
-            Ok(Offer::Later) => Ok(Value::DYNAMIC),
-            Err(NoSignature::Unknown(text)) => Err(FunctionError::new(text)),
-            Err(NoSignature::Failed(problems)) => {
-                Err(FunctionError::new(problems.iter().map(told).collect::<Vec<_>>().join("\n\n")))
-            }
+            Offer::Now(functions) => functions.find(name),
+            Offer::Later => Ok(ProviderFunction::new(any_arguments(), |_| Ok(Value::DYNAMIC))),
         }
     }
 }

@@ -4,10 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use groma_diagnostics::{Diagnostics, Sources};
-use groma_value::{Type, Value};
+use groma_diagnostics::Sources;
 
-use crate::function_error::FunctionError;
+use crate::provider_functions::ProviderFunctions;
 use crate::template_cache::TemplateCache;
 
 /// Whether functions with a result that differs from call to call give it.
@@ -97,84 +96,4 @@ impl fmt::Debug for FunctionContext {
             .field("availability", &self.availability)
             .finish_non_exhaustive()
     }
-}
-
-/// A parameter of a provider's function.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ProviderParameter {
-    /// Its name, for messages.
-    pub name: String,
-    /// What arguments are converted to.
-    pub ty: Type,
-    /// Whether null is an argument; otherwise it is an error.
-    pub nullable: bool,
-    /// Whether unknown values are arguments; otherwise the result is unknown without a call.
-    pub allows_unknown: bool,
-}
-
-/// What a provider's function takes and gives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ProviderSignature {
-    /// Its parameters.
-    pub parameters: Vec<ProviderParameter>,
-    /// The parameter that takes all further arguments.
-    pub variadic: Option<ProviderParameter>,
-    /// The type of its result.
-    pub result: Type,
-}
-
-/// Why there is no signature.
-#[derive(Clone, Debug)]
-pub enum NoSignature {
-    /// There is no such provider or function: the text says so and what there is instead.
-    Unknown(String),
-    /// The provider could not say which functions it has.
-    Failed(Diagnostics),
-}
-
-impl From<String> for NoSignature {
-    fn from(text: String) -> Self {
-        Self::Unknown(text)
-    }
-}
-
-/// The name of a provider's function: `provider::PROVIDER::FUNCTION`, or `provider::PROVIDER::ALIAS::FUNCTION` as in OpenTofu.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProviderFunctionName<'a> {
-    /// The module's local name for the provider.
-    pub provider: &'a str,
-    /// Which of its configurations is meant: the one without alias where none is written.
-    pub alias: Option<&'a str>,
-    /// The function.
-    pub function: &'a str,
-}
-
-impl<'a> ProviderFunctionName<'a> {
-    /// The parts of the name of a function; none where it is not one of a provider.
-    pub fn parse(name: &'a str) -> Option<Self> {
-        let mut parts = name.strip_prefix("provider::")?.split("::");
-        let (provider, second, third) = (parts.next()?, parts.next()?, parts.next());
-        let (alias, function) = match third {
-            Some(function) => (Some(second), function),
-            None => (None, second),
-        };
-        parts.next().is_none().then_some(Self { provider, alias, function })
-    }
-}
-
-/// The functions that the providers of a module offer.
-pub trait ProviderFunctions: Send + Sync {
-    /// The signature of a function.
-    ///
-    /// # Errors
-    ///
-    /// There is no such provider or function, or the provider does not say.
-    fn signature(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderSignature, NoSignature>;
-
-    /// Calls it. The arguments are converted, checked for null and unknown by the signature, and carry no marks.
-    ///
-    /// # Errors
-    ///
-    /// The function says what is wrong, and with which argument.
-    fn call(&self, name: &ProviderFunctionName<'_>, arguments: &[Value]) -> Result<Value, FunctionError>;
 }

@@ -18,6 +18,7 @@ mod defaults;
 mod evaluate;
 mod function_error;
 pub mod functions;
+mod provider_functions;
 mod ranges;
 pub mod reference;
 mod references;
@@ -28,14 +29,14 @@ mod written;
 
 pub use answer::answer;
 pub use binding::{Binding, is_reserved};
-pub use context::{
-    Availability, Clock, FunctionContext, NoSignature, ProviderFunctionName, ProviderFunctions, ProviderParameter,
-    ProviderSignature, Purity,
-};
+pub use context::{Availability, Clock, FunctionContext, Purity};
 pub use defaults::Defaults;
 pub use evaluate::{evaluate, evaluate_constant, follow, observing, statement, traversal_text};
 pub use function_error::FunctionError;
 pub use functions::parse_duration;
+pub use provider_functions::{
+    NoFunction, ProviderFunction, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
+};
 pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
 pub use references::{
     Mention, Shelter, Surroundings, for_each_call, for_each_mention, for_each_traversal, for_each_traversal_in_place,

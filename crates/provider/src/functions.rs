@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use groma_diagnostics::did_you_mean;
 use groma_lang::{
-    FunctionError, NoSignature, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
+    FunctionError, NoFunction, ProviderFunction, ProviderFunctionName, ProviderFunctions, ProviderParameter,
+    ProviderSignature,
 };
 use groma_value::Value;
 
@@ -24,7 +25,7 @@ impl LocalFunctions {
         Self { providers: providers.into_iter().collect() }
     }
 
-    fn find(&self, name: &ProviderFunctionName<'_>) -> Result<(&Checked, Arc<FunctionSignature>), String> {
+    fn offer(&self, name: &ProviderFunctionName<'_>) -> Result<(&Arc<Checked>, Arc<FunctionSignature>), String> {
         let ProviderFunctionName { provider, function, .. } = *name;
         let Some(checked) = self.providers.get(provider) else {
             let known: Vec<&str> = self.providers.keys().map(|name| &**name).collect();
@@ -35,7 +36,7 @@ impl LocalFunctions {
                 "The module has no provider with the local name \"{provider}\".{meant} {there_are}; add it to required_providers."
             ));
         };
-        checked.function(function).map(|signature| (&**checked, signature)).ok_or_else(|| {
+        checked.function(function).map(|signature| (checked, signature)).ok_or_else(|| {
             let known = checked.function_names();
             let there_are = if known.is_empty() {
                 "It has no functions".to_owned()
@@ -49,24 +50,25 @@ impl LocalFunctions {
 }
 
 impl ProviderFunctions for LocalFunctions {
-    fn signature(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderSignature, NoSignature> {
-        let (_, signature) = self.find(name)?;
-        Ok(ProviderSignature {
-            parameters: signature.parameters.iter().map(parameter).collect(),
-            variadic: signature.variadic.as_ref().map(parameter),
-            result: signature.return_type.clone(),
-        })
+    fn find(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderFunction, NoFunction> {
+        let (checked, found) = self.offer(name)?;
+        let signature = ProviderSignature {
+            parameters: found.parameters.iter().map(parameter).collect(),
+            variadic: found.variadic.as_ref().map(parameter),
+            result: found.return_type.clone(),
+        };
+        let (checked, function) = (Arc::clone(checked), Name::from(name.function));
+        Ok(ProviderFunction::new(signature, move |arguments| call(&checked, &function, arguments)))
     }
+}
 
-    fn call(&self, name: &ProviderFunctionName<'_>, arguments: &[Value]) -> Result<Value, FunctionError> {
-        let (checked, _) = self.find(name).map_err(FunctionError::new)?;
-        let answer = checked.call_function(&name.function.into(), arguments.to_vec());
-        // Expressions are evaluated where nothing else waits; a function that takes its time keeps this thread.
-        answer.wait().map_err(|error| match error.argument {
-            Some(argument) => FunctionError { argument: Some(argument), message: error.text.into() },
-            None => FunctionError::new(error.text),
-        })
-    }
+fn call(provider: &Checked, function: &Name, arguments: &[Value]) -> Result<Value, FunctionError> {
+    let answer = provider.call_function(function, arguments.to_vec());
+    // Expressions are evaluated where nothing else waits; a function that takes its time keeps this thread.
+    answer.wait().map_err(|error| match error.argument {
+        Some(argument) => FunctionError { argument: Some(argument), message: error.text.into() },
+        None => FunctionError::new(error.text),
+    })
 }
 
 fn parameter(parameter: &Parameter) -> ProviderParameter {

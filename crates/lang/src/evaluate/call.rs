@@ -7,11 +7,12 @@ use groma_value::{Marks, Type, Value, convert};
 use super::Evaluator;
 use super::called::{Called, bare};
 use super::observe::failed_since;
-use crate::context::{
-    Availability, NoSignature, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
-};
+use crate::context::Availability;
 use crate::function_error::FunctionError;
 use crate::functions::{self, CallSite, Function};
+use crate::provider_functions::{
+    NoFunction, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
+};
 
 /// An argument after evaluation, with the text it came from.
 pub(super) struct Argument<'a> {
@@ -276,37 +277,38 @@ impl Evaluator<'_> {
         call: &Call,
         whole: &Expression,
     ) -> Value {
-        let signature = match functions.signature(&name) {
-            Ok(signature) => signature,
-            Err(NoSignature::Unknown(problem)) => return self.unknown_function(problem, call, whole),
-            Err(NoSignature::Failed(problems)) => {
+        let function = match functions.find(&name) {
+            Ok(function) => function,
+            Err(NoFunction::Unknown(problem)) => return self.unknown_function(problem, call, whole),
+            Err(NoFunction::Failed(problems)) => {
                 // As whoever else needs the provider tells it, so that it is told once.
                 problems.into_iter().for_each(|problem| self.report(problem));
                 return Value::DYNAMIC;
             }
         };
+        let signature = &function.signature;
         let before = self.diagnostics.len();
-        let called = Called::provided(call, whole, &signature);
+        let called = Called::provided(call, whole, signature);
         let Some(arguments) = self.arguments(&called) else { return Value::DYNAMIC };
         let missing = signature.parameters.get(arguments.len()).map(|parameter| parameter.name.as_str());
         let expected = Expected { count: signature.parameters.len(), variadic: signature.variadic.is_some(), missing };
         if !self.check_count(&arguments, &expected, &called) {
             return Value::DYNAMIC;
         }
-        let prepared = self.prepared(&arguments, &signature, &called);
+        let prepared = self.prepared(&arguments, signature, &called);
         if failed_since(self.diagnostics, before) {
             return Value::DYNAMIC;
         }
         if prepared.unknown {
-            return Value::unknown(signature.result).with_marks(&prepared.marks);
+            return Value::unknown(signature.result.clone()).with_marks(&prepared.marks);
         }
-        match functions.call(&name, &prepared.values) {
+        match function.call(&prepared.values) {
             Ok(value) => value.with_marks(&prepared.marks),
             Err(problem) => {
                 let marks: Vec<(usize, Marks)> =
                     arguments.iter().map(|argument| argument.value.deep_marks()).enumerate().collect();
                 let problem = problem.concealing(&marks);
-                let parameter = problem.argument.and_then(|index| parameter(&signature, index));
+                let parameter = problem.argument.and_then(|index| parameter(signature, index));
                 self.failed_call(&problem, parameter.map(|found| found.name.as_str()), &arguments, &called);
                 Value::DYNAMIC
             }

@@ -3,8 +3,8 @@
 use groma_diagnostics::{Diagnostic, FunctionCall, FunctionParameter};
 use groma_hcl::{Call, Expression};
 
-use crate::context::{ProviderParameter, ProviderSignature};
 use crate::functions;
+use crate::provider_functions::{ProviderParameter, ProviderSignature};
 
 /// A call of a function that there is.
 #[derive(Clone, Copy)]

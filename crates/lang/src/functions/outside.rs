@@ -3,7 +3,7 @@
 use groma_value::Type;
 
 use super::{Function, find};
-use crate::context::{ProviderParameter, ProviderSignature};
+use crate::provider_functions::{ProviderParameter, ProviderSignature};
 
 /// What a built-in function takes and gives; nothing where no such function is. A type that depends on the arguments, or that is no
 /// value's, is [`Type::Dynamic`] as far as it does.

@@ -6,8 +6,9 @@ use groma_diagnostics::Diagnostics;
 use groma_hcl::Expression;
 use groma_value::{Marks, Number, Type, Value};
 
-use crate::context::{FunctionContext, ProviderParameter, ProviderSignature};
+use crate::context::FunctionContext;
 pub(crate) use crate::function_error::FunctionError;
+use crate::provider_functions::{ProviderParameter, ProviderSignature};
 use crate::scope::Scope;
 
 /// What a function gives.

@@ -1,0 +1,103 @@
+//! The functions of providers, as expressions find and call them.
+
+use groma_diagnostics::Diagnostics;
+use groma_value::{Type, Value};
+
+use crate::function_error::FunctionError;
+
+/// A parameter of a provider's function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProviderParameter {
+    /// Its name, for messages.
+    pub name: String,
+    /// What arguments are converted to.
+    pub ty: Type,
+    /// Whether null is an argument; otherwise it is an error.
+    pub nullable: bool,
+    /// Whether unknown values are arguments; otherwise the result is unknown without a call.
+    pub allows_unknown: bool,
+}
+
+/// What a provider's function takes and gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProviderSignature {
+    /// Its parameters.
+    pub parameters: Vec<ProviderParameter>,
+    /// The parameter that takes all further arguments.
+    pub variadic: Option<ProviderParameter>,
+    /// The type of its result.
+    pub result: Type,
+}
+
+/// Why there is no function of a name.
+#[derive(Clone, Debug)]
+pub enum NoFunction {
+    /// There is no such provider or function: the text says so and what there is instead.
+    Unknown(String),
+    /// The provider could not say which functions it has.
+    Failed(Diagnostics),
+}
+
+impl From<String> for NoFunction {
+    fn from(text: String) -> Self {
+        Self::Unknown(text)
+    }
+}
+
+/// The name of a provider's function: `provider::PROVIDER::FUNCTION`, or `provider::PROVIDER::ALIAS::FUNCTION` as in OpenTofu.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProviderFunctionName<'a> {
+    /// The module's local name for the provider.
+    pub provider: &'a str,
+    /// Which of its configurations is meant: the one without alias where none is written.
+    pub alias: Option<&'a str>,
+    /// The function.
+    pub function: &'a str,
+}
+
+impl<'a> ProviderFunctionName<'a> {
+    /// The parts of the name of a function; none where it is not one of a provider.
+    pub fn parse(name: &'a str) -> Option<Self> {
+        let mut parts = name.strip_prefix("provider::")?.split("::");
+        let (provider, second, third) = (parts.next()?, parts.next()?, parts.next());
+        let (alias, function) = match third {
+            Some(function) => (Some(second), function),
+            None => (None, second),
+        };
+        parts.next().is_none().then_some(Self { provider, alias, function })
+    }
+}
+
+/// The functions that the providers of a module offer.
+pub trait ProviderFunctions: Send + Sync {
+    /// The function of this name.
+    ///
+    /// # Errors
+    ///
+    /// There is no such provider or function, or the provider does not say.
+    fn find(&self, name: &ProviderFunctionName<'_>) -> Result<ProviderFunction, NoFunction>;
+}
+
+/// A function of a provider.
+pub struct ProviderFunction {
+    /// What it takes and gives.
+    pub signature: ProviderSignature,
+    call: Box<Call>,
+}
+
+type Call = dyn Fn(&[Value]) -> Result<Value, FunctionError>;
+
+impl ProviderFunction {
+    /// A function with this signature. The arguments of `call` are converted, checked for null and unknown by the signature, and carry
+    /// no marks; it says what is wrong, and with which argument.
+    pub fn new(
+        signature: ProviderSignature,
+        call: impl Fn(&[Value]) -> Result<Value, FunctionError> + 'static,
+    ) -> Self {
+        Self { signature, call: Box::new(call) }
+    }
+
+    pub(crate) fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
+        (self.call)(arguments)
+    }
+}
