@@ -10,7 +10,7 @@ use groma_lang::Scope;
 use groma_state::CheckStatus;
 use groma_value::Value;
 
-use super::converse::{Parting, Prevention};
+use super::conversation::{Parting, Prevention};
 use super::event::Instance;
 use super::ignore::{Ignore, ignored};
 use super::planner::Planner;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_state::DeposedKey;
 
-use super::converse::Conversed;
+use super::conversation::Conversed;
 use super::drafts::{InvocationDraft, PlannedInvocations};
 use super::list_talk::ListTalk;
 use crate::plan::Importing;

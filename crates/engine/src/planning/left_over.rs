@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_provider::{Checked, PlanPurpose, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
-use super::converse::{Conversation, Parting, Prevention, Purpose};
+use super::conversation::{Conversation, Parting, Prevention, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use crate::client::no_meta;

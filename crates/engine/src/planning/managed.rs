@@ -8,7 +8,7 @@ use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::Value;
 
-use super::converse::{Conversation, Conversed, Parting, Prevention, Purpose};
+use super::conversation::{Conversation, Conversed, Parting, Prevention, Purpose};
 use super::draft::Draft;
 use super::evaluated::Evaluated;
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};

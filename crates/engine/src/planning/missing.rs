@@ -7,7 +7,7 @@ use groma_config::Import;
 use groma_diagnostics::Diagnostic;
 use groma_provider::{PlanPurpose, Schema};
 
-use super::converse::{Conversation, Generating, Parting, Prevention, Purpose};
+use super::conversation::{Conversation, Generating, Parting, Prevention, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use super::managed::hold;

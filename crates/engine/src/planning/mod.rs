@@ -1,6 +1,7 @@
 //! Making a plan.
 
 mod checked_data;
+mod conversation;
 mod converse;
 mod data;
 mod deferral;

@@ -8,7 +8,7 @@ use groma_diagnostics::Span;
 use groma_hcl::ExpressionKind;
 use groma_state::{DeposedKey, ObjectRecord};
 
-use super::converse::{Conversation, Parting, Prevention, Purpose};
+use super::conversation::{Conversation, Parting, Prevention, Purpose};
 use super::evaluated::{as_written, prevention};
 use super::event::{ManagedSubject, Task};
 use super::left_over::LeftOver;
