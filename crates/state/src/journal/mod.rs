@@ -4,7 +4,9 @@
 //! the disk a moment later, many records at once: see [`Journal::sync`].
 
 mod codec;
+mod form;
 mod frame;
+mod numbered;
 mod read;
 mod record;
 mod sealing;

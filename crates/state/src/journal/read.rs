@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use groma_address::Name;
 
 use super::MAGIC;
+use super::form;
 use super::frame::Frames;
-use super::record::{self, Begin, Finished, Numbered, Place, Record, RunHeader};
+use super::numbered::Numbered;
+use super::record::{Begin, Finished, Place, Record, RunHeader};
 use crate::error::StateError;
 use crate::file::{decode_check_results, decode_outputs};
 use crate::model::{CheckResult, OutputValue};
@@ -74,7 +76,7 @@ pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
     };
     let mut frames = Frames::new(content);
     let mut reader = Reader::default();
-    let mut understood = |payload| reader.take(record::decode(payload, &reader.numbered)?);
+    let mut understood = |payload| reader.take(form::decode(payload, &reader.numbered)?);
     if !frames.by_ref().all(|payload| understood(payload).is_some()) {
         // Whole by its checksum, and still not understood: newer than this program, and not to be passed over.
         return Err(StateError::malformed(

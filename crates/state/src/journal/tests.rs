@@ -5,7 +5,8 @@ use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_value::Path;
 use proptest::prelude::*;
 
-use super::record::{Numbers, Prior, encode_begin};
+use super::form::{Numbers, encode_begin};
+use super::record::Prior;
 use super::*;
 use crate::dependencies::{Dependencies, OrderedAddresses};
 use crate::error::StateErrorKind;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foldhash::fast::RandomState;
 use groma_address::{ProviderConfig, ResourceInstance};
 
-use super::record::{self, Begin, Numbers, Outcome, Place, RunHeader};
+use super::form::{self, Numbers};
+use super::record::{Begin, Outcome, Place, RunHeader};
 use super::sealing::Seal;
 use super::syncing::Syncing;
 use super::{MAGIC, frame};
@@ -81,11 +82,11 @@ impl Known {
         match list.parts().and_then(|(own, lists)| Some((own, self.numbers_of(lists)?))) {
             Some((own, lists)) => {
                 let own = self.texts_of(list, own, out);
-                frame::append(out, |out| record::encode_union(&own, &lists, out));
+                frame::append(out, |out| form::encode_union(&own, &lists, out));
             }
             None => {
                 let numbers = self.texts_of(list, list.numbers(), out);
-                frame::append(out, |out| record::encode_list(&numbers, out));
+                frame::append(out, |out| form::encode_list(&numbers, out));
             }
         }
         self.lists += 1;
@@ -104,7 +105,7 @@ impl Known {
         let texts = &mut self.texts;
         let write = |rank: Option<u32>, text: &str| match rank {
             None => write_text(text, texts, out),
-            Some(rank) => write_numbered(|out| record::encode_ranked_text(rank, text, out), texts, out),
+            Some(rank) => write_numbered(|out| form::encode_ranked_text(rank, text, out), texts, out),
         };
         self.resources.each_of(list, resources, write, |number| numbers.push(*number));
         numbers
@@ -118,7 +119,7 @@ impl Known {
 
 /// Notes a text; returns its number, `texts` being how many there were.
 fn write_text(text: &str, texts: &mut u64, out: &mut Vec<u8>) -> u64 {
-    write_numbered(|out| record::encode_text(text, out), texts, out)
+    write_numbered(|out| form::encode_text(text, out), texts, out)
 }
 
 fn write_numbered(encode: impl FnOnce(&mut Vec<u8>), texts: &mut u64, out: &mut Vec<u8>) -> u64 {
@@ -158,7 +159,7 @@ impl Journal {
             }
             // Texts and lists are numbered from the beginning of a run on.
             *known = Known::default();
-            frame::append(out, |out| record::encode_run(header, out));
+            frame::append(out, |out| form::encode_run(header, out));
         })?;
         Ok(self.lock().end)
     }
@@ -181,7 +182,7 @@ impl Journal {
         self.append(|known, out| {
             let numbers =
                 Numbers { provider: known.provider(&begin.provider, out), list: known.list(&begin.dependencies, out) };
-            frame::append(out, |out| record::encode_begin(begin, &numbers, out));
+            frame::append(out, |out| form::encode_begin(begin, &numbers, out));
         })?;
         self.lock().under_way.insert((begin.address.clone(), begin.deposed.clone()));
         Ok(())
@@ -206,7 +207,7 @@ impl Journal {
             };
             let numbers = Numbers { provider: known.provider(provider, out), list };
             let place = (address, deposed);
-            frame::append(out, |out| record::encode_finished(place, before, &outcome, &numbers, out));
+            frame::append(out, |out| form::encode_finished(place, before, &outcome, &numbers, out));
         })?;
         let mut writer = self.lock();
         if !writer.under_way.is_empty() {
@@ -221,7 +222,7 @@ impl Journal {
     /// When it cannot be written.
     pub fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), StateError> {
         let place: Place = (address.clone(), deposed.cloned());
-        self.append(|_, out| frame::append(out, |out| record::encode_settled(&place, out)))?;
+        self.append(|_, out| frame::append(out, |out| form::encode_settled(&place, out)))?;
         self.lock().under_way.remove(&place);
         Ok(())
     }
@@ -239,7 +240,7 @@ impl Journal {
         let (mut outputs, mut results) = (Vec::new(), Vec::new());
         write_outputs(&state.outputs, &mut outputs);
         write_check_results(state.check_results.as_deref(), &mut results);
-        self.append(|_, out| frame::append(out, |out| record::encode_outputs(&outputs, &results, out)))
+        self.append(|_, out| frame::append(out, |out| form::encode_outputs(&outputs, &results, out)))
     }
 
     pub(crate) fn under_way(&self) -> Vec<Place> {
@@ -267,7 +268,7 @@ impl Journal {
 
     /// Notes a whole state file that is about to be written, and waits until it is on the disk.
     pub(crate) fn snapshot(&self, lineage: &str, serial: u64, parts: &[&[u8]]) -> Result<(), StateError> {
-        let head = record::encode_snapshot_head(lineage, serial);
+        let head = form::encode_snapshot_head(lineage, serial);
         let parts: Vec<&[u8]> = [&*head].into_iter().chain(parts.iter().copied()).collect();
         let header = frame::header(&parts);
         let mut writer = self.lock();
