@@ -178,12 +178,11 @@ fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
     let mut sources: HashMap<String, &Statement> = HashMap::new();
     let mut targets: HashMap<String, &Statement> = HashMap::new();
     for statement in all {
-        let within = |target: &Target| format!("{} {target}", statement.module);
         if statement.from == statement.to {
             let detail = "A move statement must name two different addresses: this one names the same twice.";
             diagnostics.push(Diagnostic::error("Redundant move statement", detail).at(statement.span));
         }
-        if let Some(other) = sources.insert(within(&statement.from), statement)
+        if let Some(other) = sources.insert(statement.source(), statement)
             && other.to != statement.to
         {
             let detail = format!(
@@ -192,7 +191,7 @@ fn check(all: &[Statement], diagnostics: &mut Diagnostics) {
             );
             diagnostics.push(Diagnostic::error("Ambiguous move statements", detail).at(statement.span));
         }
-        if let Some(other) = targets.insert(within(&statement.to), statement)
+        if let Some(other) = targets.insert(statement.target(), statement)
             && other.from != statement.from
         {
             let detail = format!(

@@ -1,4 +1,4 @@
-//! Statements in the order in which objects take them: a -> b before b -> c.
+//! Statements in the order in which objects take them: a -> b before b -> c, and a part before the whole.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -42,13 +42,14 @@ fn circle(statements: &[&Statement]) -> Diagnostic {
     Diagnostic::error("Cyclic dependency in move statements", detail)
 }
 
-/// For each statement those that can move on what it moves.
+/// For each statement those that can move on what it moves, or move more than it does.
 fn followers(all: &[Statement]) -> Vec<Vec<usize>> {
     let mut beginnings = Beginnings::default();
     all.iter().enumerate().for_each(|(at, statement)| beginnings.add(at, statement));
     let of = |(at, statement): (usize, &Statement)| {
-        let candidates = beginnings.near(statement);
-        candidates.filter(|other| *other != at && statement.leads_to(&all[*other])).collect()
+        let next = beginnings.near(statement).filter(|other| statement.leads_to(&all[*other]));
+        let wider = beginnings.around(statement).filter(|other| statement.is_about_part_of(&all[*other]));
+        next.chain(wider).filter(|other| *other != at).collect()
     };
     all.iter().enumerate().map(of).collect()
 }
@@ -70,6 +71,12 @@ impl<'a> Beginnings<'a> {
         for place in places {
             self.below.entry((&statement.module, place)).or_default().push(at);
         }
+    }
+
+    /// All that may be about more than `statement` is.
+    fn around(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
+        let places = places(&statement.from).into_iter();
+        places.filter_map(|place| self.at.get(&(&statement.module, place))).flatten().copied()
     }
 
     /// All that may be about what `statement` has moved.

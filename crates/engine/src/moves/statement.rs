@@ -128,6 +128,22 @@ impl Statement {
         [Extent::of(&self.from, &self.to), Extent::of(&self.to, &self.from)]
     }
 
+    /// What it moves, as a text that only statements about the same have.
+    pub(super) fn source(&self) -> String {
+        format!("{} {}{}", self.module, Extent::of(&self.from, &self.to).share(), self.from)
+    }
+
+    /// Where it moves that, in the same way.
+    pub(super) fn target(&self) -> String {
+        format!("{} {}{}", self.module, Extent::of(&self.to, &self.from).share(), self.to)
+    }
+
+    /// Whether what this statement moves is a part of what the other one moves, which then means the rest.
+    pub(super) fn is_about_part_of(&self, other: &Self) -> bool {
+        let [own, others] = [self, other].map(|statement| Extent::of(&statement.from, &statement.to));
+        self.module == other.module && own.is_part_of(others)
+    }
+
     /// Whether what this statement moves can be moved on by the other.
     pub(super) fn leads_to(&self, other: &Self) -> bool {
         self.module == other.module && reaches(Extent::of(&self.to, &self.from), Extent::of(&other.from, &other.to))
@@ -201,6 +217,28 @@ impl<'a> Extent<'a> {
             own.name == step.name && (own.key == step.key || is_any(at))
         };
         own.len() == steps.len() && own.iter().zip(steps).enumerate().all(fits)
+    }
+
+    /// How much of what has its address it covers.
+    fn share(self) -> &'static str {
+        match self {
+            Self::Call(_) | Self::Resource(..) => "all of ",
+            Self::Module(_) | Self::Instance(..) => "",
+        }
+    }
+
+    /// Whether it lies in the other, which has more.
+    fn is_part_of(self, other: Self) -> bool {
+        let is_deeper = self.module().steps().len() > other.module().steps().len();
+        match (self, other) {
+            (Self::Instance(module, resource, _), Self::Resource(others, another)) => {
+                module == others && resource == another
+            }
+            (_, Self::Resource(..) | Self::Instance(..)) => false,
+            (Self::Instance(..) | Self::Resource(..), _) => other.covers(self.module()),
+            (Self::Module(_), Self::Call(_)) => other.covers(self.module()),
+            (Self::Call(_) | Self::Module(_), _) => is_deeper && other.covers(self.module()),
+        }
     }
 
     /// Whether a module instance lies in it, be it the same.

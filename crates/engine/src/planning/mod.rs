@@ -85,7 +85,10 @@ pub(crate) async fn plan(
                 return (None, told, None);
             }
             planner.run().await;
-            planner.evaluation.diagnostics.append(planner.moves.still_declared(&planner.world));
+            // What is to be destroyed is what the state has, whatever is declared.
+            if options.mode != Mode::Destroy {
+                planner.evaluation.diagnostics.append(planner.moves.still_declared(&planner.world));
+            }
             let (plan, mut problems, spent) = planner.finish();
             deprecation::complete(&mut problems, warnings);
             told.append(problems);

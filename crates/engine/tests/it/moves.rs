@@ -307,3 +307,48 @@ fn pl_23_a_resource_that_a_moved_block_is_about_does_not_move_by_itself() {
     assert_eq!(plan(&block("terraform_data.before", "terraform_data.n"), ""), in_module);
     assert!(plan("", &block("module.before", "module.m")).is_empty());
 }
+
+#[test]
+fn pl_23_what_is_said_of_a_part_counts_before_what_is_said_of_all() {
+    let block = |from: &str, to: &str| format!("moved {{\n  from = {from}\n  to   = {to}\n}}\n");
+    let recorded = |before: &str, now: &str, moved: [String; 2]| {
+        let [one, other] = moved;
+        let orders = [format!("{one}{other}"), format!("{other}{one}")].map(|moved| {
+            let mut project = Project::new(before).with("m/main.tf", r#"resource "terraform_data" "i" {}"#);
+            project.apply();
+            project.rewrite(&format!("{now}\n{moved}"));
+            project.apply().into_iter().filter(|change| change.contains("delete")).for_each(|gone| panic!("{gone}"));
+            project.recorded()
+        });
+        assert_eq!(orders[0], orders[1]);
+        orders.into_iter().next().unwrap_or_default()
+    };
+    let single = r#"resource "terraform_data" "r" {}"#;
+    let repeated = r#"resource "terraform_data" "n" { count = 1 }"#;
+
+    // It got `count` first, and another name later.
+    let moved = [block("terraform_data.r", "terraform_data.r[0]"), block("terraform_data.r", "terraform_data.n")];
+    assert_eq!(recorded(single, repeated, moved), ["terraform_data.n[0]"]);
+    let moved = [block("terraform_data.r", "terraform_data.n[0]"), block("terraform_data.r", "terraform_data.b")];
+    assert_eq!(recorded(single, repeated, moved), ["terraform_data.n[0]"]);
+
+    let call = r#"module "m" { source = "./m" }"#;
+    let calls = "module \"n\" {\n  source   = \"./m\"\n  for_each = toset([\"a\"])\n}\n";
+    let moved = [block("module.m", "module.m[\"a\"]"), block("module.m", "module.n")];
+    assert_eq!(recorded(call, calls, moved), [r#"module.n["a"].terraform_data.i"#]);
+    let resource = r#"resource "terraform_data" "x" {}"#;
+    let moved = [block("module.m", "module.n"), block("module.m.terraform_data.i", "terraform_data.x")];
+    assert_eq!(recorded(call, resource, moved), ["terraform_data.x"]);
+}
+
+#[test]
+fn what_is_destroyed_is_not_declared() {
+    let two = r#"resource "terraform_data" "r" { for_each = toset(["a", "b"]) }"#;
+    let mut project = Project::new(two);
+    project.apply();
+    let one = r#"resource "terraform_data" "r" { for_each = toset(["a"]) }"#;
+    let moved = "moved {\n  from = terraform_data.r[\"b\"]\n  to   = terraform_data.r[\"a\"]\n}\n";
+    project.rewrite(&format!("{one}\n{moved}"));
+    project.options.mode = Mode::Destroy;
+    assert!(project.plan().errors().is_empty());
+}
