@@ -118,7 +118,7 @@ const ROWS: &[Meant] = &[
     },
     Meant {
         matter: "objects in a module instance that is no longer there",
-        applies: |step, theirs, _| step.has("-target") && deletes_for(theirs, "delete_because_no_module"),
+        applies: |step, theirs, _| step.has("-target") && changes(theirs, "delete_because_no_module") > 0,
         evening: Ends,
     },
     Meant {
@@ -164,6 +164,15 @@ const ROWS: &[Meant] = &[
             remove(&mut outcome.plan, "", "output_changes");
             remove(&mut outcome.plan, "/prior_state/values", "outputs");
         }),
+    },
+    Meant {
+        matter: "data in a module that is called with `depends_on`",
+        applies: |step, theirs, ours| {
+            let waiting = |outcome: &Outcome| changes(outcome, "read_because_dependency_pending");
+            let calls = |text: &String| text.split("\nmodule ").skip(1).any(|call| call.contains("depends_on"));
+            waiting(theirs) > waiting(ours) && step.files.values().any(calls)
+        },
+        evening: Ends,
     },
     Meant {
         matter: "data in a plan that destroys",
@@ -258,10 +267,10 @@ fn names_module(text: &str) -> bool {
     text.split("module.m").skip(1).any(|rest| !rest.starts_with(['.', '[']))
 }
 
-/// Whether something is planned to go for that reason.
-fn deletes_for(outcome: &Outcome, reason: &str) -> bool {
+/// How many changes are planned for that reason.
+fn changes(outcome: &Outcome, reason: &str) -> usize {
     let changes = outcome.plan.as_ref().and_then(|plan| plan["resource_changes"].as_array());
-    changes.into_iter().flatten().any(|change| change["action_reason"] == reason)
+    changes.into_iter().flatten().filter(|change| change["action_reason"] == reason).count()
 }
 
 /// Whether the page has a row that begins so.
