@@ -16,8 +16,8 @@ use crate::schema::{NestedBlock, Nesting};
 pub(super) enum Expansion {
     /// So many are not known yet.
     Unknown(Marks),
-    /// These: label and value.
-    Blocks(Vec<(Option<Name>, Value)>),
+    /// These: label and value, with the marks that what their arguments set has already.
+    Blocks(Vec<(Option<Name>, Value)>, Marks),
 }
 
 impl Reader {
@@ -51,6 +51,9 @@ impl Reader {
             self.diagnostics.push(Diagnostic::error("Extraneous dynamic content block", detail).at(extra.header));
             return None;
         }
+        // What is wrong in a dynamic block inside of another one is a part of what is wrong in that.
+        let is_outermost = self.sheltered.is_empty();
+        let outside = if is_outermost { std::mem::take(&mut self.diagnostics) } else { Diagnostics::new() };
         self.sheltered.push(Vec::new());
         let label = match content.get("labels") {
             Some(argument) => self.label(&argument.expression, kind),
@@ -58,10 +61,12 @@ impl Reader {
         };
         let node = self.node(&body.body, nested.block());
         let sheltered = self.sheltered.pop().unwrap_or_default();
+        let problems = if is_outermost { std::mem::replace(&mut self.diagnostics, outside) } else { outside };
         if labelled && label.is_none() {
+            self.diagnostics.append(problems);
             return None;
         }
-        Some(Dynamic { iterator, for_each, label, content: node, sheltered, header: found.header })
+        Some(Dynamic { iterator, for_each, label, content: node, problems, sheltered, header: found.header })
     }
 
     fn iterator_name(&mut self, expression: &Expression) -> Option<Name> {
@@ -113,24 +118,28 @@ impl Dynamic {
             return None;
         }
         if !collection.is_known() {
-            // The content may come to nothing, and public modules have what is wrong in some: it is told for the first element.
+            // The content may come to nothing, and public modules have values that are wrong in some: these are told for the first element.
+            diagnostics.append(self.problems.clone());
             return Some(Expansion::Unknown(marks));
         }
         let mut blocks = Vec::new();
         for (index, (key, element)) in collection.elements().enumerate() {
             let inner = self.iteration(scope, key, element);
+            if index == 0 {
+                diagnostics.append(self.problems.clone());
+            }
             let label = match &self.label {
                 None => None,
                 Some(label) => Some(evaluate_label(label, &inner, diagnostics)?),
             };
             let before = diagnostics.len();
-            let value = self.content.evaluate(&inner, diagnostics);
+            let value = self.content.evaluate_marked(&marks, &inner, diagnostics);
             if index == 0 {
                 self.check_sheltered(&inner, before, diagnostics);
             }
-            blocks.push((label, if marks.is_empty() { value } else { value.with_marks(&marks) }));
+            blocks.push((label, value));
         }
-        Some(Expansion::Blocks(blocks))
+        Some(Expansion::Blocks(blocks, marks))
     }
 
     /// Names that there are not are told wherever they stand, as those outside of dynamic blocks are when the configuration is loaded. What was

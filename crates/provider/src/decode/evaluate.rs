@@ -16,19 +16,40 @@ use crate::schema::{Item, Nesting, Slot};
 impl Node {
     /// The value in `scope`: of the implied type of the schema, also after errors.
     pub(super) fn evaluate(&self, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
+        self.evaluate_marked(&Marks::default(), scope, diagnostics)
+    }
+
+    /// The same, with marks on what is set.
+    pub(super) fn evaluate_marked(&self, marks: &Marks, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
+        self.object(|slot, found| match found {
+            SlotNode::Argument(expression) => marked(argument(slot, expression, scope, diagnostics), marks),
+            SlotNode::Blocks(blocks) => blocks.evaluate(slot, self.missing, scope, diagnostics),
+        })
+    }
+
+    /// The value while it is not known whether there is a body: nothing is known of what it sets.
+    fn undecided(&self, marks: &Marks) -> Value {
+        self.object(|slot, found| match found {
+            SlotNode::Argument(_) => marked(Value::unknown(slot.item.ty()), marks),
+            SlotNode::Blocks(_) => Value::unknown(slot.item.ty()),
+        })
+    }
+
+    /// An object with a value for each slot that is filled.
+    fn object(&self, mut value_of: impl FnMut(&Slot, &SlotNode) -> Value) -> Value {
         let empty = self.block.empty_value().as_object();
         let mut values = empty.map(|object| object.values().to_vec()).unwrap_or_default();
         for (position, found) in &self.filled {
-            let (Some(slot), Some(value)) = (self.block.slots().get(*position), values.get_mut(*position)) else {
-                continue;
-            };
-            *value = match found {
-                SlotNode::Argument(expression) => argument(slot, expression, scope, diagnostics),
-                SlotNode::Blocks(blocks) => blocks.evaluate(slot, self.missing, scope, diagnostics),
-            };
+            if let (Some(slot), Some(value)) = (self.block.slots().get(*position), values.get_mut(*position)) {
+                *value = value_of(slot, found);
+            }
         }
         self.block.object(values)
     }
+}
+
+fn marked(value: Value, marks: &Marks) -> Value {
+    if marks.is_empty() { value } else { value.with_marks(marks) }
 }
 
 fn argument(slot: &Slot, expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
@@ -58,7 +79,7 @@ struct Gathered {
     labels: Vec<Name>,
     taken: HashSet<Name>,
     headers: Vec<Span>,
-    unknown: Option<Marks>,
+    unknown: bool,
     failed: bool,
 }
 
@@ -66,6 +87,7 @@ impl Blocks {
     fn evaluate(&self, slot: &Slot, missing: Span, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
         let mut gathered = Gathered::default();
         let mut all_static = true;
+        let is_one = matches!(self.nested.nesting(), Nesting::Single | Nesting::Group);
         for entry in &self.entries {
             match entry {
                 Entry::Static { label, header, node } => {
@@ -76,11 +98,14 @@ impl Blocks {
                     all_static = false;
                     match dynamic.expand(scope, diagnostics) {
                         None => gathered.failed = true,
-                        Some(Expansion::Unknown(marks)) => {
-                            gathered.unknown = Some(gathered.unknown.unwrap_or_default().union(&marks));
+                        Some(Expansion::Unknown(marks)) if is_one => {
+                            gathered.add(None, dynamic.content.undecided(&marks), dynamic.header, slot, diagnostics);
                         }
-                        Some(Expansion::Blocks(blocks)) => {
+                        Some(Expansion::Unknown(_)) => gathered.unknown = true,
+                        Some(Expansion::Blocks(blocks, marks)) => {
                             for (label, value) in blocks {
+                                // How many there are is a part of the secret, where there can be several.
+                                let value = if is_one { value } else { marked(value, &marks) };
                                 gathered.add(label, value, dynamic.header, slot, diagnostics);
                             }
                         }
@@ -91,9 +116,8 @@ impl Blocks {
         if gathered.failed {
             return Value::unknown(slot.item.ty());
         }
-        if let Some(marks) = gathered.unknown {
-            let value = Value::unknown(slot.item.ty());
-            return if marks.is_empty() { value } else { value.with_marks(&marks) };
+        if gathered.unknown {
+            return Value::unknown(slot.item.ty());
         }
         if !all_static {
             diagnostics.append(count_problem(&slot.name, &self.nested, &gathered.headers, missing));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::Span;
+use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::{Expression, Label, Traversal};
 
 use crate::Name;
@@ -49,6 +49,8 @@ pub(super) struct Dynamic {
     pub(super) label: Option<Expression>,
     /// What each block it makes holds.
     pub(super) content: Node,
+    /// What is wrong in the content whatever the values are: told where it is asked for, or may be.
+    pub(super) problems: Diagnostics,
     /// The names in the content that evaluation may pass over, be they inside `try` or in an arm that is not taken.
     pub(super) sheltered: Vec<Traversal>,
     pub(super) header: Span,

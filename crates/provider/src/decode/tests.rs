@@ -285,6 +285,55 @@ fn counts_of_dynamic_blocks_are_checked_when_they_are_known() {
     assert!(decode(text).problems[0].contains("Insufficient rule blocks"));
 }
 
+/// As in Terraform, which never comes to look at it.
+#[test]
+fn what_cannot_be_in_the_content_of_dynamic_blocks_is_told_where_there_may_be_blocks() {
+    let over = |elements: &str| {
+        let text = format!(
+            "name = \"n\"\nrule {{\n port = 1\n}}\ndynamic \"rule\" {{\n for_each = {elements}\n content {{\n port = 1\n prot = 1\n }}\n}}\n"
+        );
+        let decoded = decode_with(&schema(), &text, vec![("var", Value::object([("x", Value::DYNAMIC)]))]);
+        decoded.problems.iter().map(|problem| problem.split(':').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(over("[]"), Vec::<String>::new());
+    for elements in ["[1]", "var.x"] {
+        assert_eq!(over(elements), ["prot | Unsupported argument"], "{elements}");
+    }
+}
+
+/// How many blocks there are is a secret where there can be several; what is said in one says nothing of what the provider adds.
+#[test]
+fn a_sensitive_collection_marks_what_its_content_sets() {
+    let text = |kind: &str, content: &str| {
+        format!(
+            "name = \"n\"\nrule {{\n port = 1\n}}\ndynamic \"{kind}\" {{\n for_each = var.x\n content {{\n {content}\n }}\n}}\n"
+        )
+    };
+    let secret = || Value::tuple(vec![s("a")]).with_marks(&Marks::SENSITIVE);
+    let over = |text: &str| decode_with(&schema(), text, vec![("var", Value::object([("x", secret())]))]).value;
+    let one = over(&text("timeouts", "port = 1"));
+    assert!(!at(&one, "timeouts").marks().is_sensitive() && !at(&one, "timeouts.note").marks().is_sensitive());
+    assert!(at(&one, "timeouts.port").marks().is_sensitive());
+    assert!(!at(&over(&text("timeouts", "")), "timeouts").deep_marks().is_sensitive());
+    let several = over(&text("rule", "port = 1"));
+    assert!(at(&several, "rule.1").marks().is_sensitive() && !at(&several, "rule.0").deep_marks().is_sensitive());
+}
+
+#[test]
+fn a_single_block_over_something_unknown_is_there_with_what_it_sets_unknown() {
+    let text = |more: &str| {
+        format!(
+            "name = \"n\"\nrule {{\n port = 1\n}}\n{more}dynamic \"timeouts\" {{\n for_each = var.x\n content {{\n port = 1\n }}\n}}\n"
+        )
+    };
+    let over = |text: &str| decode_with(&schema(), text, vec![("var", Value::object([("x", Value::DYNAMIC)]))]);
+    let decoded = over(&text(""));
+    assert_eq!(decoded.problems, Vec::<String>::new());
+    assert!(at(&decoded.value, "timeouts").is_known() && !at(&decoded.value, "timeouts.port").is_known());
+    assert_eq!(at(&decoded.value, "timeouts.note"), Value::null(Type::String));
+    assert!(over(&text("timeouts {\n port = 2\n}\n")).problems[0].contains("Duplicate timeouts block"));
+}
+
 #[test]
 fn a_sensitive_collection_makes_sensitive_blocks() {
     let text = "name = \"n\"\ndynamic \"rule\" {\n for_each = var.x\n content {\n port = 1\n }\n}\n";
