@@ -718,3 +718,19 @@ fn pl_65_a_large_plan_is_carried_out_from_its_file_as_it_was_made() {
     assert_eq!(project.recorded().len(), 501);
     assert!(project.plan().actions().is_empty());
 }
+
+#[test]
+fn an_argument_that_is_null_before_and_after_replaces_nothing_whatever_its_type() {
+    let text = r#"
+        variable "on" { default = false }
+        import {
+          to = terraform_data.a
+          id = "there"
+        }
+        resource "terraform_data" "a" {
+          input            = "x"
+          triggers_replace = var.on ? { n = 1 } : null
+        }
+    "#;
+    assert_eq!(Project::new(text).plan().actions(), ["terraform_data.a: update"]);
+}

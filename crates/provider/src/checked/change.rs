@@ -227,7 +227,7 @@ impl Checked {
         Diagnostics::new()
     }
 
-    /// P5: paths exist, and only those whose value changes count; without a prior object none does.
+    /// P5: paths exist, and only those whose value changes count (null is null of any type); without a prior object none does.
     fn replaced_paths(
         &self,
         subject: &Subject<'_>,
@@ -242,7 +242,7 @@ impl Checked {
         let mut missing = Diagnostics::new();
         for path in &response.requires_replace {
             match (prior.path_get(path), planned.path_get(path)) {
-                (Ok(before), Ok(after)) if before == after => {}
+                (Ok(before), Ok(after)) if before == after || before.is_null() && after.is_null() => {}
                 (Err(_), Err(_)) => {
                     let what = format!("asked for a replacement because of {path}, which does not exist, in");
                     missing.push(self.blame(subject, summary::INVALID_PLAN, &what));
