@@ -166,6 +166,11 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
+        matter: "instances of what a `-target` needs",
+        applies: |step, theirs, ours| step.has("-target") && theirs.plan == ours.plan && theirs.state != ours.state,
+        evening: Ends,
+    },
+    Meant {
         matter: "data in a module that is called with `depends_on`",
         applies: |step, theirs, ours| {
             let waiting = |outcome: &Outcome| changes(outcome, "read_because_dependency_pending");
