@@ -1,6 +1,8 @@
 //! Sharing of equal texts.
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::ast::Name;
 
@@ -8,22 +10,24 @@ use crate::ast::Name;
 ///
 /// The memory is a fixed number of places; a name may push out another, which only costs a copy later.
 pub(super) struct Names {
-    places: Vec<Place>,
+    /// The name of each place that is looked at first.
+    first: Vec<Option<Kept>>,
+    others: Vec<Others>,
 }
 
-/// What is known of the names that have this place.
-#[derive(Clone, Default)]
-struct Place {
-    /// Names that came again, the first one to be looked at first.
-    kept: [Option<Kept>; 2],
-    /// What was seen last of the others.
-    seen: [Key; 2],
-}
-
+/// A name that came again.
 #[derive(Clone)]
 struct Kept {
     key: Key,
     name: Name,
+}
+
+/// What else is known of the names that have a place. It is seldom asked for, and apart to leave the near caches to the first ones.
+#[derive(Clone, Default)]
+struct Others {
+    second: Option<Kept>,
+    /// What was seen last of those that are not kept.
+    seen: [Key; 2],
 }
 
 /// What stands for a text: for a short one, as nearly all are, nothing else has the same key.
@@ -43,7 +47,7 @@ const LONGEST: usize = 48;
 
 impl Names {
     pub(super) fn new() -> Self {
-        Self { places: Vec::new() }
+        Self { first: Vec::new(), others: Vec::new() }
     }
 
     /// A text that is no part of another one.
@@ -52,23 +56,25 @@ impl Names {
     }
 
     /// A part of `text`.
+    #[inline]
     pub(super) fn share(&mut self, text: &str, part: Range<usize>) -> Name {
         if let Some(key) = Key::of_short(text.as_bytes(), &part)
-            && let Some(Place { kept: [Some(kept), _], .. }) = self.places.get(key.place())
+            && let Some(Some(kept)) = self.first.get(key.place())
             && kept.key == key
         {
             return Name::clone(&kept.name);
         }
-        self.share_otherwise(text, part)
+        self.share_otherwise(text.get(part).unwrap_or_default())
     }
 
     /// Shares a text of some length, one that is the second in its place, or one that is not known yet.
     #[inline(never)]
-    fn share_otherwise(&mut self, text: &str, part: Range<usize>) -> Name {
-        let text = text.get(part).unwrap_or_default();
+    fn share_otherwise(&mut self, text: &str) -> Name {
         let key = Key::of(text.as_bytes());
-        let mut kept = self.places.get(key.place()).into_iter().flat_map(|place| &place.kept).flatten();
-        match kept.find(|kept| kept.key == key && *kept.name == *text) {
+        let is_it = |kept: &&Kept| kept.key == key && *kept.name == *text;
+        let first = self.first.get(key.place()).and_then(Option::as_ref).filter(is_it);
+        let second = || self.others.get(key.place()).and_then(|others| others.second.as_ref()).filter(is_it);
+        match first.or_else(second) {
             Some(kept) => Name::clone(&kept.name),
             None if text.len() > LONGEST => Name::from(text),
             None => self.learn(key, text),
@@ -77,18 +83,38 @@ impl Names {
 
     /// A name that is not kept yet. It will be when it comes again: many never do, and must not push out one that does.
     fn learn(&mut self, key: Key, text: &str) -> Name {
-        let name = Name::from(text);
         // Many parsers read a few words only: the memory is taken when there is something to remember.
-        self.places.resize(PLACES, Place::default());
-        let Place { kept: [first, second], seen } = &mut self.places[key.place()];
-        if seen.contains(&key) {
-            let free = if first.is_none() { first } else { second };
-            *free = Some(Kept { key, name: Name::clone(&name) });
-        } else {
-            *seen = [key, seen[0]];
+        if self.others.is_empty() {
+            self.first.resize(PLACES, None);
+            self.others.resize(PLACES, Others::default());
         }
+        let (first, others) = (&mut self.first[key.place()], &mut self.others[key.place()]);
+        if !others.seen.contains(&key) {
+            others.seen = [key, others.seen[0]];
+            return Name::from(text);
+        }
+        let name = lasting(text);
+        let free = if first.is_none() { first } else { &mut others.second };
+        *free = Some(Kept { key, name: Name::clone(&name) });
         name
     }
+}
+
+/// The name that stays for as long as the process runs, for a text that has come again in a file: nobody counts who has it, and with it
+/// no two threads are in each other's way. Once there are very many such names, others are counted as usual.
+fn lasting(text: &str) -> Name {
+    static LASTING: LazyLock<Mutex<HashSet<Name>>> = LazyLock::new(Mutex::default);
+    const MOST: usize = 1 << 16;
+    let mut lasting = LASTING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(name) = lasting.get(text) {
+        return Name::clone(name);
+    }
+    let name = Name::from(text);
+    if lasting.len() < MOST {
+        name.leak();
+        lasting.insert(Name::clone(&name));
+    }
+    name
 }
 
 /// What is left of the bytes from the start of a text on that has so many.
@@ -115,6 +141,7 @@ impl Key {
     }
 
     /// The key of any text.
+    #[inline]
     fn of(text: &[u8]) -> Self {
         let mut bytes = [0; 16];
         if text.len() <= SHORT {
