@@ -41,8 +41,10 @@ pub enum TokenKind {
     OpenHeredoc,
     /// The line that ends a heredoc, without its line end.
     CloseHeredoc,
-    /// Characters of a quoted string, with escapes as written.
+    /// Characters of a quoted string that stand for themselves.
     QuotedText,
+    /// Characters of a quoted string of which some do not stand for themselves, or might not: backslashes, dollar and percent signs.
+    EscapedText,
     /// Characters of a heredoc (at most a line of it) or of a bare template.
     Text,
     /// A line end inside of quotes, where none may be.
@@ -200,6 +202,11 @@ impl TokenKind {
             Self::OpenInterpolation | Self::OpenDirective => Some(Self::CloseSequence),
             _ => None,
         }
+    }
+
+    /// Whether it is characters of a quoted string.
+    pub(crate) const fn is_quoted_text(self) -> bool {
+        matches!(self, Self::QuotedText | Self::EscapedText)
     }
 
     /// Whether this kind closes something.

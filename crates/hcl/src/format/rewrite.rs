@@ -154,7 +154,12 @@ impl Finder<'_> {
             match self.tokens.kind(index) {
                 TokenKind::OpenQuote => quotes += 1,
                 TokenKind::CloseQuote => quotes -= 1,
-                TokenKind::OpenInterpolation | TokenKind::CloseSequence | TokenKind::QuotedText if quotes <= 0 => {
+                TokenKind::OpenInterpolation
+                | TokenKind::CloseSequence
+                | TokenKind::QuotedText
+                | TokenKind::EscapedText
+                    if quotes <= 0 =>
+                {
                     return false;
                 }
                 _ => {}

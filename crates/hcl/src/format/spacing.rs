@@ -11,8 +11,8 @@ pub(super) fn space_after(before: Option<&Piece<'_>>, token: &Piece<'_>, next: &
         (T::Identifier, T::OpenParenthesis | T::DoubleColon) | (T::DoubleColon, T::Identifier) => false,
         (T::Dot, _) | (_, T::Dot | T::Comma | T::Ellipsis) => false,
         (T::Comma, _) => true,
-        (T::QuotedText | T::Text | T::OpenQuote | T::OpenHeredoc, _) => false,
-        (_, T::QuotedText | T::Text | T::CloseQuote | T::CloseHeredoc) => false,
+        (T::QuotedText | T::EscapedText | T::Text | T::OpenQuote | T::OpenHeredoc, _) => false,
+        (_, T::QuotedText | T::EscapedText | T::Text | T::CloseQuote | T::CloseHeredoc) => false,
         // `for x in [a]` is no index.
         (T::Identifier, _) if token.text == "in" && before == Some(T::Identifier) => true,
         (T::Identifier | T::Number, T::OpenBracket) => false,

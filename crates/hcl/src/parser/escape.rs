@@ -6,8 +6,7 @@ use groma_diagnostics::Diagnostic;
 
 use super::Parser;
 use crate::ast::Name;
-use crate::scanner::is_unescaped;
-use crate::token::Token;
+use crate::token::{Token, TokenKind};
 
 /// The doubled signs that stand for the beginning of a sequence.
 fn doubled_sign(text: &str) -> Option<&'static str> {
@@ -49,8 +48,7 @@ pub(super) fn plain_text(text: &str) -> Cow<'_, str> {
 impl<'a> Parser<'a> {
     /// The characters that the quoted text of a token stands for, shared.
     pub(super) fn quoted_text(&mut self, token: Token) -> Name {
-        let text = self.text_of(token);
-        if is_unescaped(text) {
+        if token.kind == TokenKind::QuotedText {
             return self.name_of(token);
         }
         let text = self.unescaped(token);
@@ -60,7 +58,7 @@ impl<'a> Parser<'a> {
     /// The characters that the quoted text of a token stands for.
     pub(super) fn unescaped(&mut self, token: Token) -> Cow<'a, str> {
         let text = self.text_of(token);
-        if is_unescaped(text) {
+        if token.kind == TokenKind::QuotedText {
             return Cow::Borrowed(text);
         }
         let mut result = String::with_capacity(text.len());

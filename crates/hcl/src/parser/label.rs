@@ -19,7 +19,7 @@ impl<'a> Parser<'a> {
         loop {
             let token = self.at;
             match self.kind() {
-                TokenKind::QuotedText => {
+                TokenKind::QuotedText | TokenKind::EscapedText => {
                     let part = self.bump();
                     text.push_str(&self.unescaped(part));
                 }
@@ -76,7 +76,7 @@ impl<'a> Parser<'a> {
             }
             close += 1;
         }
-        let quote = if self.tokens.kind(close + 1) == TokenKind::QuotedText { close + 2 } else { close + 1 };
+        let quote = if self.tokens.kind(close + 1).is_quoted_text() { close + 2 } else { close + 1 };
         let after = self.tokens.kind(quote + 1);
         let is_header = matches!(after, TokenKind::OpenQuote | TokenKind::OpenBrace | TokenKind::Identifier);
         if lines == 0 || self.tokens.kind(quote) != TokenKind::CloseQuote || !is_header {

@@ -132,7 +132,7 @@ impl Parser<'_> {
         let (first, second) = (self.at + 1, self.at + 2);
         let is_line_end = |index: &usize| self.tokens.kind(*index) == TokenKind::QuotedNewline;
         let begins = self.tokens.kind(self.at) == TokenKind::OpenQuote;
-        let second = (self.tokens.kind(first) == TokenKind::QuotedText).then_some(second);
+        let second = self.tokens.kind(first).is_quoted_text().then_some(second);
         begins.then(|| [Some(first), second].into_iter().flatten().find(is_line_end)).flatten()
     }
 

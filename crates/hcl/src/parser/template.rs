@@ -94,14 +94,18 @@ impl<'a> Parser<'a> {
         if self.kind() != TokenKind::OpenQuote {
             return None;
         }
-        let open = self.at;
-        let (text, close) = match (self.tokens.kind(open + 1), self.tokens.kind(open + 2)) {
-            (TokenKind::QuotedText, TokenKind::CloseQuote) => (self.quoted_text(self.tokens.at(open + 1)), open + 2),
-            (TokenKind::CloseQuote, _) => (Name::new(), open + 1),
+        let (open, rest) = self.tokens.list.get(self.at..)?.split_first()?;
+        let (text, close, length) = match rest {
+            [text, close, ..] if text.kind.is_quoted_text() && close.kind == TokenKind::CloseQuote => {
+                (Some(*text), close, 3)
+            }
+            [close, ..] if close.kind == TokenKind::CloseQuote => (None, close, 2),
             _ => return None,
         };
-        self.go_to(close + 1);
-        Some((text, self.span_at(open).to(self.span_at(close))))
+        let span = self.origin.span(open.start, close.end);
+        let text = text.map_or_else(Name::new, |text| self.quoted_text(text));
+        self.go_to(self.at + length);
+        Some((text, span))
     }
 
     /// The template of `span`, after which comes what is at `end`.
@@ -142,7 +146,7 @@ impl<'a> Parser<'a> {
                     self.bump();
                     break;
                 }
-                TokenKind::QuotedText => {
+                TokenKind::QuotedText | TokenKind::EscapedText => {
                     self.bump();
                     let text = self.unescaped(token);
                     pieces.add_text(text, self.span(token));

@@ -11,7 +11,7 @@ use groma_diagnostics::{begins_name, continues_name};
 use crate::token::{Token, TokenKind, Tokens};
 pub use names::is_identifier;
 use names::{NAME, identifier_length, run};
-pub(crate) use names::{is_unescaped, looks_like_an_item};
+pub(crate) use names::looks_like_an_item;
 
 /// Splits a text of the native syntax into tokens.
 pub fn tokenize(text: &str) -> Tokens {
@@ -187,8 +187,10 @@ impl<'a> Scanner<'a> {
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b' ' | b'\t' => {
-                    let rest = &self.bytes[self.at + 1..];
-                    self.at += 1 + rest.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(rest.len());
+                    self.at += 1;
+                    while self.bytes.get(self.at) == Some(&b' ') {
+                        self.at += 1;
+                    }
                 }
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.name(),
                 b'0'..=b'9' => self.number(),
@@ -305,6 +307,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A name that begins with a letter of ASCII.
+    #[inline]
     fn name(&mut self) {
         let mut length = run(&self.bytes[self.at..], NAME);
         if !self.peek(length).is_ascii() {

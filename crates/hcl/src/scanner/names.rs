@@ -8,8 +8,6 @@ pub(super) const NAME: u8 = 1;
 pub(super) const QUOTED_PLAIN: u8 = 2;
 /// A byte that means nothing but itself in other templates, and does not end a line.
 pub(super) const TEMPLATE_PLAIN: u8 = 4;
-/// A byte that begins neither an escape nor a sequence in a quoted string.
-const UNESCAPED: u8 = 8;
 
 static CLASSES: [u8; 256] = classes();
 
@@ -27,9 +25,6 @@ const fn classes() -> [u8; 256] {
         if !matches!(character, b'$' | b'%' | b'\n') {
             table[byte] |= TEMPLATE_PLAIN;
         }
-        if !matches!(character, b'\\' | b'$' | b'%') {
-            table[byte] |= UNESCAPED;
-        }
         byte += 1;
     }
     table
@@ -40,23 +35,17 @@ const fn is(byte: u8, class: u8) -> bool {
 }
 
 /// How many bytes at the start of `bytes` are of `class`.
-#[inline]
+#[inline(always)]
 pub(super) fn run(bytes: &[u8], class: u8) -> usize {
-    // Runs are short, and for eight bytes one look at the length is enough.
-    let (eights, rest) = bytes.as_chunks::<8>();
-    let mut length = 0;
-    for eight in eights {
-        match eight.iter().position(|byte| !is(*byte, class)) {
-            Some(at) => return length + at,
-            None => length += 8,
+    let mut rest = bytes;
+    // For so many bytes one look at the length is enough, and most runs are shorter.
+    while let Some((some, more)) = rest.split_first_chunk::<16>() {
+        if let Some(at) = some.iter().position(|byte| !is(*byte, class)) {
+            return bytes.len() - rest.len() + at;
         }
+        rest = more;
     }
-    length + rest.iter().position(|byte| !is(*byte, class)).unwrap_or(rest.len())
-}
-
-/// Whether the text of a quoted string stands for itself, without escapes.
-pub(crate) fn is_unescaped(text: &str) -> bool {
-    run(text.as_bytes(), UNESCAPED) == text.len()
+    bytes.len() - rest.len() + rest.iter().position(|byte| !is(*byte, class)).unwrap_or(rest.len())
 }
 
 /// Whether a line begins like an argument, or is a block's header or end.

@@ -29,10 +29,7 @@ impl Scanner<'_> {
     }
 
     pub(super) fn quoted(&mut self) {
-        let end = self.quoted_run(self.bytes.len());
-        if end > self.at {
-            self.emit(TokenKind::QuotedText, end - self.at);
-        }
+        self.quoted_run(self.bytes.len());
         match self.bytes.get(self.at) {
             Some(b'"') => {
                 self.emit(TokenKind::CloseQuote, 1);
@@ -54,9 +51,10 @@ impl Scanner<'_> {
         }
     }
 
-    /// Where the plain characters from here end.
-    fn quoted_run(&self, limit: usize) -> usize {
+    /// The characters from here to a sequence or the end of the string or the line, if there are any.
+    fn quoted_run(&mut self, limit: usize) {
         let mut end = self.at;
+        let mut kind = TokenKind::QuotedText;
         while let Some(rest) = self.bytes.get(end..limit) {
             end += run(rest, QUOTED_PLAIN);
             let Some(byte) = self.bytes[..limit].get(end) else { break };
@@ -75,8 +73,11 @@ impl Scanner<'_> {
                 },
                 _ => break,
             }
+            kind = TokenKind::EscapedText;
         }
-        end.min(self.bytes.len())
+        if end > self.at {
+            self.emit(kind, end.min(self.bytes.len()) - self.at);
+        }
     }
 
     /// A string that is broken at its line end: where it is closed, if the author meant it to go on.
@@ -115,10 +116,9 @@ impl Scanner<'_> {
             b'\r' => self.emit(TokenKind::QuotedText, 1),
             _ if self.at >= until => self.mode = Mode::Quoted,
             _ => {
-                let end = self.quoted_run(until);
-                if end > self.at {
-                    self.emit(TokenKind::QuotedText, end - self.at);
-                } else if !self.sequence() {
+                let start = self.at;
+                self.quoted_run(until);
+                if self.at == start && !self.sequence() {
                     self.mode = Mode::Quoted;
                 }
             }
