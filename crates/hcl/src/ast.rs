@@ -22,6 +22,9 @@ pub struct Expression {
 }
 
 /// The forms of an expression.
+// Two whole words: the compiler moves them as such. With a tag of one byte it takes them apart into pieces that overlap, and each move
+// waits for the one before.
+#[repr(u64)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpressionKind {
     /// Stands where the parser has reported an error; evaluates to an unknown value without a further message.

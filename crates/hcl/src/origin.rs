@@ -22,14 +22,14 @@ pub(crate) struct Shift {
 
 impl Origin<'_> {
     /// The span of bytes of the text.
-    pub(crate) fn span(&self, start: u32, end: u32) -> Span {
-        Span::new(self.address(start), self.address(end))
-    }
-
     #[inline]
-    fn address(&self, offset: u32) -> u32 {
+    pub(crate) fn span(&self, start: u32, end: u32) -> Span {
         // A file of the native syntax has no shifts, and every node asks.
-        if self.shifts.is_empty() { self.base + offset } else { self.shifted(offset) }
+        if self.shifts.is_empty() {
+            Span::new(self.base + start, self.base + end)
+        } else {
+            Span::new(self.shifted(start), self.shifted(end))
+        }
     }
 
     #[cold]

@@ -65,8 +65,6 @@ pub enum TokenKind {
     Minus,
     /// `%`
     Percent,
-    /// `=`
-    Equal,
     /// `==`
     EqualEqual,
     /// `!=`
@@ -83,6 +81,10 @@ pub enum TokenKind {
     And,
     /// `||`
     Or,
+    /// `?`
+    Question,
+    /// `=`
+    Equal,
     /// `!`
     Bang,
     /// `.`
@@ -95,8 +97,6 @@ pub enum TokenKind {
     Ellipsis,
     /// `=>`
     FatArrow,
-    /// `?`
-    Question,
     /// `:`
     Colon,
     /// `&`, which the language does not have, as all that follow.

@@ -1,5 +1,6 @@
 //! What is taken from a term: attributes, indexes, splats.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Span};
@@ -42,12 +43,36 @@ enum Access {
 }
 
 impl Parser<'_> {
-    /// The reference that begins with the name `token`.
-    pub(super) fn reference(&mut self, token: Token) -> Expression {
+    /// The reference that begins with the name `token` and those `attributes`, which have been read.
+    pub(super) fn reference(&mut self, token: Token, attributes: Range<usize>) -> Expression {
+        let span = self.origin.span(token.start, self.tokens.end(attributes.end - 1));
         let root = self.ident_of(token);
+        let dots = attributes.step_by(2);
+        if !self.is_at_access() {
+            let steps = dots.map(|dot| self.attribute_step(dot));
+            return Expression::new(ExpressionKind::Traversal(Traversal::new(root, steps, span)), span);
+        }
         let steps = self.scratch.steps.mark();
-        let span = self.attribute_steps(root.span);
+        for dot in dots {
+            let step = self.attribute_step(dot);
+            self.scratch.steps.push(step);
+        }
         self.accesses(Chain { start: Term::Root(root), steps, span })
+    }
+
+    /// The tokens from `first` on that are attributes: each a dot and a name with nothing in between.
+    pub(super) fn attributes_at(&self, first: usize) -> Range<usize> {
+        let (pairs, _) = self.tokens.list.get(first..).unwrap_or_default().as_chunks();
+        let is_attribute = |[dot, name]: &[Token; 2]| dot.kind == TokenKind::Dot && name.kind == TokenKind::Identifier;
+        let count = pairs.iter().position(|pair| !is_attribute(pair)).unwrap_or(pairs.len());
+        first..first + 2 * count
+    }
+
+    /// The step of the dot with an index and the name after it.
+    fn attribute_step(&mut self, dot: usize) -> Step {
+        let name = self.tokens.at(dot + 1);
+        let span = self.origin.span(self.tokens.start(dot), name.end);
+        Step::Attribute { name: self.name_of(name), span }
     }
 
     /// `value` with everything that is taken from it.
@@ -79,18 +104,6 @@ impl Parser<'_> {
             }
         }
         self.end_chain(chain)
-    }
-
-    /// The attributes that come first, which is all that is taken from most names; the span of everything from `span` on.
-    fn attribute_steps(&mut self, mut span: Span) -> Span {
-        while self.kind() == TokenKind::Dot && self.tokens.kind(self.at + 1) == TokenKind::Identifier {
-            let dot = self.next_span();
-            self.go_to(self.at + 1);
-            let step = self.attribute_step(dot);
-            span = span.to(step.span());
-            self.scratch.steps.push(step);
-        }
-        span
     }
 
     /// Makes the source of a larger expression, which ends with `span`, of everything so far.
@@ -140,7 +153,7 @@ impl Parser<'_> {
         let dot = self.bump();
         let dot = self.span(dot);
         match self.kind() {
-            TokenKind::Identifier => Access::Step(self.attribute_step(dot)),
+            TokenKind::Identifier => Access::Step(self.named_step(dot)),
             TokenKind::Number => match self.legacy_index(dot) {
                 Ok(step) => Access::Step(step),
                 Err(span) => Access::Invalid(span),
@@ -154,7 +167,8 @@ impl Parser<'_> {
         }
     }
 
-    fn attribute_step(&mut self, dot: Span) -> Step {
+    /// The step whose name is next, after its dot.
+    fn named_step(&mut self, dot: Span) -> Step {
         let token = self.bump();
         Step::Attribute { name: self.name_of(token), span: dot.to(self.span(token)) }
     }
@@ -188,7 +202,7 @@ impl Parser<'_> {
         while let Some(dot) = self.accept(TokenKind::Dot) {
             let dot = self.span(dot);
             let step = match self.kind() {
-                TokenKind::Identifier => self.attribute_step(dot),
+                TokenKind::Identifier => self.named_step(dot),
                 TokenKind::Number => match self.legacy_index(dot) {
                     Ok(step) => step,
                     Err(wrong) => return Access::Invalid(marker.to(wrong)),

@@ -6,38 +6,57 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 
 use super::Parser;
 use super::scratch::{Mark, Scratch};
-use crate::ast::Name;
-use crate::body::{Attribute, Block, Lines, NativeBody, NativeHead, Own};
+use crate::ast::{Ident, Name};
+use crate::body::{Attribute, Lines, NativeBody, NativeHead, Own};
 use crate::origin::Origin;
 use crate::scanner;
 use crate::token::TokenKind;
-
-/// What a line of a body holds.
-pub(super) enum Item {
-    Attribute(Attribute),
-    Block(Block),
-}
 
 /// A body that is being read; what stands in it is on the parser's stacks.
 pub(super) struct Items {
     attributes: Mark,
     blocks: Mark,
+    /// What the names of the arguments look like, to see at once that one is new.
+    looks: Looks,
     /// Where each argument is, once there are many.
-    index: HashMap<Name, usize>,
+    index: Index,
     /// Whether it was known before where blocks end.
     nesting_known: bool,
 }
 
+/// What names look like, each a bit of 64: a name that looks like none of them is none of them.
+#[derive(Clone, Copy, Default)]
+struct Looks(u64);
+
+impl Looks {
+    fn of(name: &str) -> Self {
+        let bytes = name.as_bytes();
+        let sum = match bytes {
+            [first, .., last] => bytes.len() + 5 * usize::from(*first) + 11 * usize::from(*last),
+            _ => 0,
+        };
+        Self(1 << (sum % 64))
+    }
+
+    /// Adds `look`; whether there was none like it.
+    fn add(&mut self, look: Self) -> bool {
+        let is_new = self.0 & look.0 == 0;
+        self.0 |= look.0;
+        is_new
+    }
+}
+
+/// Few bodies need one.
+type Index = Option<Box<HashMap<Name, usize>>>;
+
 /// With fewer arguments than this, looking at each of them is the quickest.
 const FEW: usize = 16;
 
-fn find<'a>(index: &mut HashMap<Name, usize>, attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
+fn find<'a>(index: &mut Index, attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
     if attributes.len() < FEW {
-        // Names of one file are shared: most that differ do so in length or at their ends, which are quick to look at.
-        let (length, last) = (name.len(), name.as_bytes().last());
-        let alike = |other: &str| other.len() == length && other.as_bytes().last() == last && other == name;
-        return attributes.iter().find(|attribute| alike(&attribute.name.name));
+        return attributes.iter().find(|attribute| *attribute.name.name == *name);
     }
+    let index = index.get_or_insert_default();
     for (at, attribute) in attributes.iter().enumerate().skip(index.len()) {
         index.insert(Name::clone(&attribute.name.name), at);
     }
@@ -89,7 +108,8 @@ impl Parser<'_> {
     pub(super) fn begin_body(&self) -> Items {
         let Scratch { attributes, blocks, .. } = &self.scratch;
         let nesting_known = !self.nesting_lost;
-        Items { attributes: attributes.mark(), blocks: blocks.mark(), index: HashMap::new(), nesting_known }
+        let (attributes, blocks) = (attributes.mark(), blocks.mark());
+        Items { attributes, blocks, looks: Looks::default(), index: None, nesting_known }
     }
 
     fn end_file_body(&mut self, items: Items, own: Own) -> NativeBody {
@@ -146,11 +166,7 @@ impl Parser<'_> {
             TokenKind::Newline => {
                 self.bump();
             }
-            TokenKind::Identifier => match self.checked_item() {
-                Some(Item::Attribute(attribute)) => self.add_attribute(items, attribute),
-                Some(Item::Block(block)) => self.scratch.blocks.push(block),
-                None => {}
-            },
+            TokenKind::Identifier => self.item(items),
             TokenKind::OpenQuote if self.is_quoted_name() => self.not_an_item(),
             _ if self.after_problem => self.skip_item(),
             _ => self.not_an_item(),
@@ -159,31 +175,29 @@ impl Parser<'_> {
 
     /// Whether the string that is next stands where the name of an argument should: a mistake of its own, whatever was before.
     fn is_quoted_name(&self) -> bool {
-        let text = usize::from(self.tokens.kind(self.at + 1) == TokenKind::QuotedText);
+        let text = usize::from(self.tokens.kind(self.at + 1).is_quoted_text());
         let close = self.at + 1 + text;
         self.tokens.kind(close) == TokenKind::CloseQuote && self.kind_after(close) == TokenKind::Equal
     }
 
-    /// An item, noting whether it had a problem.
-    fn checked_item(&mut self) -> Option<Item> {
-        let problems = self.problems;
-        let item = self.item();
-        self.after_problem = self.problems > problems;
-        item
+    #[inline]
+    pub(super) fn add_attribute(&mut self, items: &mut Items, attribute: Attribute) {
+        if items.looks.add(Looks::of(&attribute.name.name)) || !self.is_redefined(items, &attribute.name) {
+            self.scratch.attributes.push(attribute);
+        }
     }
 
-    pub(super) fn add_attribute(&mut self, items: &mut Items, attribute: Attribute) {
+    /// Whether there is an argument of that name, which is told.
+    fn is_redefined(&mut self, items: &mut Items, name: &Ident) -> bool {
         let attributes = self.scratch.attributes.since(items.attributes);
-        let Some(first) = find(&mut items.index, attributes, &attribute.name.name) else {
-            self.scratch.attributes.push(attribute);
-            return;
-        };
-        let name = &attribute.name.name;
+        let Some(first) = find(&mut items.index, attributes, &name.name) else { return false };
         let place = self.line_of(first.name.span).map(|line| format!(" on line {line}")).unwrap_or_default();
         let detail = format!(
-            "The argument \"{name}\" has been set already{place}. Each argument may be set once; remove one of the two."
+            "The argument \"{}\" has been set already{place}. Each argument may be set once; remove one of the two.",
+            name.name
         );
-        self.value_error(Diagnostic::error("Attribute redefined", detail).at(attribute.name.span));
+        self.value_error(Diagnostic::error("Attribute redefined", detail).at(name.span));
+        true
     }
 
     fn not_an_item(&mut self) {

@@ -84,6 +84,11 @@ impl<'a> Parser<'a> {
         self.text.get(token.range()).unwrap_or_default()
     }
 
+    /// The bytes of a token.
+    pub(super) fn bytes_of(&self, token: Token) -> &'a [u8] {
+        self.text.as_bytes().get(token.range()).unwrap_or_default()
+    }
+
     /// The place of a token; the end of the text counts as the empty span there.
     #[inline]
     pub(super) fn span(&self, token: Token) -> Span {

@@ -28,16 +28,24 @@ const fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     })
 }
 
+/// Whether an expression goes on with the token after an operand. The kinds stand side by side in [`TokenKind`], which makes this quick.
+const fn goes_on(kind: TokenKind) -> bool {
+    binary_operator(kind).is_some() || matches!(kind, TokenKind::Question)
+}
+
 /// The weakest binding.
 const ANY_OPERATOR: u8 = 1;
 
 impl Parser<'_> {
     /// An expression.
     pub(crate) fn expression(&mut self) -> Expression {
-        let start = self.next;
-        match self.nested(Self::conditional) {
-            Some(expression) => expression,
-            None => Expression::invalid(self.span(start)),
+        match self.descend() {
+            Ok(around) => {
+                let expression = self.conditional();
+                self.ascend(around);
+                expression
+            }
+            Err(place) => Expression::invalid(place),
         }
     }
 
@@ -56,7 +64,17 @@ impl Parser<'_> {
 
     fn conditional(&mut self) -> Expression {
         let problems = self.problems;
-        let condition = self.operation(ANY_OPERATOR);
+        let mut expression = self.operand();
+        // Most expressions are one operand.
+        if goes_on(self.kind()) {
+            expression = self.conditional_from(expression, problems);
+        }
+        expression
+    }
+
+    /// The conditional or operation that begins with the operand `first`, before which there were so many `problems`.
+    fn conditional_from(&mut self, first: Expression, problems: usize) -> Expression {
+        let condition = self.operation_from(first, ANY_OPERATOR, problems);
         if self.lost_since(problems) || self.accept(TokenKind::Question).is_none() {
             return condition;
         }
@@ -80,7 +98,12 @@ impl Parser<'_> {
     /// Operands with operators between them that bind at least as strongly as `weakest`.
     fn operation(&mut self, weakest: u8) -> Expression {
         let problems = self.problems;
-        let mut left = self.operand();
+        let first = self.operand();
+        self.operation_from(first, weakest, problems)
+    }
+
+    /// The operation that begins with the operand `left`, before which there were so many `problems`.
+    fn operation_from(&mut self, mut left: Expression, weakest: u8, problems: usize) -> Expression {
         while let Some((operator, strength)) = binary_operator(self.kind()) {
             if strength < weakest || self.lost_since(problems) {
                 break;
@@ -130,17 +153,21 @@ impl Parser<'_> {
 
     /// What begins with a name, with everything that is taken from it: a keyword, a call or a reference.
     fn named(&mut self) -> Expression {
-        let token = self.bump();
-        if matches!(self.kind(), TokenKind::OpenParenthesis | TokenKind::DoubleColon) {
+        let token = self.next;
+        // Attributes are all that is taken from most names.
+        let attributes = self.attributes_at(self.at + 1);
+        self.go_to(attributes.end);
+        if attributes.is_empty() && matches!(self.kind(), TokenKind::OpenParenthesis | TokenKind::DoubleColon) {
             let call = self.call(token);
             return self.taken_from(call);
         }
-        let kind = match self.text_of(token) {
-            "true" => ExpressionKind::Bool(true),
-            "false" => ExpressionKind::Bool(false),
-            "null" => ExpressionKind::Null,
-            _ => return self.reference(token),
+        let kind = match self.bytes_of(token) {
+            b"true" => ExpressionKind::Bool(true),
+            b"false" => ExpressionKind::Bool(false),
+            b"null" => ExpressionKind::Null,
+            _ => return self.reference(token, attributes),
         };
+        self.go_to(attributes.start);
         let keyword = Expression::new(kind, self.span(token));
         self.taken_from(keyword)
     }
@@ -159,7 +186,7 @@ impl Parser<'_> {
     fn number(&mut self) -> Expression {
         let token = self.bump();
         let span = self.span(token);
-        if !is_number(self.text_of(token)) {
+        if !is_number(self.bytes_of(token)) {
             let detail = "This is no number: a number is digits, then perhaps a decimal point with digits, then perhaps \
                           an exponent such as e10.";
             self.value_error(Diagnostic::error("Invalid number literal", detail).at(span));
@@ -203,13 +230,13 @@ impl Parser<'_> {
 }
 
 /// Whether a number token makes sense: one decimal point at most, one exponent at most, and in that order.
-pub(super) fn is_number(text: &str) -> bool {
-    if text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return true;
-    }
-    let mut parts = text.splitn(2, ['e', 'E']);
+fn is_number(text: &[u8]) -> bool {
+    let is_digits = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+    let mut parts = text.splitn(2, |byte| matches!(byte, b'e' | b'E'));
     let mantissa = parts.next().unwrap_or_default();
-    let exponent = parts.next().map(|exponent| exponent.trim_start_matches(['+', '-']));
-    mantissa.bytes().filter(|byte| *byte == b'.').count() <= 1
-        && exponent.is_none_or(|exponent| exponent.bytes().all(|byte| byte.is_ascii_digit()))
+    let exponent = parts.next().map(|exponent| match exponent {
+        [b'+' | b'-', digits @ ..] => digits,
+        _ => exponent,
+    });
+    is_digits(text) || mantissa.iter().filter(|byte| **byte == b'.').count() <= 1 && exponent.is_none_or(is_digits)
 }

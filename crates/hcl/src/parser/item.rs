@@ -3,31 +3,37 @@
 use groma_diagnostics::{Diagnostic, Span};
 
 use super::Parser;
-use super::body::{Item, Items};
-use crate::ast::{Ident, Name};
+use super::body::Items;
+use crate::ast::{Expression, Ident, Name};
 use crate::body::{Attribute, Block, Body, Label, Lines};
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
-    /// The argument or block whose name is next, with its line end.
-    pub(super) fn item(&mut self) -> Option<Item> {
+    /// Reads the argument or block whose name is next, with its line end, and notes whether it had a problem.
+    pub(super) fn item(&mut self, items: &mut Items) {
+        let problems = self.problems;
         let token = self.bump();
         let name = self.ident_of(token);
         match self.kind() {
             TokenKind::Equal => {
                 let attribute = self.attribute(name);
                 self.end_of_line(&attribute);
-                Some(Item::Attribute(attribute))
+                self.after_problem = self.problems > problems;
+                self.add_attribute(items, attribute);
+                return;
             }
-            TokenKind::OpenQuote | TokenKind::OpenBrace | TokenKind::Identifier => Some(Item::Block(self.block(name))),
+            TokenKind::OpenQuote | TokenKind::OpenBrace | TokenKind::Identifier => {
+                let block = self.block(name);
+                self.scratch.blocks.push(block);
+            }
             _ => {
                 self.neither_argument_nor_block(&name);
                 // It may be a header that has lost its brace, and then the one that closes has none either.
                 self.nesting_lost |= self.kind() == TokenKind::Newline;
                 self.skip_item();
-                None
             }
         }
+        self.after_problem = self.problems > problems;
     }
 
     fn neither_argument_nor_block(&mut self, name: &Ident) {
@@ -43,22 +49,33 @@ impl Parser<'_> {
     fn attribute(&mut self, name: Ident) -> Attribute {
         self.bump();
         let problems = self.problems;
-        let mut expression = self.expression();
+        let mut attribute = Attribute { name, expression: self.expression() };
         if self.problems > problems {
-            // What is wrong with a value may be found after its end.
-            let end = expression.span.end().max(self.span_at(self.lost_at).start());
-            expression.span = Span::new(expression.span.start(), end);
+            self.reach_to_problem(&mut attribute.expression);
         }
-        Attribute { name, expression }
+        attribute
     }
 
+    /// What is wrong with a value may be found after its end.
+    #[cold]
+    fn reach_to_problem(&self, value: &mut Expression) {
+        let end = value.span.end().max(self.span_at(self.lost_at).start());
+        value.span = Span::new(value.span.start(), end);
+    }
+
+    #[inline]
     fn end_of_line(&mut self, attribute: &Attribute) {
+        if self.kind() == TokenKind::Newline && !self.recovering {
+            self.bump();
+        } else {
+            self.broken_end_of_line(attribute);
+        }
+    }
+
+    /// The end of the text, or what does not belong behind an argument.
+    fn broken_end_of_line(&mut self, attribute: &Attribute) {
         let found = self.next_span();
         match self.kind() {
-            TokenKind::Newline if !self.recovering => {
-                self.bump();
-                return;
-            }
             TokenKind::End if !self.recovering => return,
             _ if self.recovering => {}
             TokenKind::Comma => {
@@ -78,7 +95,7 @@ impl Parser<'_> {
 
     /// The label in a string whose closing quote is missing, where it goes on to the brace that opens the block.
     fn label_with_brace(&mut self, text: &str) -> Option<Name> {
-        let label = text.trim_end().strip_suffix('{').filter(|_| self.recovering)?;
+        let label = if self.recovering { text.trim_end().strip_suffix('{')? } else { return None };
         Some(self.names.share_text(label.trim_end()))
     }
 

@@ -81,6 +81,9 @@ enum Newlines {
     Ignored,
 }
 
+/// How many operations stand in each other at a level.
+struct Height(u32);
+
 /// A bracket that is open.
 #[derive(Clone, Copy)]
 struct Expected {
@@ -189,16 +192,26 @@ impl<'a> Parser<'a> {
 
     /// Runs `parse` one level deeper, or gives nothing when there are too many levels already.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        if self.nesting >= MAX_NESTING {
-            self.too_deep();
-            return None;
-        }
-        let around = std::mem::take(&mut self.height);
-        self.nesting += 1;
+        let around = self.descend().ok()?;
         let result = parse(self);
+        self.ascend(around);
+        Some(result)
+    }
+
+    /// Goes one level deeper and gives the height around, for the way back. Where there are too many levels already, says so and gives
+    /// the place.
+    fn descend(&mut self) -> Result<Height, Span> {
+        if self.nesting >= MAX_NESTING {
+            return Err(self.too_deep());
+        }
+        self.nesting += 1;
+        Ok(Height(std::mem::take(&mut self.height)))
+    }
+
+    /// Comes back from one level deeper.
+    fn ascend(&mut self, Height(around): Height) {
         self.nesting -= 1;
         self.height = around.max(self.height + 1);
-        Some(result)
     }
 
     /// Counts an operation around what was parsed last; false when there are too many.
@@ -210,7 +223,8 @@ impl<'a> Parser<'a> {
         self.height < MAX_HEIGHT
     }
 
-    fn too_deep(&mut self) {
+    #[cold]
+    fn too_deep(&mut self) -> Span {
         let detail = format!(
             "At most {MAX_NESTING} brackets, blocks or templates may stand in each other here, and at most {MAX_HEIGHT} \
              operations. Give parts of this a name of their own in \"locals\" and refer to them."
@@ -220,6 +234,7 @@ impl<'a> Parser<'a> {
         // What remains has been written by no person; looking for the ends of all that is open would take long.
         self.nesting_lost = true;
         self.skip_to_end();
+        span
     }
 
     fn kind(&self) -> TokenKind {
