@@ -77,9 +77,6 @@ impl Parser<'_> {
 
     /// `value` with everything that is taken from it.
     pub(super) fn taken_from(&mut self, value: Expression) -> Expression {
-        if !self.is_at_access() {
-            return value;
-        }
         let (steps, span) = (self.scratch.steps.mark(), value.span);
         self.accesses(Chain { start: Term::Value(value), steps, span })
     }
@@ -141,7 +138,7 @@ impl Parser<'_> {
         selectors
     }
 
-    fn is_at_access(&self) -> bool {
+    pub(super) fn is_at_access(&self) -> bool {
         matches!(self.kind(), TokenKind::Dot | TokenKind::OpenBracket)
     }
 

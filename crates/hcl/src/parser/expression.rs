@@ -130,17 +130,13 @@ impl Parser<'_> {
         self.syntax_error(Diagnostic::error("Invalid expression", detail).at(found));
     }
 
-    /// A term with everything that is taken from it.
+    /// A term, or an operator before its operand, with everything that is taken from it.
     fn operand(&mut self) -> Expression {
-        match self.kind() {
-            TokenKind::Minus => self.unary(UnaryOperator::Negate),
-            TokenKind::Bang => self.unary(UnaryOperator::Not),
-            TokenKind::Identifier => self.named(),
-            _ => {
-                let term = self.term();
-                self.taken_from(term)
-            }
+        let mut operand = self.term();
+        if self.is_at_access() {
+            operand = self.taken_from(operand);
         }
+        operand
     }
 
     fn unary(&mut self, operator: UnaryOperator) -> Expression {
@@ -151,15 +147,14 @@ impl Parser<'_> {
         Expression::new(ExpressionKind::Unary(Arc::new(Unary { operator, operand, symbol })), span)
     }
 
-    /// What begins with a name, with everything that is taken from it: a keyword, a call or a reference.
+    /// What begins with a name: a keyword, a call, or a reference with everything that is taken from it.
     fn named(&mut self) -> Expression {
         let token = self.next;
         // Attributes are all that is taken from most names.
         let attributes = self.attributes_at(self.at + 1);
         self.go_to(attributes.end);
         if attributes.is_empty() && matches!(self.kind(), TokenKind::OpenParenthesis | TokenKind::DoubleColon) {
-            let call = self.call(token);
-            return self.taken_from(call);
+            return self.call(token);
         }
         let kind = match self.bytes_of(token) {
             b"true" => ExpressionKind::Bool(true),
@@ -168,17 +163,19 @@ impl Parser<'_> {
             _ => return self.reference(token, attributes),
         };
         self.go_to(attributes.start);
-        let keyword = Expression::new(kind, self.span(token));
-        self.taken_from(keyword)
+        Expression::new(kind, self.span(token))
     }
 
     fn term(&mut self) -> Expression {
         match self.kind() {
+            TokenKind::Identifier => self.named(),
             TokenKind::OpenQuote | TokenKind::OpenHeredoc => self.template_term(),
             TokenKind::Number => self.number(),
             TokenKind::OpenBracket => self.tuple(),
             TokenKind::OpenBrace => self.object(),
             TokenKind::OpenParenthesis => self.parentheses(),
+            TokenKind::Minus => self.unary(UnaryOperator::Negate),
+            TokenKind::Bang => self.unary(UnaryOperator::Not),
             _ => self.no_expression(),
         }
     }
