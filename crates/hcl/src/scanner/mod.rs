@@ -10,8 +10,8 @@ use groma_diagnostics::{begins_name, continues_name};
 
 use crate::token::{Token, TokenKind, Tokens};
 pub use names::is_identifier;
-use names::{NAME, identifier_length, run};
 pub(crate) use names::looks_like_an_item;
+use names::{NAME, identifier_length, run};
 
 /// Splits a text of the native syntax into tokens.
 pub fn tokenize(text: &str) -> Tokens {
