@@ -5,8 +5,15 @@ use unicode_segmentation::UnicodeSegmentation;
 /// The grapheme clusters of a text, by the rules of Unicode 15: later ones take the consonants that a virama joins (`क्ष`) for one
 /// cluster, and Terraform counts each of them.
 pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
-    text.graphemes(true).flat_map(|cluster| Consonants { rest: cluster })
+    let parts = text.split_inclusive(REPLACEMENT).flat_map(|part| match part.strip_suffix(REPLACEMENT) {
+        Some(before) => [before, &part[before.len()..]],
+        None => [part, ""],
+    });
+    parts.flat_map(|part| part.graphemes(true)).flat_map(|cluster| Consonants { rest: cluster })
 }
+
+/// What stands for bytes that are no text. Terraform takes it for a cluster of its own, whatever is around it.
+const REPLACEMENT: char = '\u{FFFD}';
 
 /// How many grapheme clusters a text has, see [`clusters`].
 pub fn cluster_count(text: &str) -> usize {
@@ -60,6 +67,16 @@ mod tests {
         assert_eq!(clusters("ক্ত").count(), 2);
         assert_eq!(clusters("നമ്മ്ള").count(), 4);
         assert_eq!(clusters("क्\u{200D}ष").collect::<Vec<_>>(), ["क्\u{200D}", "ष"]);
+    }
+
+    #[test]
+    fn the_replacement_character_is_apart_from_everything() {
+        assert_eq!(
+            clusters("\u{600}\u{FFFD}\u{301}\u{301}x").collect::<Vec<_>>(),
+            ["\u{600}", "\u{FFFD}", "\u{301}\u{301}", "x"]
+        );
+        assert_eq!(clusters("\u{FFFD}\u{FFFD}").count(), 2);
+        assert_eq!(clusters("").count(), 0);
     }
 
     #[test]
