@@ -8,7 +8,7 @@ use groma_lang::{Scope, evaluate};
 use groma_value::{Marks, Type, Value, convert::convert};
 
 use super::dynamic::Expansion;
-use super::node::{Blocks, Entry, Node, SlotNode};
+use super::node::{Blocks, Dynamic, Entry, Node, SlotNode};
 use super::structure::count_problem;
 use crate::Name;
 use crate::schema::{Item, Nesting, Slot};
@@ -72,13 +72,37 @@ fn argument(slot: &Slot, expression: &Expression, scope: &dyn Scope, diagnostics
     }
 }
 
+/// Where a block stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// What is wrong with it by itself is told here.
+    header: Span,
+    /// That it is one too many is told here.
+    counted: Span,
+}
+
+impl Place {
+    fn written_out(header: Span) -> Self {
+        Self { header, counted: header }
+    }
+
+    /// Of a block that a dynamic block makes: where there can be several, it is the content that is one too many.
+    fn made_by(dynamic: &Dynamic, nesting: Nesting) -> Self {
+        let counted = match nesting {
+            Nesting::Single | Nesting::Group => dynamic.header,
+            Nesting::List | Nesting::Set | Nesting::Map => dynamic.content.missing,
+        };
+        Self { header: dynamic.header, counted }
+    }
+}
+
 /// Blocks of one kind as they are found, before they become one value.
 #[derive(Default)]
 struct Gathered {
     values: Vec<Value>,
     labels: Vec<Name>,
     taken: HashSet<Name>,
-    headers: Vec<Span>,
+    counted: Vec<Span>,
     unknown: bool,
     failed: bool,
 }
@@ -92,21 +116,23 @@ impl Blocks {
             match entry {
                 Entry::Static { label, header, node } => {
                     let value = node.evaluate(scope, diagnostics);
-                    gathered.add(label.as_ref().map(|label| label.value.clone()), value, *header, slot, diagnostics);
+                    let label = label.as_ref().map(|label| label.value.clone());
+                    gathered.add(label, value, Place::written_out(*header), slot, diagnostics);
                 }
                 Entry::Dynamic(dynamic) => {
                     all_static = false;
+                    let place = Place::made_by(dynamic, self.nested.nesting());
                     match dynamic.expand(scope, diagnostics) {
                         None => gathered.failed = true,
                         Some(Expansion::Unknown(marks)) if is_one => {
-                            gathered.add(None, dynamic.content.undecided(&marks), dynamic.header, slot, diagnostics);
+                            gathered.add(None, dynamic.content.undecided(&marks), place, slot, diagnostics);
                         }
                         Some(Expansion::Unknown(_)) => gathered.unknown = true,
                         Some(Expansion::Blocks(blocks, marks)) => {
                             for (label, value) in blocks {
                                 // How many there are is a part of the secret, where there can be several.
                                 let value = if is_one { value } else { marked(value, &marks) };
-                                gathered.add(label, value, dynamic.header, slot, diagnostics);
+                                gathered.add(label, value, place, slot, diagnostics);
                             }
                         }
                     }
@@ -120,7 +146,7 @@ impl Blocks {
             return Value::unknown(slot.item.ty());
         }
         if !all_static {
-            diagnostics.append(count_problem(&slot.name, &self.nested, &gathered.headers, missing));
+            diagnostics.append(count_problem(&slot.name, &self.nested, &gathered.counted, missing));
         }
         self.combine(gathered, &slot.item)
     }
@@ -148,18 +174,18 @@ impl Blocks {
 }
 
 impl Gathered {
-    fn add(&mut self, label: Option<Name>, value: Value, header: Span, slot: &Slot, diagnostics: &mut Diagnostics) {
+    fn add(&mut self, label: Option<Name>, value: Value, place: Place, slot: &Slot, diagnostics: &mut Diagnostics) {
         if let Some(label) = label {
             if !self.taken.insert(label.clone()) {
                 let kind = &slot.name;
                 let detail =
                     format!("A block \"{kind}\" with the label \"{label}\" is there already. Labels must be unique.");
-                diagnostics.push(Diagnostic::error(format!("Duplicate {kind} block"), detail).at(header));
+                diagnostics.push(Diagnostic::error(format!("Duplicate {kind} block"), detail).at(place.header));
                 return;
             }
             self.labels.push(label);
         }
         self.values.push(value);
-        self.headers.push(header);
+        self.counted.push(place.counted);
     }
 }

@@ -136,7 +136,7 @@ fn has_dynamic_blocks(block: &Block, is_json: bool) -> bool {
     }
 }
 
-/// What is wrong with the number of blocks whose headers are `headers`.
+/// What is wrong with the number of blocks that stand at `headers`.
 pub(super) fn count_problem(kind: &str, nested: &NestedBlock, headers: &[Span], missing: Span) -> Option<Diagnostic> {
     let single = matches!(nested.nesting(), Nesting::Single | Nesting::Group);
     let count = headers.len() as u64;

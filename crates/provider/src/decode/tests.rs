@@ -280,7 +280,11 @@ fn names_in_the_content_of_dynamic_blocks_are_looked_at_even_where_try_would_hid
 #[test]
 fn counts_of_dynamic_blocks_are_checked_when_they_are_known() {
     let text = "name = \"n\"\ndynamic \"rule\" {\n for_each = [1, 2, 3]\n content {\n port = rule.value\n }\n}\n";
-    assert!(decode(text).problems[0].contains("Too many rule blocks"));
+    let too_many = "{ | Too many rule blocks: No more than 2 \"rule\" blocks are allowed.";
+    assert_eq!(decode(text).problems, [too_many], "where the content begins");
+    let text = "name = \"n\"\ndynamic \"timeouts\" {\n for_each = [1, 2]\n content {\n port = 1\n }\n}\n";
+    let twice = decode(&format!("{text}rule {{\n port = 1\n}}\n")).problems;
+    assert!(twice[0].starts_with("dynamic \"timeouts\" | Duplicate timeouts block"), "{twice:?}");
     let text = "name = \"n\"\ndynamic \"rule\" {\n for_each = []\n content {\n port = rule.value\n }\n}\n";
     assert!(decode(text).problems[0].contains("Insufficient rule blocks"));
 }
