@@ -1,5 +1,6 @@
 //! What people do to a configuration from one run to the next.
 
+use super::blocks;
 use super::generate::{keys, known, resource, value};
 use super::project::{Module, Repetition};
 use super::random::Random;
@@ -26,6 +27,9 @@ pub fn change(random: &mut Random, module: &mut Module) {
 fn inputs(random: &mut Random, module: &mut Module) {
     let at = random.below(module.resources.len().max(1));
     if let Some(resource) = module.resources.get_mut(at) {
+        if let Some(pieces) = &mut resource.pieces {
+            return blocks::change(random, pieces);
+        }
         let argument = if random.chance(60) { &mut resource.input } else { &mut resource.triggers };
         *argument = random.chance(85).then(|| value(random));
     }
@@ -59,13 +63,15 @@ fn instances(random: &mut Random, module: &mut Module) {
     let Some(resource) = module.resources.get_mut(at) else { return };
     let now = other(random, &resource.repetition);
     if random.chance(40) {
-        let address = format!("terraform_data.{}", resource.name);
+        let address = resource.address();
         module.statements.extend(moved(random, &address, &resource.repetition, &now));
     }
     // What `each` and `count` stand for is gone with them.
     if matches!(resource.input.as_deref(), Some("each.key" | "each.value" | "each.value.n" | "count.index")) {
         resource.input = None;
     }
+    let stays = |text: &str| !["each.", "count."].iter().any(|own| text.contains(own));
+    resource.pieces.iter_mut().for_each(|pieces| pieces.retain(|piece| stays(&piece.text)));
     resource.repetition = now;
 }
 
@@ -79,11 +85,12 @@ fn instances_of_call(random: &mut Random, module: &mut Module) {
 }
 
 fn renamed(random: &mut Random, module: &mut Module) {
-    let Some(from) = random.one_of(&module.resources).map(|resource| resource.name.clone()) else { return };
+    let Some(resource) = random.one_of(&module.resources) else { return };
+    let (ty, from) = (resource.type_name(), resource.name.clone());
     let to = format!("n{from}");
     module.rename(&from, &to);
     if random.chance(80) {
-        module.statements.push(format!("moved {{\n  from = terraform_data.{from}\n  to = terraform_data.{to}\n}}\n"));
+        module.statements.push(format!("moved {{\n  from = {ty}.{from}\n  to = {ty}.{to}\n}}\n"));
     }
 }
 
@@ -94,11 +101,11 @@ fn statement_of_removal(random: &mut Random, address: &str) -> String {
 
 fn removed(random: &mut Random, module: &mut Module) {
     let unused: Vec<usize> =
-        (0..module.resources.len()).filter(|at| !module.mentions(&module.resources[*at].name)).collect();
+        (0..module.resources.len()).filter(|at| !module.mentions(&module.resources[*at])).collect();
     let Some(at) = random.one_of(&unused) else { return };
     let gone = module.resources.remove(*at);
     if random.chance(40) {
-        module.statements.push(statement_of_removal(random, &format!("terraform_data.{}", gone.name)));
+        module.statements.push(statement_of_removal(random, &gone.address()));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Configurations out of numbers.
 
-use super::project::{Call, Data, Module, Output, Repetition, Resource};
+use super::blocks::{self, Writer};
+use super::project::{Call, Data, Module, Output, Repetition, Resource, Types};
 use super::random::Random;
 
 /// The other state that data read, in the folder of the root module.
@@ -100,11 +101,17 @@ pub struct Known<'a> {
     resources: &'a [Resource],
     data: &'a [Data],
     call: Option<&'a Call>,
+    types: Types,
 }
 
 impl Known<'_> {
+    /// There is nothing else.
+    pub fn nothing() -> Self {
+        Self { resources: &[], data: &[], call: None, types: Types::WithBlocks }
+    }
+
     /// Something that depends on something else, if there is anything.
-    fn reference(self, random: &mut Random) -> String {
+    pub fn reference(self, random: &mut Random) -> String {
         match random.below(10) {
             0 | 1 => self.of_data(random),
             2 => self.of_module(random),
@@ -136,24 +143,32 @@ impl Known<'_> {
 
     fn of_resource(self, random: &mut Random) -> Option<String> {
         let resource = random.one_of(self.resources)?;
-        let address = format!("terraform_data.{}", resource.name);
-        let attribute = random.pick(ATTRIBUTES);
+        let address = resource.address();
+        let is_plain = resource.pieces.is_none();
+        let attribute = random.pick(if is_plain { ATTRIBUTES } else { blocks::PARTS });
+        // There need not be such a part of a block.
+        let is_part = attribute.contains(['.', '[']);
         let all = |random: &mut Random| match &resource.repetition {
+            Repetition::Single if is_part => format!("try({address}.{attribute}, \"w\")"),
             Repetition::Single => format!("{address}.{attribute}"),
             Repetition::Count(_) if random.chance(20) => format!("length({address})"),
+            _ if is_part => format!("[for x in {address} : try(x.{attribute}, \"w\")]"),
             Repetition::Count(_) => format!("{address}[*].{attribute}"),
             Repetition::ForEach(_) | Repetition::Map(_) => format!("{{ for k, v in {address} : k => v.{attribute} }}"),
         };
         let keys = resource.repetition.keys();
         Some(match random.one_of(&keys) {
-            Some(key) if random.chance(60) => format!("{address}{key}.{attribute}"),
+            Some(key) if random.chance(60) => match is_part {
+                true => format!("try({address}{key}.{attribute}, \"w\")"),
+                false => format!("{address}{key}.{attribute}"),
+            },
             _ => all(random),
         })
     }
 
     /// A whole resource, as `depends_on` and `replace_triggered_by` name it.
     fn resource(self, random: &mut Random) -> Option<String> {
-        Some(format!("terraform_data.{}", random.one_of(self.resources)?.name))
+        Some(random.one_of(self.resources)?.address())
     }
 
     fn composed(self, random: &mut Random) -> String {
@@ -182,31 +197,44 @@ impl Known<'_> {
 
 /// What everything of a module may mention.
 pub fn known(module: &Module) -> Known<'_> {
-    Known { resources: &module.resources, data: &module.data, call: module.call.as_deref() }
+    Known { resources: &module.resources, data: &module.data, call: module.call.as_deref(), types: module.types }
 }
 
-fn lifecycle(random: &mut Random, known: Known<'_>) -> Vec<String> {
+/// What lifecycle blocks mention of a type.
+struct Mentions {
+    ignored: &'static [&'static str],
+    conditions: &'static [&'static str],
+}
+
+const OF_BUILT_IN: Mentions = Mentions {
+    ignored: &["[input]", "all", "[triggers_replace]", "[input.a]", "[input[0]]", "[input, triggers_replace]"],
+    conditions: &["self.id != \"\"", "self.input != 1"],
+};
+
+const WITH_BLOCKS: Mentions = Mentions { ignored: blocks::IGNORED, conditions: blocks::CONDITIONS };
+
+fn lifecycle(random: &mut Random, known: Known<'_>, mentions: &Mentions) -> Vec<String> {
     let mut lines = Vec::new();
     if random.chance(20) {
         lines.push(format!("create_before_destroy = {}", random.pick(&["true", "false"])));
     }
     if random.chance(20) {
-        let ignored = ["[input]", "all", "[triggers_replace]", "[input.a]", "[input[0]]", "[input, triggers_replace]"];
-        lines.push(format!("ignore_changes = {}", random.pick(&ignored)));
+        lines.push(format!("ignore_changes = {}", random.pick(mentions.ignored)));
     }
     if let Some(trigger) = random.one_of(known.resources).filter(|_| random.chance(15)) {
         let part = match &trigger.repetition {
+            Repetition::Single if trigger.pieces.is_some() => random.pick(blocks::TRIGGERS),
             Repetition::Single => random.pick(&["", ".input", ".id", ".output"]),
             _ => "",
         };
-        lines.push(format!("replace_triggered_by = [terraform_data.{}{part}]", trigger.name));
+        lines.push(format!("replace_triggered_by = [{}{part}]", trigger.address()));
     }
     if random.chance(15) {
         let condition = random.pick(&["var.v != 7", "local.l != 9", "var.v == 1"]);
         lines.push(format!("precondition {{\n  condition = {condition}\n  error_message = \"before ${{var.v}}\"\n}}"));
     }
     if random.chance(10) {
-        let condition = random.pick(&["self.id != \"\"", "self.input != 1"]);
+        let condition = random.pick(mentions.conditions);
         lines.push(format!("postcondition {{\n  condition = {condition}\n  error_message = \"after\"\n}}"));
     }
     if random.chance(5) {
@@ -230,17 +258,41 @@ pub fn resource(random: &mut Random, name: String, known: Known<'_>) -> Resource
         Repetition::ForEach(_) => Some("each.key"),
         Repetition::Map(_) => Some(random.pick(&["each.value", "each.value.n", "each.key"])),
     };
+    if known.types == Types::WithBlocks && random.chance(75) {
+        return thing(random, name, known, repetition, own);
+    }
     let input = match own {
         Some(own) if random.chance(40) => Some(own.to_owned()),
         _ => random.chance(80).then(|| known.expression(random)),
     };
     Resource {
         name,
+        pieces: None,
         repetition,
         input,
         triggers: random.chance(40).then(|| known.expression(random)),
         depends_on: known.resource(random).filter(|_| random.chance(15)),
-        lifecycle: lifecycle(random, known),
+        lifecycle: lifecycle(random, known, &OF_BUILT_IN),
+        provisioner: random.chance(10).then(|| provisioner(random)),
+    }
+}
+
+/// The same of a type with blocks.
+fn thing(
+    random: &mut Random,
+    name: String,
+    known: Known<'_>,
+    repetition: Repetition,
+    own: Option<&'static str>,
+) -> Resource {
+    Resource {
+        name,
+        pieces: Some(Writer { random, known, own }.body()),
+        repetition,
+        input: None,
+        triggers: None,
+        depends_on: known.resource(random).filter(|_| random.chance(15)),
+        lifecycle: lifecycle(random, known, &WITH_BLOCKS),
         provisioner: random.chance(10).then(|| provisioner(random)),
     }
 }
@@ -260,13 +312,13 @@ fn output(random: &mut Random, name: String, known: Known<'_>) -> Output {
     Output {
         name,
         value: known.reference(random),
-        sensitive: random.chance(40),
+        sensitive: random.chance(if known.types == Types::WithBlocks { 75 } else { 40 }),
         depends_on: known.resource(random).filter(|_| random.chance(10)),
     }
 }
 
 /// A module that calls others to that depth at most.
-pub fn module(random: &mut Random, depth: usize) -> Module {
+pub fn module(random: &mut Random, depth: usize, types: Types) -> Module {
     let mut module = Module {
         variable: 1 + u8::from(random.chance(50)),
         local: random.pick(&["var.v", "3"]).to_owned(),
@@ -276,6 +328,7 @@ pub fn module(random: &mut Random, depth: usize) -> Module {
         check: None,
         call: None,
         statements: Vec::new(),
+        types,
     };
     let resources = 1 + random.below(4);
     for at in 0..resources {
@@ -319,6 +372,6 @@ fn call(random: &mut Random, caller: &Module, depth: usize) -> Call {
             _ => known.reference(random),
         },
         depends_on: known.resource(random).filter(|_| random.chance(20)),
-        module: module(random, depth),
+        module: module(random, depth, caller.types),
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::change::change;
 use super::generate::{OTHER_STATE, module};
-use super::project::Module;
+use super::project::{Module, Types};
 use super::random::Random;
 use crate::common::scenario::{plan_document, state_of};
 use crate::common::{Folder, Ran};
@@ -110,9 +110,9 @@ impl Ended {
 }
 
 /// The life of that number.
-pub fn life(seed: u64) -> Vec<Step> {
+pub fn life(seed: u64, types: Types) -> Vec<Step> {
     let mut random = Random::new(seed);
-    let mut project = module(&mut random, 2);
+    let mut project = module(&mut random, 2, types);
     let mut steps = vec![Step { files: project.files(), command: Vec::new(), options: Vec::new() }];
     for _ in 0..1 + random.below(3) {
         let command = command(&mut random, &project);

@@ -2,12 +2,15 @@
 //! Terraform too, and everything that came of it is held against that: exit codes, summaries, plan documents, states. `GROMA_LIVES` is how
 //! many (5), from the seed `GROMA_SEED` (1).
 //!
-//! What this program makes of some that it leads as Terraform does is recorded in short: `lives.txt`, written anew with `GROMA_UPDATE=1`.
+//! What this program makes of some that it leads as Terraform does is recorded in short: `lives.txt` and, for resources of a type with blocks,
+//! `lives_of_blocks.txt`, written anew with `GROMA_UPDATE=1`.
 
+mod blocks;
 mod change;
 mod differences;
 mod evening;
 mod generate;
+mod kit;
 mod life;
 mod project;
 mod random;
@@ -17,7 +20,9 @@ use std::fmt::Write as _;
 use crate::common::Folder;
 use crate::common::even::{first_difference, terraform};
 use differences::Found;
+use kit::Kit;
 use life::{Step, lead, life};
+use project::Types;
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -35,40 +40,61 @@ fn text(steps: &[Step]) -> String {
     text
 }
 
-/// The lives in the record. Terraform was asked about each.
+/// The lives in the records. Terraform was asked about each.
 const RECORDED: std::ops::Range<u64> = 1000..1040;
 
-#[test]
-fn lives_are_led_as_recorded() {
+fn led_as_recorded(types: Types, record: &str, folder: impl Fn() -> Folder) {
     let mut lines = String::new();
     for seed in RECORDED {
         writeln!(lines, "life {seed}").unwrap();
-        let steps = life(seed);
-        let outcomes = lead(&steps, &Folder::new());
+        let steps = life(seed, types);
+        let outcomes = lead(&steps, &folder());
         for (step, outcome) in steps.iter().zip(&outcomes) {
             let asked: Vec<&str> = step.command.iter().chain(&step.options).map(String::as_str).collect();
             writeln!(lines, "  {}", format!("plan {}", asked.join(" ")).trim_end()).unwrap();
             outcome.in_short().into_iter().for_each(|line| writeln!(lines, "    {line}").unwrap());
         }
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/made_up/lives.txt");
+    let path = format!("{}/tests/it/made_up/{record}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("GROMA_UPDATE").is_some() {
-        std::fs::write(path, &lines).unwrap();
+        std::fs::write(&path, &lines).unwrap();
     }
     let record = std::fs::read_to_string(path).unwrap();
     assert!(record == lines, "{}", first_difference(&record, &lines));
 }
 
 #[test]
+fn lives_are_led_as_recorded() {
+    led_as_recorded(Types::BuiltIn, "lives.txt", Folder::new);
+}
+
+#[test]
+fn lives_of_blocks_are_led_as_recorded() {
+    let kit = Kit::new();
+    led_as_recorded(Types::WithBlocks, "lives_of_blocks.txt", || kit.attached_in(Folder::new()));
+}
+
+#[test]
 fn lives_are_led_as_terraform_leads_them() {
+    led_as_terraform_leads_them(Types::BuiltIn, |folder| folder);
+}
+
+#[test]
+fn lives_of_blocks_are_led_as_terraform_leads_them() {
+    let kit = Kit::new();
+    led_as_terraform_leads_them(Types::WithBlocks, |folder| kit.attached_in(folder));
+}
+
+fn led_as_terraform_leads_them(types: Types, prepared: impl Fn(Folder) -> Folder) {
     let Some(program) = terraform() else { return };
     let (first, count) = (number("GROMA_SEED", 1), number("GROMA_LIVES", 5));
     let mut wrong = String::new();
     let (mut steps_led, mut different, mut meant) = (0, 0, 0);
     for seed in first..first + count {
-        let steps = life(seed);
-        let ours = lead(&steps, &Folder::new());
-        let theirs = lead(&steps, &Folder::for_program(&program).with("TF_CLI_ARGS", "-no-color"));
+        let steps = life(seed, types);
+        let ours = lead(&steps, &prepared(Folder::new()));
+        let theirs = prepared(Folder::for_program(&program).with("TF_CLI_ARGS", "-no-color"));
+        let theirs = lead(&steps, &theirs);
         steps_led += steps.len();
         match differences::first(&steps, theirs, ours) {
             Found::Nothing => {}

@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter, Write as _};
 
+use super::blocks::Piece;
+use super::kit;
+
 /// A module with what it calls.
 #[derive(Clone, Debug)]
 pub struct Module {
@@ -18,12 +21,25 @@ pub struct Module {
     pub call: Option<Box<Call>>,
     /// Whole blocks: what has moved, what is removed, what is imported.
     pub statements: Vec<String>,
+    /// What its resources are.
+    pub types: Types,
 }
 
-/// A resource of the one type that needs nothing but the program itself.
+/// What resources are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Types {
+    /// Of the one type that needs nothing but the program itself.
+    BuiltIn,
+    /// Many are of a type with blocks.
+    WithBlocks,
+}
+
+/// A resource of the one type that needs nothing but the program itself, or of one with blocks.
 #[derive(Clone, Debug)]
 pub struct Resource {
     pub name: String,
+    /// What is in it, if its type has blocks.
+    pub pieces: Option<Vec<Piece>>,
     pub repetition: Repetition,
     pub input: Option<String>,
     pub triggers: Option<String>,
@@ -82,6 +98,16 @@ impl Repetition {
     }
 }
 
+impl Resource {
+    pub fn type_name(&self) -> &'static str {
+        if self.pieces.is_some() { "kit_thing" } else { "terraform_data" }
+    }
+
+    pub fn address(&self) -> String {
+        format!("{}.{}", self.type_name(), self.name)
+    }
+}
+
 impl Module {
     /// The files of it and of what it calls, by their names.
     pub fn files(&self) -> BTreeMap<String, String> {
@@ -99,7 +125,8 @@ impl Module {
 
     /// A resource has another name, and so has whatever mentions it in this module.
     pub fn rename(&mut self, from: &str, to: &str) {
-        let (old, new) = (format!("terraform_data.{from}"), format!("terraform_data.{to}"));
+        let Some(ty) = self.resources.iter().find(|one| one.name == from).map(Resource::type_name) else { return };
+        let (old, new) = (format!("{ty}.{from}"), format!("{ty}.{to}"));
         let again = |text: &mut String| *text = text.replace(&old, &new);
         for resource in &mut self.resources {
             if resource.name == from {
@@ -107,6 +134,7 @@ impl Module {
             }
             resource.lifecycle.iter_mut().for_each(again);
             resource.provisioner.iter_mut().flatten().for_each(again);
+            resource.pieces.iter_mut().flatten().for_each(|piece| again(&mut piece.text));
             [&mut resource.input, &mut resource.triggers, &mut resource.depends_on]
                 .into_iter()
                 .flatten()
@@ -128,10 +156,10 @@ impl Module {
     }
 
     /// Whether anything but a resource itself mentions it.
-    pub fn mentions(&self, name: &str) -> bool {
+    pub fn mentions(&self, resource: &Resource) -> bool {
         let mut others = self.clone();
-        others.resources.retain(|resource| resource.name != name);
-        others.to_string().contains(&format!("terraform_data.{name}"))
+        others.resources.retain(|other| other.name != resource.name);
+        others.to_string().contains(&resource.address())
     }
 
     /// The addresses of the instances of resources, here and below.
@@ -139,7 +167,7 @@ impl Module {
         let mut found = Vec::new();
         for resource in &self.resources {
             let keys = resource.repetition.keys();
-            found.extend(keys.into_iter().map(|key| format!("{prefix}terraform_data.{}{key}", resource.name)));
+            found.extend(keys.into_iter().map(|key| format!("{prefix}{}{key}", resource.address())));
         }
         if let Some(call) = &self.call {
             for key in call.repetition.keys() {
@@ -180,6 +208,9 @@ impl Display for Repetition {
 
 impl Display for Module {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.types == Types::WithBlocks {
+            f.write_str(kit::REQUIREMENT)?;
+        }
         writeln!(f, "variable \"v\" {{\n  default = {}\n}}\n\nlocals {{\n  l = {}\n}}\n", self.variable, self.local)?;
         self.resources.iter().try_for_each(|resource| writeln!(f, "{resource}"))?;
         self.data.iter().try_for_each(|data| writeln!(f, "{data}"))?;
@@ -201,7 +232,8 @@ impl Display for Module {
 
 impl Display for Resource {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "resource \"terraform_data\" \"{}\" {{\n{}", self.name, self.repetition)?;
+        writeln!(f, "resource \"{}\" \"{}\" {{\n{}", self.type_name(), self.name, self.repetition)?;
+        self.pieces.iter().flatten().try_for_each(|piece| writeln!(f, "{}", piece.text))?;
         argument(f, "input", self.input.as_ref())?;
         argument(f, "triggers_replace", self.triggers.as_ref())?;
         depends_on(f, self.depends_on.as_ref())?;
