@@ -225,6 +225,8 @@ impl Writer<'_, '_> {
             };
         }
         match self.random.below(10) {
+            // Labels have to be known.
+            _ if kind == "m" => self.random.pick(COLLECTIONS).to_owned(),
             0 => format!("try({}, null) == \"x\" ? [\"a\"] : [\"a\", \"b\"]", self.known.reference(self.random)),
             1 => format!("[for x in [\"a\", \"b\"] : x if {} != null]", self.known.reference(self.random)),
             2 => format!("try(toset(keys({})), [\"a\"])", self.known.reference(self.random)),

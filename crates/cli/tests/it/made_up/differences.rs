@@ -60,6 +60,22 @@ const ROWS: &[Meant] = &[
         evening: Ends,
     },
     Meant {
+        matter: "labels of a dynamic block over something that is not known yet",
+        applies: |_, theirs, ours| {
+            theirs.planned.says("Error: Invalid dynamic block label")
+                && !ours.planned.says("Error: Invalid dynamic block label")
+        },
+        evening: Ends,
+    },
+    Meant {
+        matter: "a secret that is not known yet as an argument of",
+        applies: |step, theirs, ours| {
+            let tries = step.files.values().any(|text| text.contains("try("));
+            tries && theirs.planned.code != 1 && ours.planned.says("Error: Output refers to sensitive values")
+        },
+        evening: Ends,
+    },
+    Meant {
         matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
         applies: |step, theirs, _| step.is_partial() && theirs.planned.says("Error: Invalid index"),
         evening: Ends,
@@ -291,6 +307,7 @@ fn difference(theirs: &Outcome, ours: &Outcome) -> String {
         ("command", format!("{:?}", theirs.command), format!("{:?}", ours.command)),
         ("plan", ended(&theirs.planned), ended(&ours.planned)),
         ("document", pretty(&theirs.plan), pretty(&ours.plan)),
+        ("text", theirs.told.clone(), ours.told.clone()),
         ("apply", applied(theirs), applied(ours)),
         ("state", pretty(&theirs.state), pretty(&ours.state)),
     ];

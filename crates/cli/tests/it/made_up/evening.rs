@@ -81,7 +81,7 @@ fn without_data_below(module: &mut Json) {
 
 pub fn without_outputs(outcome: &mut Outcome) {
     blank(&mut outcome.state, "/outputs");
-    blank(&mut outcome.plan, "/planned_values/outputs");
+    remove(&mut outcome.plan, "/planned_values", "outputs");
     // A state of which nothing but outputs is planned is there with them only.
     for name in ["output_changes", "prior_state"] {
         outcome.plan.iter_mut().filter_map(Json::as_object_mut).for_each(|document| drop(document.remove(name)));

@@ -8,6 +8,7 @@ use super::change::change;
 use super::generate::{OTHER_STATE, module};
 use super::project::{Module, Types};
 use super::random::Random;
+use crate::common::even::even_ids;
 use crate::common::scenario::{plan_document, state_of};
 use crate::common::{Folder, Ran};
 
@@ -28,6 +29,8 @@ pub struct Outcome {
     /// How the command on the state ended.
     pub command: Option<i32>,
     pub planned: Ended,
+    /// What is to be done, as it is told to people.
+    pub told: String,
     /// The plan as a document, where there is one.
     pub plan: Option<Json>,
     /// How its apply ended.
@@ -192,12 +195,22 @@ fn outcome(step: &Step, folder: &Folder) -> Outcome {
     let ran = run(&["plan", "-input=false", "-out=p", "-detailed-exitcode"], &step.options);
     let planned = Ended::of(&ran);
     if planned.code == 1 {
-        return Outcome { command, planned, plan: None, applied: None, state: None };
+        return Outcome { command, planned, told: String::new(), plan: None, applied: None, state: None };
     }
     let plan = plan_document(&run(&["show", "-json", "p"], &[]));
     let applied = Ended::of(&run(&["apply", "-input=false", "p"], &[]));
     let state = serde_json::from_str(&state_of(folder)).ok().map(in_order);
-    Outcome { command, planned, plan: Some(plan), applied: Some(applied), state }
+    Outcome { command, planned, told: told(&ran), plan: Some(plan), applied: Some(applied), state }
+}
+
+/// The part of what is said that tells the actions and the changes of outputs.
+fn told(ran: &Ran) -> String {
+    let text = even_ids(&ran.out);
+    let begins =
+        |line: &&str| !line.contains("will perform the following actions:") && !line.starts_with("Changes to Outputs:");
+    let ends = |line: &&str| !line.starts_with(['─', '╷', '│']) && !line.starts_with("Warning: ");
+    let lines: Vec<&str> = text.lines().skip_while(begins).take_while(ends).collect();
+    lines.join("\n").replace("Groma will perform", "Terraform will perform").trim_end().to_owned()
 }
 
 /// Numbers before texts among the keys of one resource: Terraform writes them in any order.

@@ -101,7 +101,7 @@ fn led_as_terraform_leads_them(types: Types, prepared: impl Fn(Folder) -> Folder
             Found::Meant => meant += 1,
             Found::Other(what) => {
                 different += 1;
-                println!("seed {seed}: {}", what.lines().next().unwrap_or_default());
+                println!("seed {seed}: {what}");
                 writeln!(wrong, "##### seed {seed}\n{}\n{what}", text(&steps)).unwrap();
             }
         }
