@@ -3,6 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::common::Folder;
+use crate::made_up::kit::Kit;
 
 #[test]
 fn a_text_of_the_json_syntax_is_told_as_it_is_written() {
@@ -140,6 +141,36 @@ fn how_many_instances_there_are_makes_nothing_relevant() {
     let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
     let relevant = json!([{ "resource": "terraform_data.a", "attribute": ["id"] }]);
     assert_eq!(document["relevant_attributes"], relevant);
+}
+
+#[test]
+fn what_a_part_of_an_object_stands_on_is_relevant_as_far_as_its_schema_tells_it_apart() {
+    let kit = Kit::new();
+    let relevant = |part: &str| {
+        let folder = kit.attached_in(Folder::new());
+        let sources = ["name", "single", "second", "list", "over", "made"];
+        let sources = sources.map(|name| format!("resource \"terraform_data\" \"{name}\" {{}}\n")).concat();
+        let thing = "resource \"kit_thing\" \"t\" {\n  name = terraform_data.name.id\n  one {\n    a = terraform_data.single.id\n    \
+                     b = terraform_data.second.id\n  }\n  item {\n    k = terraform_data.list.id\n  }\n  dynamic \"grp\" {\n    \
+                     for_each = [terraform_data.over.id]\n    content {\n      a = terraform_data.made.id\n    }\n  }\n}\n";
+        // What is there already is not looked at.
+        folder.write("main.tf", &format!("{}{sources}{thing}", crate::made_up::kit::REQUIREMENT));
+        folder.ok(&["init"]);
+        folder.ok(&["apply", "-auto-approve"]);
+        folder.write("output.tf", &format!("output \"o\" {{\n  value = [kit_thing.t.{part}]\n}}\n"));
+        folder.ok(&["plan", "-out=p"]);
+        let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+        let all = document["relevant_attributes"].as_array().unwrap().clone();
+        let names = all.iter().filter_map(|one| one["resource"].as_str()?.strip_prefix("terraform_data."));
+        names.map(str::to_owned).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(relevant("name"), "name");
+    assert_eq!(relevant("one"), "second single");
+    assert_eq!(relevant("one.a"), "single");
+    assert_eq!(relevant("grp.a"), "made over");
+    assert_eq!(relevant("grp.b"), "over");
+    assert_eq!(relevant("item[0].k"), "", "one block of several leads no further");
+    assert_eq!(relevant("item[*].k"), "list made name over second single", "all of them stand for all of the body");
 }
 
 /// The document of a plan of these files.

@@ -4,9 +4,9 @@
 use std::collections::{HashMap, HashSet};
 
 use groma_address::{AbsResource, InstanceKey, ModuleInstance, Name, ResourceInstance};
-use groma_config::Resource;
-use groma_hcl::{BodySchema, Label, Step, Traversal};
+use groma_hcl::{Body, BodySchema, Label, Step, Traversal};
 use groma_lang::{Binding, for_each_traversal, instance_key};
+use groma_provider::{Block, Item, Nesting};
 use groma_value::{Path, PathStep, Type, Value};
 
 use super::ignore::steps_path;
@@ -24,7 +24,7 @@ pub(super) fn attributes(
     outputs: &[OutputChange],
     (mode, parting): (Mode, &[ResourceInstance]),
 ) -> Vec<RelevantAttribute> {
-    let mut search = Search::new(world.graph());
+    let mut search = Search::new(world.graph(), templates);
     let mut last: Option<&ResourceChange> = None;
     for change in changes.iter().filter(|change| change.action != Action::NoOp) {
         let one = &change.address;
@@ -50,7 +50,7 @@ pub(super) fn attributes(
         }
     }
     search.run();
-    search.end_at_dynamic_values(templates);
+    search.end_at_dynamic_values();
     search.finish()
 }
 
@@ -61,9 +61,11 @@ type Place = u32;
 struct Visit {
     place: Place,
     node: NodeIndex,
-    /// The argument or block of a resource that matters; all of them if none.
-    part: Option<Name>,
+    part: Part,
 }
+
+/// What of a resource matters: all of it, or an argument or a block, by the names of the blocks that it is in and its own.
+type Part = Box<[Name]>;
 
 /// A module instance, or module, and what of it was or will be looked at.
 struct Looked {
@@ -75,18 +77,20 @@ struct Looked {
 
 struct Search<'a> {
     graph: &'a ConfigGraph,
+    templates: &'a Templates,
     places: Vec<Looked>,
     by_address: HashMap<ModuleInstance, Place>,
-    parts: HashSet<(Place, NodeIndex, Name)>,
+    parts: HashSet<(Place, NodeIndex, Part)>,
     open: Vec<Visit>,
     /// By place and position in the module: numbers compare faster than addresses. One can be there many times.
     found: Vec<(Place, u32, Path)>,
 }
 
 impl<'a> Search<'a> {
-    fn new(graph: &'a ConfigGraph) -> Self {
+    fn new(graph: &'a ConfigGraph, templates: &'a Templates) -> Self {
         Self {
             graph,
+            templates,
             places: Vec::new(),
             by_address: HashMap::new(),
             parts: HashSet::new(),
@@ -109,7 +113,7 @@ impl<'a> Search<'a> {
     fn instance(&mut self, address: &ResourceInstance) {
         if let Some((index, node)) = self.graph.find_resource(&address.config_resource()) {
             let place = self.place(index, &address.module);
-            self.visit(Visit { place, node, part: None });
+            self.visit(Visit { place, node, part: Part::default() });
         }
     }
 
@@ -117,7 +121,7 @@ impl<'a> Search<'a> {
         let of = self.graph.module(index);
         if let Some(at) = of.config.outputs.get_index_of(name) {
             let place = self.place(index, module);
-            self.visit(Visit { place, node: of.output(at), part: None });
+            self.visit(Visit { place, node: of.output(at), part: Part::default() });
         }
     }
 
@@ -129,11 +133,11 @@ impl<'a> Search<'a> {
         };
         let is_new = match &visit.part {
             _ if *whole => false,
-            None => {
+            part if part.is_empty() => {
                 *whole = true;
                 true
             }
-            Some(part) => self.parts.insert((visit.place, visit.node, part.clone())),
+            part => self.parts.insert((visit.place, visit.node, part.clone())),
         };
         if is_new {
             self.open.push(visit);
@@ -145,18 +149,18 @@ impl<'a> Search<'a> {
             let index = self.places[place as usize].index;
             match self.graph.module(index).kind(node) {
                 NodeKind::Variable(at) => self.argument(place, at),
-                kind => mentioned(self.graph, index, kind, part.as_ref(), &mut |found| self.reference(place, found)),
+                kind => mentioned(self.graph, index, kind, &part, &mut |found| self.reference(place, found)),
             }
         }
     }
 
     /// What is in a value of any type is not told apart.
-    fn end_at_dynamic_values(&mut self, templates: &Templates) {
+    fn end_at_dynamic_values(&mut self) {
         for (place, position, path) in &mut self.found {
             let index = self.places[*place as usize].index;
             let key = path.steps().iter().take_while(|step| matches!(step, PathStep::Index(_))).count().min(1);
             let Some(PathStep::Attribute(name)) = path.steps().get(key) else { continue };
-            let Some(template) = templates.resource(index, *position) else { continue };
+            let Some(template) = self.templates.resource(index, *position) else { continue };
             let attribute = template.schema.block.attribute(name);
             if attribute.is_some_and(|attribute| matches!(attribute.ty(), Type::Dynamic)) {
                 while path.len() > key + 1 {
@@ -209,20 +213,22 @@ impl<'a> Search<'a> {
         match binding {
             Binding::Resource(at) | Binding::PrefixedResource(at) => {
                 let path = steps_path(rest);
-                let part = match path.steps().first() {
-                    Some(PathStep::Attribute(name)) => Some(name.clone()),
-                    _ => None,
-                };
+                let template = self.templates.resource(self.places[place as usize].index, at);
+                let part = followed(template.map(|template| &*template.schema.block), path.steps());
                 let path = match binding.index(found).and_then(instance_key) {
                     Some(InstanceKey::Int(index)) => Path::root().index(Value::number(index)).join(&path),
                     Some(InstanceKey::String(key)) => Path::root().index(Value::string(key)).join(&path),
                     Some(InstanceKey::None) | None => path,
                 };
                 self.found.push((place, at, path));
-                self.visit(Visit { place, node: module.resource(at as usize), part });
+                if let Some(part) = part {
+                    self.visit(Visit { place, node: module.resource(at as usize), part });
+                }
             }
-            Binding::Local(at) => self.visit(Visit { place, node: module.local(at as usize), part: None }),
-            Binding::Variable(at) => self.visit(Visit { place, node: module.variable(at as usize), part: None }),
+            Binding::Local(at) => self.visit(Visit { place, node: module.local(at as usize), part: Part::default() }),
+            Binding::Variable(at) => {
+                self.visit(Visit { place, node: module.variable(at as usize), part: Part::default() })
+            }
             Binding::Module(at) => {
                 let key = binding.index(found).and_then(instance_key).unwrap_or(InstanceKey::None);
                 self.call(place, at, key, rest.first());
@@ -243,9 +249,31 @@ impl<'a> Search<'a> {
             _ => None,
         };
         for output in one.unwrap_or(0..called.config.outputs.len()) {
-            self.visit(Visit { place, node: called.output(output), part: None });
+            self.visit(Visit { place, node: called.output(output), part: Part::default() });
         }
     }
+}
+
+/// What of a resource a reference leads to, if it is followed at all. As in Terraform one of several blocks of a kind is not told apart from
+/// the others and leads no further, and all of them are taken for all of the body that they stand in.
+fn followed(block: Option<&Block>, steps: &[PathStep]) -> Option<Part> {
+    let mut part = Vec::new();
+    let (mut block, mut steps) = (block, steps);
+    while let [PathStep::Attribute(name), rest @ ..] = steps {
+        match block.and_then(|block| block.item(name)) {
+            Some(Item::Block(nested)) if matches!(nested.nesting(), Nesting::Single | Nesting::Group) => {
+                part.push(name.clone());
+                (block, steps) = (Some(&**nested.block()), rest);
+            }
+            Some(Item::Block(_)) if rest.is_empty() => break,
+            Some(Item::Block(_)) => return None,
+            Some(Item::Attribute(_)) | None => {
+                part.push(name.clone());
+                break;
+            }
+        }
+    }
+    Some(part.into())
 }
 
 /// Calls `visit` with what a node mentions in its own module.
@@ -253,18 +281,15 @@ fn mentioned(
     graph: &ConfigGraph,
     index: ModuleIndex,
     kind: NodeKind,
-    part: Option<&Name>,
+    part: &[Name],
     visit: &mut dyn FnMut(&Traversal),
 ) {
     let config = &graph.module(index).config;
     match kind {
         NodeKind::Resource(at) => {
             if let Some((_, resource)) = config.resources.get_index(at as usize) {
-                match part {
-                    // How many there are does not count, as in Terraform.
-                    None => resource.body.for_each_expression(&mut |expression| for_each_traversal(expression, visit)),
-                    Some(part) => part_mentions(resource, part, visit),
-                }
+                // How many there are does not count, as in Terraform.
+                part_mentions(&resource.body, part, visit);
             }
         }
         NodeKind::Local(at) => {
@@ -281,17 +306,29 @@ fn mentioned(
     }
 }
 
-/// What one argument of a resource mentions, or the blocks of one kind.
-fn part_mentions(resource: &Resource, part: &Name, visit: &mut dyn FnMut(&Traversal)) {
-    let (arguments, _) = resource.body.attributes();
-    if let Some(argument) = arguments.iter().find(|argument| argument.name.name == *part) {
+/// What a part of a body mentions. Blocks that a dynamic block makes stand on what that is made over, too.
+fn part_mentions(body: &Body, part: &[Name], visit: &mut dyn FnMut(&Traversal)) {
+    let Some((name, inner)) = part.split_first() else {
+        return body.for_each_expression(&mut |expression| for_each_traversal(expression, visit));
+    };
+    let (arguments, _) = body.attributes();
+    if let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) {
         return for_each_traversal(&argument.expression, visit);
     }
-    let blocks = BodySchema::new().block(part.clone(), &[]).block("dynamic", &["kind"]);
-    let (content, _, _) = resource.body.partial_content(&blocks);
-    let makes = |label: &Label| label.value == *part;
-    let dynamic = content.blocks_of("dynamic").filter(|block| block.labels.first().is_some_and(makes));
-    for block in content.blocks_of(part).chain(dynamic) {
-        block.body.for_each_expression(&mut |expression| for_each_traversal(expression, visit));
+    let kinds = BodySchema::new().block(name.clone(), &[]).block("dynamic", &["kind"]);
+    let (content, _, _) = body.partial_content(&kinds);
+    for block in content.blocks_of(name) {
+        part_mentions(&block.body, inner, visit);
+    }
+    let makes = |label: &Label| label.value == *name;
+    for block in content.blocks_of("dynamic").filter(|block| block.labels.first().is_some_and(makes)) {
+        let made = BodySchema::new().optional("for_each").block("content", &[]);
+        let (made, _, _) = block.body.partial_content(&made);
+        if let Some(over) = made.get("for_each") {
+            for_each_traversal(&over.expression, visit);
+        }
+        for body in made.blocks_of("content") {
+            part_mentions(&body.body, inner, visit);
+        }
     }
 }

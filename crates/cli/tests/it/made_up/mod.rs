@@ -10,7 +10,7 @@ mod change;
 mod differences;
 mod evening;
 mod generate;
-mod kit;
+pub mod kit;
 mod life;
 mod project;
 mod random;
