@@ -131,7 +131,7 @@ fn what_is_known_of_data_that_apply_reads_is_held_against_its_conditions() {
 }
 
 #[test]
-fn how_many_instances_there_are_makes_nothing_relevant() {
+fn how_many_instances_there_are_is_relevant_where_it_is_mentioned_only() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -140,6 +140,16 @@ fn how_many_instances_there_are_makes_nothing_relevant() {
     folder.ok(&["plan", "-out=p"]);
     let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
     let relevant = json!([{ "resource": "terraform_data.a", "attribute": ["id"] }]);
+    assert_eq!(document["relevant_attributes"], relevant);
+
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {\n  for_each = { k = terraform_data.a.output }\n  input = each.key\n}\n",
+    );
+    folder.ok(&["plan", "-out=p"]);
+    let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let relevant = json!([{ "resource": "terraform_data.a", "attribute": ["output"] }]);
     assert_eq!(document["relevant_attributes"], relevant);
 }
 

@@ -288,8 +288,13 @@ fn mentioned(
     match kind {
         NodeKind::Resource(at) => {
             if let Some((_, resource)) = config.resources.get_index(at as usize) {
-                // How many there are does not count, as in Terraform.
-                part_mentions(&resource.body, part, visit);
+                // What each is one of counts where it is mentioned only, as in Terraform.
+                let mut repeated = |found: &Traversal| match &*found.root.name {
+                    "each" => resource.for_each.iter().for_each(|over| for_each_traversal(over, visit)),
+                    "count" => resource.count.iter().for_each(|number| for_each_traversal(number, visit)),
+                    _ => visit(found),
+                };
+                part_mentions(&resource.body, part, &mut repeated);
             }
         }
         NodeKind::Local(at) => {
