@@ -105,6 +105,11 @@ const ROWS: &[Meant] = &[
         evening: Without(without_verdict),
     },
     Meant {
+        matter: "`plan -destroy -detailed-exitcode` where nothing but data is left in the state",
+        applies: |step, theirs, ours| step.has("-destroy") && (theirs.planned.code, ours.planned.code) == (2, 0),
+        evening: Ends,
+    },
+    Meant {
         matter: "`-replace` with an address that matches nothing",
         applies: |step, _, _| step.has("-replace"),
         evening: Without(|outcome| outcome.planned.forget("Warning: Incompletely-matched force-replace")),

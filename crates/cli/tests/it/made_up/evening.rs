@@ -110,5 +110,5 @@ pub fn remove(document: &mut Option<Json>, place: &str, member: &str) {
 /// Whether there is anything to apply is not asked.
 pub fn without_verdict(outcome: &mut Outcome) {
     outcome.planned.code = 0;
-    blank(&mut outcome.plan, "/applyable");
+    remove(&mut outcome.plan, "", "applyable");
 }

@@ -12,6 +12,7 @@ mod evening;
 mod generate;
 pub mod kit;
 mod life;
+mod lifecycle;
 mod project;
 mod random;
 
