@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::evening::{
     blank, each_instance, remove, without_any_dependencies, without_dependencies_anywhere, without_dependencies_below,
     without_deposed, without_empty_resources, without_members, without_outputs, without_prior_data, without_secrecy,
-    without_verdict,
+    without_told_outputs, without_verdict,
 };
 use super::life::{Ended, Outcome, Step};
 use crate::common::even::first_difference;
@@ -192,6 +192,7 @@ const ROWS: &[Meant] = &[
         evening: Without(|outcome| {
             remove(&mut outcome.plan, "", "output_changes");
             remove(&mut outcome.plan, "/prior_state/values", "outputs");
+            without_told_outputs(outcome);
         }),
     },
     Meant {

@@ -79,11 +79,21 @@ fn without_data_below(module: &mut Json) {
     }
 }
 
+/// What is told ends where the changes of outputs are.
+pub fn without_told_outputs(outcome: &mut Outcome) {
+    if let Some(at) = outcome.told.find("Changes to Outputs:") {
+        outcome.told.truncate(at);
+        outcome.told.truncate(outcome.told.trim_end().len());
+    }
+}
+
 pub fn without_outputs(outcome: &mut Outcome) {
+    without_told_outputs(outcome);
     blank(&mut outcome.state, "/outputs");
     remove(&mut outcome.plan, "/planned_values", "outputs");
     // A state of which nothing but outputs is planned is there with them only.
-    for name in ["output_changes", "prior_state"] {
+    // So are the attributes that are relevant to them only.
+    for name in ["output_changes", "prior_state", "relevant_attributes"] {
         outcome.plan.iter_mut().filter_map(Json::as_object_mut).for_each(|document| drop(document.remove(name)));
     }
 }
@@ -104,7 +114,7 @@ pub fn blank(document: &mut Option<Json>, place: &str) {
 /// A member of the object at that place of a document is gone.
 pub fn remove(document: &mut Option<Json>, place: &str, member: &str) {
     let object = document.as_mut().and_then(|document| document.pointer_mut(place)).and_then(Json::as_object_mut);
-    object.map(|object| object.remove(member));
+    object.map(|object| object.shift_remove(member));
 }
 
 /// Whether there is anything to apply is not asked.
