@@ -158,11 +158,12 @@ fn attributes(block: &Block, object: &Value, level: Level, out: &mut String) {
     let (object, _) = object.unmark();
     for (name, attribute) in block.attributes() {
         let how = written(name, attribute, level);
-        if how == Written::Not {
+        let found = object.as_object().and_then(|view| view.get(name));
+        if how == Written::Not || is_up_to_the_provider(attribute, found) {
             continue;
         }
         let _ = write!(out, "{name} = ");
-        match (how, object.as_object().and_then(|view| view.get(name))) {
+        match (how, found) {
             (Written::Hidden, _) => {
                 out.push_str(if attribute.is_sensitive() { "null # sensitive" } else { "null" });
             }
@@ -174,6 +175,11 @@ fn attributes(block: &Block, object: &Value, level: Level, out: &mut String) {
         }
         out.push('\n');
     }
+}
+
+/// Whether the object has nothing of what its provider chooses where nobody else does: null would be said by leaving it out.
+fn is_up_to_the_provider(attribute: &Attribute, found: Option<&Value>) -> bool {
+    attribute.usage() == Use::OptionalComputed && found.is_none_or(Value::is_null)
 }
 
 fn nested_attribute(schema: &ObjectSchema, found: &Value, out: &mut String) {

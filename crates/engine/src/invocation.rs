@@ -107,7 +107,7 @@ pub struct Invocation {
     pub provider: ProviderConfig,
     /// The schema of its type.
     pub schema: Arc<Schema>,
-    /// The configuration as far as it was known when planning; sensitive parts are marked.
+    /// The configuration as far as it was known when planning and may be kept; sensitive parts are marked.
     pub config: Value,
 }
 

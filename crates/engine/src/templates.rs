@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use groma_address::{ProviderConfig, ResourceInstance};
+use groma_address::ProviderConfig;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::Expression;
 use groma_provider::{BodyDecoder, Schema};
@@ -51,7 +51,7 @@ impl Template {
     }
 
     /// Ephemeral values may only go where nothing keeps them (LC-29).
-    pub fn ephemeral_misuse(&self, value: &Value, address: &ResourceInstance) -> Option<Diagnostic> {
+    pub fn ephemeral_misuse(&self, value: &Value, address: &dyn fmt::Display) -> Option<Diagnostic> {
         if !value.has_marks() {
             return None;
         }
@@ -59,8 +59,7 @@ impl Template {
         let kept =
             |path: &Path| !self.schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
         let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
-        let detail = "An ephemeral value cannot be used here: the argument is not write-only, so its value would be \
-                      kept in the plan and in the state.";
+        let detail = "An ephemeral value cannot be used here: the argument is not write-only, so its value would be kept.";
         Some(
             Diagnostic::error("Invalid use of ephemeral value", detail)
                 .at(self.body.span_of(path))

@@ -23,7 +23,7 @@ pub use answer::Answer;
 pub use checked::{
     ActionSubject, Applied, ApplyInput, Checked, ConfigSubject, DataInput, Found, ImportInput, Imported, ListInput,
     LogHook, MoveInput, Moved, Opened, PlanInput, PlanPurpose, Planned, Read, ReadData, ReadInput, StoredIdentity,
-    StoredState, Subject,
+    StoredState, Subject, kept_action_config,
 };
 pub use decode::BodyDecoder;
 pub use diagnostic::{ProviderDiagnostic, ProviderDiagnostics};

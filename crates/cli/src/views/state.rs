@@ -300,7 +300,10 @@ fn checkable_json(kind: &str, address: &str) -> Json {
     json.insert("kind".into(), kind_word.into());
     match kind {
         "resource" => {
-            let (mode, rest) = own.strip_prefix("data.").map_or(("managed", own), |rest| ("data", rest));
+            let (mode, rest) = match own.split_once('.') {
+                Some((mode @ ("data" | "ephemeral"), rest)) => (mode, rest),
+                _ => ("managed", own),
+            };
             let (type_name, name) = rest.split_once('.').unwrap_or((rest, ""));
             json.insert("mode".into(), mode.into());
             if let Some(module) = module {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{ActionSubject, Checked};
+use groma_value::Value;
 
 use crate::deferral::{DeferredInvocation, Which};
 use crate::invocation::{ActionInstance, Invocation};
@@ -17,6 +18,8 @@ use crate::templates::Template;
 /// An invocation before its provider was asked.
 pub(super) struct InvocationDraft {
     pub(super) invocation: Invocation,
+    /// What its provider is asked about, with what no plan keeps.
+    pub(super) config: Value,
     pub(super) which: Which,
     pub(super) template: Arc<Template>,
     pub(super) ask: Ask,
@@ -49,7 +52,7 @@ pub(super) async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> P
     };
     // Changes whose list came to something that is left to a later run, before them or after.
     let mut broken: HashSet<(ResourceInstance, bool)> = HashSet::new();
-    for InvocationDraft { invocation, which, template, ask, span, named_at } in drafts {
+    for InvocationDraft { invocation, config, which, template, ask, span, named_at } in drafts {
         let list = invocation.trigger().map(|(resource, event)| (resource.clone(), event.is_before()));
         let reason = match ask {
             Ask::Never(reason) => Some(reason),
@@ -58,7 +61,7 @@ pub(super) async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> P
             }
             Ask::Now(provider) => {
                 let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
-                let answer = provider.plan_action(&subject, &invocation.config, deferral.capabilities());
+                let answer = provider.plan_action(&subject, &config, deferral.capabilities());
                 let (deferred, problems) = answer.await;
                 let failed = problems.has_errors();
                 planned.diagnostics.append(told(problems, &invocation.action, named_at));

@@ -6,7 +6,7 @@ use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_config::ActionTrigger;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_lang::Scope;
-use groma_provider::Checked;
+use groma_provider::{Checked, kept_action_config};
 
 use super::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
 use super::event::{Event, Instance, ManagedEvent};
@@ -239,9 +239,9 @@ impl Planner<'_> {
     ) -> Option<InvocationDraft> {
         let index = self.world.module(module).of;
         let template = self.templates.action(index, named.block).cloned()?;
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let (_, action) = config.actions.get_index(named.block as usize)?;
-        let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, named)?;
+        let declared = Arc::clone(&self.world.static_module(module).config);
+        let (_, action) = declared.actions.get_index(named.block as usize)?;
+        let config = self.actions.config(&self.world, &mut self.evaluation, &template, module, named)?;
         let (key, which) = match &named.key {
             NamedKey::Known(key) => (key.clone(), Which::Known),
             NamedKey::Open => (InstanceKey::None, Which::Unknown),
@@ -252,6 +252,10 @@ impl Planner<'_> {
             name: action.name.clone(),
             key,
         };
+        if let Some(problem) = template.ephemeral_misuse(&config, &instance) {
+            self.evaluation.diagnostics.push(problem);
+            return None;
+        }
         let is_open = self.actions.is_open(&self.world, &mut self.evaluation, module, named.block)?;
         let left = left
             .or(is_open.then_some(DeferralReason::InstanceCountUnknown))
@@ -273,11 +277,11 @@ impl Planner<'_> {
             cause,
             provider: (*template.provider).clone(),
             schema: Arc::clone(&template.schema),
-            config: value,
+            config: kept_action_config(&template.schema.block, &config),
         };
         let opening = template.body.opening();
         let span = if opening.is_none() { action.span } else { opening };
-        Some(InvocationDraft { invocation, which, template, ask, span, named_at: None })
+        Some(InvocationDraft { invocation, config, which, template, ask, span, named_at: None })
     }
 
     /// Why an action is left to a later run, as far as that can be told before its provider is asked.

@@ -168,14 +168,18 @@ impl Validator<'_> {
         let opening = template.body.opening();
         let span = if opening.is_none() { action.span } else { opening };
         let subject = ActionSubject { type_name: &action.type_name, body: &template.body, span };
-        let problems = provider.validate_action(&subject, &value).await;
-        let failed = problems.has_errors();
         let address = ActionInstance {
             module: self.world.module(module).address.clone(),
             type_name: action.type_name.clone(),
             name: action.name.clone(),
             key: InstanceKey::None,
         };
+        if let Some(problem) = template.ephemeral_misuse(&value, &address) {
+            self.evaluation.diagnostics.push(problem);
+            return Outcome::Failed;
+        }
+        let problems = provider.validate_action(&subject, &value).await;
+        let failed = problems.has_errors();
         let problems = problems.into_iter().map(|problem| problem.about(address.to_string()));
         self.evaluation.diagnostics.append(problems);
         if failed { Outcome::Failed } else { Outcome::Done }

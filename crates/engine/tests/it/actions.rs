@@ -256,3 +256,65 @@ fn a_provider_that_refuses_an_action_is_quoted_at_what_has_it_invoked() {
         assert_eq!(planned.plan.unwrap().invocations.len(), 1);
     }
 }
+
+/// An action type with an argument that the schema hides and one that nothing keeps, and what invocations were given of the latter.
+fn with_secrets() -> (ActionScript, std::sync::Arc<std::sync::Mutex<Vec<String>>>) {
+    let given = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let noted = std::sync::Arc::clone(&given);
+    let note = ActionScript::new(block([
+        ("name", Attribute::optional(Type::String)),
+        ("password", Attribute::optional(Type::String).sensitive()),
+        ("token", Attribute::optional(Type::String).write_only()),
+    ]));
+    let note = note.on_invoke(move |request| {
+        let token = request.config.attribute("token").unwrap();
+        noted.lock().unwrap().extend(token.as_str().map(str::to_owned));
+        groma_provider::ProviderDiagnostics::new()
+    });
+    (note, given)
+}
+
+const SECRET: &str = r#"
+variable "once" {
+  default   = "o"
+  ephemeral = true
+}
+resource "test_object" "a" {
+  lifecycle {
+    action_trigger {
+      events  = [after_create]
+      actions = [action.test_note.a]
+    }
+  }
+}
+action "test_note" "a" {
+  config {
+    password = "p"
+    token    = var.once
+  }
+}
+"#;
+
+#[test]
+fn lc_28_a_plan_hides_what_the_schema_of_an_action_hides() {
+    let plan = project(SECRET, with_secrets().0).plan().plan.unwrap();
+    assert!(plan.invocations[0].config.attribute("password").unwrap().marks().is_sensitive());
+}
+
+#[test]
+fn lc_29_a_write_only_argument_of_an_action_reaches_it_and_no_plan() {
+    let (note, given) = with_secrets();
+    let mut project = project(SECRET, note);
+    let planned = project.plan();
+    assert!(planned.plan.as_ref().unwrap().invocations[0].config.attribute("token").unwrap().is_null());
+    assert!(project.apply_plan(planned).is_empty());
+    assert_eq!(*given.lock().unwrap(), ["o"]);
+}
+
+#[test]
+fn lc_29_an_ephemeral_value_may_not_go_where_an_action_would_keep_it() {
+    let main = SECRET.replace("password = \"p\"", "name = var.once");
+    let mut project = project(&main, with_secrets().0);
+    assert_eq!(crate::support::errors(&project.validate()), ["Invalid use of ephemeral value"]);
+    assert_eq!(project.plan().errors(), ["Invalid use of ephemeral value"]);
+}

@@ -6,11 +6,13 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
 use super::blame::{BUG, summary};
+use super::marks::{Unmarked, restore};
 use super::{Checked, TypeKind, placed};
+use crate::contract::without_write_only;
 use crate::protocol::{
     ActionProgress, ClientCapabilities, Deferred, InvokeActionRequest, PlanActionRequest, ValidateRequest,
 };
-use crate::{Answer, BodyDecoder, Name, ProviderDiagnostics, Schema};
+use crate::{Answer, Block, BodyDecoder, Name, ProviderDiagnostics, Schema};
 
 /// The action that a call is about.
 #[derive(Clone, Copy)]
@@ -27,6 +29,13 @@ impl ActionSubject<'_> {
     fn place(&self, problems: ProviderDiagnostics) -> Diagnostics {
         placed(problems, Some(self.body), self.span, None)
     }
+}
+
+/// What may be kept of an action's configuration, in a plan and on the screen: nothing of write-only attributes (LC-29), and with the
+/// sensitive mark wherever the schema hides something (LC-28).
+pub fn kept_action_config(block: &Block, config: &Value) -> Value {
+    let Unmarked { value, marks } = Unmarked::of(config.clone());
+    restore(block, without_write_only(block, &value), &marks)
 }
 
 impl Checked {

@@ -18,7 +18,7 @@ use groma_address::{ProviderAddress, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
-pub use action::ActionSubject;
+pub use action::{ActionSubject, kept_action_config};
 pub use change::{Applied, ApplyInput, PlanInput, PlanPurpose, Planned};
 pub use import::{ImportInput, Imported, MoveInput, Moved};
 pub use list::{Found, ListInput};
