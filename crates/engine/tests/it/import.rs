@@ -170,6 +170,7 @@ fn a_written_block_that_changes_the_object_is_carried_out() {
             ("id", Attribute::computed(Type::String)),
             ("name", Attribute::optional(Type::String)),
             ("token", Attribute::optional(Type::String).sensitive()),
+            ("zone", Attribute::optional_computed(Type::String)),
         ],
         Vec::<(&str, groma_provider::NestedBlock)>::new(),
     );
@@ -177,7 +178,7 @@ fn a_written_block_that_changes_the_object_is_carried_out() {
     world.put(
         "test_object",
         "x1",
-        block.object(vec![Value::string("x1"), Value::string("web"), Value::string("hush")]),
+        block.object(vec![Value::string("x1"), Value::string("web"), Value::string("hush"), Value::null(Type::String)]),
     );
     let script = ResourceScript::new(Schema::new(block));
     let provider = Scripted::new("test").resource("test_object", script).in_world(world.clone());
@@ -189,6 +190,7 @@ fn a_written_block_that_changes_the_object_is_carried_out() {
     assert_eq!(planned.actions(), ["test_object.a: update"]);
     let text = planned.plan.as_ref().unwrap().generated[0].text.clone();
     assert!(text.contains("token = null # sensitive"), "{text}");
+    assert!(!text.contains("zone"), "what the provider may choose and did not is not written: {text}");
     let diagnostics = project.apply_plan(planned);
     assert!(!diagnostics.has_errors(), "{diagnostics:?}");
     let object = world.get("test_object", "x1").unwrap();
