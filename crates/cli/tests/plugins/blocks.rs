@@ -75,4 +75,15 @@ pub(crate) fn ephemeral_resources() {
     let blocks = plan["configuration"]["root_module"]["resources"].as_array().unwrap();
     let addresses: Vec<&serde_json::Value> = blocks.iter().map(|block| &block["address"]).collect();
     assert_eq!(addresses, ["trouble_thing.x"]);
+
+    let condition = "postcondition {\n  condition = self.id != \"\"\n  error_message = \"no id\"\n}\n";
+    let things = things.replace("\"t\" {\n", &format!("\"t\" {{\nlifecycle {{\n{condition}}}\n"));
+    folder.write("main.tf", &format!("{REQUIRED}{things}"));
+    folder.ok(&["plan", "-out=p"]);
+    let plan: serde_json::Value = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let address = &plan["checks"][0]["address"];
+    assert_eq!(
+        (&address["mode"], &address["type"], &address["name"]),
+        (&"ephemeral".into(), &"trouble_token".into(), &"t".into())
+    );
 }
