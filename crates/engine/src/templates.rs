@@ -59,7 +59,8 @@ impl Template {
         let kept =
             |path: &Path| !self.schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
         let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
-        let detail = "An ephemeral value cannot be used here: the argument is not write-only, so its value would be kept.";
+        let detail =
+            "An ephemeral value cannot be used here: the argument is not write-only, so its value would be kept.";
         Some(
             Diagnostic::error("Invalid use of ephemeral value", detail)
                 .at(self.body.span_of(path))

@@ -8,21 +8,28 @@ use groma_config::ModuleCall;
 use groma_state::State;
 use groma_value::Value;
 
-use super::targets::requirements;
-use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
+use super::targets::{Included, requirements};
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, StaticModule};
 use crate::world::Expansion;
 
 /// What is needed of the configuration, and which module instances the state has.
 #[derive(Debug)]
 pub struct Remains {
     needed: HashSet<(ModuleIndex, NodeIndex)>,
+    /// What providers alone are configured with: the rest of `needed` is looked at by the plan, and not again.
+    configuring: HashSet<(ModuleIndex, NodeIndex)>,
     calls: HashMap<(ModuleInstance, Name), BTreeSet<InstanceKey>>,
 }
 
 impl Remains {
-    /// Works it out.
-    pub fn of(graph: &ConfigGraph, state: &State) -> Self {
-        Self { needed: needed(graph), calls: recorded_calls(state) }
+    /// Works it out. Where not everything is destroyed, nothing is done with ephemeral resources that no provider needs.
+    pub fn of(graph: &ConfigGraph, state: &State, included: Option<&Included>) -> Self {
+        let configuring = needed(graph, |_, kind| matches!(kind, NodeKind::Provider(_)));
+        let needed = match included {
+            None => needed(graph, |module, kind| matches!(kind, NodeKind::Provider(_)) || is_ephemeral(module, kind)),
+            Some(_) => configuring.clone(),
+        };
+        Self { needed, configuring, calls: recorded_calls(state) }
     }
 
     /// Whether something is configured with what a node gives.
@@ -30,9 +37,10 @@ impl Remains {
         self.needed.contains(&(index, node))
     }
 
-    /// Whether the execution of the plan has something to do with a node.
-    pub fn executes(&self, kind: NodeKind, index: ModuleIndex, node: NodeIndex) -> bool {
-        match kind {
+    /// Whether the execution of the plan has something to do with a node of a module.
+    pub fn executes(&self, module: &StaticModule, index: ModuleIndex, node: NodeIndex) -> bool {
+        match module.kind(node) {
+            kind if is_ephemeral(module, kind) => self.configuring.contains(&(index, node)),
             NodeKind::Variable(_)
             | NodeKind::Local(_)
             | NodeKind::Output(_)
@@ -64,18 +72,17 @@ impl Remains {
     }
 }
 
-fn needed(graph: &ConfigGraph) -> HashSet<(ModuleIndex, NodeIndex)> {
+/// Whether a node is an ephemeral resource.
+pub(super) fn is_ephemeral(module: &StaticModule, kind: NodeKind) -> bool {
+    let NodeKind::Resource(at) = kind else { return false };
+    module.config.resources.get_index(at as usize).is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
+}
+
+/// The roots, and all that they stand on.
+fn needed(graph: &ConfigGraph, is_root: impl Fn(&StaticModule, NodeKind) -> bool) -> HashSet<(ModuleIndex, NodeIndex)> {
     let mut open = Vec::new();
     for (index, module) in graph.modules() {
-        let is_root = |kind| match kind {
-            NodeKind::Provider(_) => true,
-            NodeKind::Resource(at) => {
-                let block = module.config.resources.get_index(at as usize);
-                block.is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
-            }
-            _ => false,
-        };
-        open.extend(module.nodes().filter(|(_, kind)| is_root(*kind)).map(|(node, _)| (index, node)));
+        open.extend(module.nodes().filter(|(_, kind)| is_root(module, *kind)).map(|(node, _)| (index, node)));
     }
     let mut needed = HashSet::new();
     while let Some((index, node)) = open.pop() {

@@ -97,9 +97,8 @@ impl Planner<'_> {
         };
         let (graph, included, remains) = (&*self.graph, self.included.as_ref(), self.remains.as_ref());
         let looks_at = |module, node| {
-            let kind = graph.module(module).kind(node);
             included.is_none_or(|included| included.node(graph, module, node))
-                && remains.is_none_or(|remains| remains.executes(kind, module, node))
+                && remains.is_none_or(|remains| remains.executes(graph.module(module), module, node))
         };
         execution::build(&execution::Inputs {
             world: &self.world,

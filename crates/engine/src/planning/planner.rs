@@ -9,7 +9,7 @@ use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceI
 use groma_diagnostics::Diagnostic;
 use groma_state::State;
 
-use super::destroying::Remains;
+use super::destroying::{Remains, is_ephemeral};
 use super::event::{Event, Instance, Task};
 use super::later::{LaterImports, Waiting};
 use super::pending::Places;
@@ -137,10 +137,12 @@ impl<'a> Planner<'a> {
         }
         let included = Included::new(&graph, parts.options, &parts.state);
         let counts = |index, node| included.as_ref().is_none_or(|included| included.node(&graph, index, node));
+        let remains =
+            (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state, included.as_ref()));
         let forced_create_before_destroy = crate::config_graph::forced_create_before_destroy(&graph, counts);
         Self {
             walk: Walk::new(&parts.world),
-            remains: (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state)),
+            remains,
             included,
             forced_create_before_destroy,
             graph,
@@ -285,6 +287,9 @@ impl<'a> Planner<'a> {
             return self.end(visit, Outcome::Done);
         }
         let needed = self.remains.as_ref().is_none_or(|remains| remains.needs(index, visit.node));
+        if !needed && is_ephemeral(self.world.static_module(id), kind) {
+            return self.end(visit, Outcome::Done);
+        }
         let outcome = match kind {
             NodeKind::Variable(_) | NodeKind::Local(_) | NodeKind::Output(_) if !needed => self.unneeded(kind, id),
             NodeKind::Variable(at) => self.evaluation.variable(&mut self.world, id, at),

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use groma_address::ResourceInstance;
+use groma_engine::Mode;
 use groma_engine::hooks::{EphemeralPhase, Hooks};
 use groma_provider::{Attribute, Block, NestedBlock, Schema};
 use groma_scripted::{EphemeralScript, Operation, ResourceScript, Scripted};
@@ -173,4 +174,38 @@ fn what_names_one_instance_waits_until_it_is_open() {
     let calls = project.provider().call_texts();
     let last = |word: &str| calls.iter().rposition(|call| call.starts_with(word));
     assert!(last("open") < last("apply") && last("apply") < last("close"), "{calls:?}");
+}
+
+#[test]
+fn destroying_opens_what_providers_are_configured_with_and_the_rest_only_to_plan_it_as_a_whole() {
+    let main = format!("{MAIN}resource \"test_object\" \"b\" {{\n  name = \"b\"\n}}\n");
+    let mut project = project(&main, provider(secret(), object()));
+    project.apply();
+    project.options.mode = Mode::Destroy;
+    project.options.targets = vec!["test_object.b".parse().unwrap()];
+    project.provider().forget_calls();
+    project.apply();
+    assert_eq!(count(&project, "open"), 0);
+    project.options.targets.clear();
+    let planned = project.plan();
+    assert_eq!(count(&project, "open"), 1);
+    project.provider().forget_calls();
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!((count(&project, "open"), count(&project, "apply")), (0, 1));
+}
+
+#[test]
+fn destroying_opens_what_a_provider_is_configured_with() {
+    let key = block([("key", Attribute::optional(Type::String))]);
+    let main = "ephemeral \"test_secret\" \"s\" {\n  name = \"s\"\n}\n\
+                provider \"test\" {\n  alias = \"keyed\"\n  key = ephemeral.test_secret.s.token\n}\n\
+                resource \"test_object\" \"a\" {\n  provider = test.keyed\n  name = \"a\"\n}\n";
+    let mut project = project(main, provider(secret(), object()).config(key));
+    project.apply();
+    project.options.mode = Mode::Destroy;
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    project.provider().forget_calls();
+    assert!(!project.apply_plan(planned).has_errors());
+    assert_eq!((count(&project, "open"), count(&project, "apply")), (1, 1));
 }
