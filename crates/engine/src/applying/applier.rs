@@ -217,7 +217,7 @@ impl<'a> Applier<'a> {
         if self.conversations.is_stopping() && !is_complete {
             let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
                           known is in the state. Plan again to see what is left to do.";
-            self.evaluation.diagnostics.push(Diagnostic::error("Execution halted", detail));
+            self.evaluation.diagnostics.push(Diagnostic::error("execution halted", detail));
         }
     }
 

@@ -101,7 +101,7 @@ fn updates_that_wait_for_their_turn_never_begin_once_the_run_is_to_stop() {
     project.rewrite(&many("old").replace("  count", "  note = \"new\"\n  count"));
     let planned = project.plan();
     assert_eq!(planned.actions().len(), 25);
-    assert_eq!(errors(&project.apply_plan(planned)), ["Execution halted"]);
+    assert_eq!(errors(&project.apply_plan(planned)), ["execution halted"]);
     let done = applies(&project);
     assert!((1..=3).contains(&done), "{done}");
     let told = *listener.0.lock().unwrap();
@@ -114,7 +114,7 @@ fn what_waits_to_be_replaced_is_no_deposed_object_when_the_run_is_stopped() {
     project.rewrite(&many("new"));
     let planned = project.plan();
     assert_eq!(planned.actions().len(), 25);
-    assert_eq!(errors(&project.apply_plan(planned)), ["Execution halted"]);
+    assert_eq!(errors(&project.apply_plan(planned)), ["execution halted"]);
     let (made, told) = (applies(&project), *listener.0.lock().unwrap());
     assert!((1..=3).contains(&made), "{made}");
     assert_eq!((told.begun, told.ended), (made, made));
@@ -129,7 +129,7 @@ fn deletions_that_wait_for_their_turn_never_begin_once_the_run_is_to_stop() {
     project.rewrite("");
     let planned = project.plan();
     assert_eq!(planned.actions().len(), 25);
-    assert_eq!(errors(&project.apply_plan(planned)), ["Execution halted"]);
+    assert_eq!(errors(&project.apply_plan(planned)), ["execution halted"]);
     let (gone, told) = (applies(&project), *listener.0.lock().unwrap());
     assert!((1..=3).contains(&gone), "{gone}");
     assert_eq!((told.begun, told.ended, project.state.len()), (gone, gone, 25 - gone));
@@ -166,6 +166,6 @@ fn providers_hear_of_a_request_to_stop_that_comes_while_the_walk_is_awake() {
     project.cancellation = cancellation;
     project.rewrite(&many("new"));
     let planned = project.plan();
-    assert_eq!(errors(&project.apply_plan(planned)), ["Execution halted"]);
+    assert_eq!(errors(&project.apply_plan(planned)), ["execution halted"]);
     assert!(project.provider().is_stopped());
 }
