@@ -227,7 +227,7 @@ fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTr
     }
     let condition = expression_of(content.get("condition"));
     let (events, actions) = (events.to_vec(), actions.to_vec());
-    Some(ActionTrigger { events, condition, actions, actions_span: list.span, span: block.header })
+    Some(ActionTrigger { events, condition, actions, span: block.header })
 }
 
 /// Each event is one that there is, and stands there once.

@@ -144,8 +144,6 @@ pub struct ActionTrigger {
     pub condition: Option<Expression>,
     /// What is invoked.
     pub actions: Vec<Expression>,
-    /// Where the list of them is written.
-    pub actions_span: Span,
     /// The block's header.
     pub span: Span,
 }

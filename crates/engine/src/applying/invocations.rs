@@ -66,7 +66,7 @@ impl Applier<'_> {
         Some((template, value, written.span))
     }
 
-    /// Takes in how an invocation ended. Its problems are about the block that has it invoked.
+    /// Takes in how an invocation ended. Its problems are about what has it invoked.
     pub(super) fn invoked(&mut self, invocation: &Invocation, problems: Diagnostics) -> Outcome {
         let hooks = Arc::clone(&self.session.hooks);
         if problems.has_errors() {
@@ -82,10 +82,10 @@ impl Applier<'_> {
     }
 
     fn invoked_from(&self, invocation: &Invocation) -> Option<Span> {
-        let Cause::Trigger { resource, block, .. } = &invocation.cause else { return None };
+        let Cause::Trigger { resource, block, entry, .. } = &invocation.cause else { return None };
         let module = self.world.find(&resource.module)?;
         let config = &self.world.static_module(module).config;
         let triggers = &config.resources.get(&resource.resource)?.lifecycle.action_triggers;
-        triggers.get(*block as usize).map(|trigger| trigger.actions_span)
+        Some(triggers.get(*block as usize)?.actions.get(*entry as usize)?.span)
     }
 }

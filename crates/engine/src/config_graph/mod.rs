@@ -231,6 +231,14 @@ impl StaticModule {
     pub fn action(&self, position: usize) -> NodeIndex {
         NodeIndex(self.layout.actions + narrow(position))
     }
+
+    /// The node of what changes of a resource have invoked; none where that is nothing.
+    pub fn trigger(&self, resource: u32) -> Option<NodeIndex> {
+        let first = self.layout.actions as usize + self.config.actions.len();
+        let triggers = self.kinds.get(first..)?;
+        let at = triggers.partition_point(|kind| matches!(kind, NodeKind::Trigger(other) if *other < resource));
+        (triggers.get(at) == Some(&NodeKind::Trigger(resource))).then(|| NodeIndex(narrow(first + at)))
+    }
 }
 
 /// All modules of a configuration.

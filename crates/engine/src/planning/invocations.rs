@@ -5,8 +5,9 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_config::ActionTrigger;
 use groma_diagnostics::{Diagnostic, Span};
-use groma_lang::Scope;
+use groma_lang::{Scope, observing};
 use groma_provider::{Checked, kept_action_config};
+use groma_value::{Kind, Type, convert};
 
 use super::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
 use super::event::{Event, Instance, ManagedEvent};
@@ -357,13 +358,26 @@ fn condition(
     scope: &dyn Scope,
     openness: Openness,
 ) -> Option<Verdict> {
-    let of = |counts: bool| if counts { Verdict::Yes } else { Verdict::No };
     let Some(condition) = &trigger.condition else { return Some(Verdict::Yes) };
-    if openness == Openness::Allowed {
-        let value = evaluation.value(condition, scope)?;
-        if !value.is_known() {
-            return Some(Verdict::Open);
+    let value = evaluation.value(condition, scope)?;
+    let problem = match convert::convert(&value.unmark().0, &Type::Bool) {
+        Ok(truth) => match truth.kind() {
+            Kind::Bool(true) => return Some(Verdict::Yes),
+            // Nobody said that something is to be invoked.
+            Kind::Bool(false) | Kind::Null => return Some(Verdict::No),
+            _ if openness == Openness::Allowed => return Some(Verdict::Open),
+            _ => {
+                let detail = "Whether the actions are invoked must be known when the plan is made, but this condition stands on something that \
+                              is not known before apply.";
+                Diagnostic::error("Condition must be known", detail)
+            }
+        },
+        Err(problem) => {
+            let detail =
+                format!("The condition of an action_trigger block must be true or false: {}.", problem.message);
+            Diagnostic::error("Incorrect value type", detail)
         }
-    }
-    evaluation.truth(Some(condition), scope).map(of)
+    };
+    evaluation.diagnostics.push(observing(problem.at(condition.span), condition, scope));
+    None
 }

@@ -74,6 +74,13 @@ enum Aim {
     },
 }
 
+/// Whether what changes of a resource have invoked counts as a part of it: nothing is invoked where objects go or a person asks for an action.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Triggers {
+    Part,
+    Apart,
+}
+
 impl Included {
     /// Works it out; none when everything is looked at.
     pub fn new(graph: &ConfigGraph, options: &PlanOptions, state: &State) -> Option<Self> {
@@ -111,10 +118,10 @@ impl Included {
             .collect();
         let mut stays = if mode == Mode::Destroy {
             let mut below = Self::aiming(Aim::At(Vec::new()));
-            below.close(graph, touched);
+            below.close(graph, Triggers::Apart, touched);
             below.required
         } else {
-            dependents(graph, &touched).into_keys().collect()
+            dependents(graph, Triggers::Part, &touched).into_keys().collect()
         };
         let mut with_them: HashSet<ConfigResource> =
             stays.drain().filter_map(|place| address_of(graph, place)).collect();
@@ -128,9 +135,9 @@ impl Included {
             resources(graph).filter(|(_, address)| !included.leaves_out(address)).map(|(place, _)| place).collect();
         if mode == Mode::Destroy {
             included.read = open.iter().copied().collect();
-            included.close(graph, open);
+            included.close(graph, Triggers::Apart, open);
         } else {
-            included.close(graph, open);
+            included.close(graph, Triggers::Part, open);
             included.add_outputs(graph);
         }
         included
@@ -151,7 +158,7 @@ impl Included {
         let aimed = resources(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let (open, addresses): (Vec<_>, HashSet<_>) = aimed.unzip();
         included.resources = addresses;
-        included.close(graph, open.clone());
+        included.close(graph, Triggers::Part, open.clone());
         // Of what is aimed at only what is named is meant, whatever else depends on it: one module instance is not all of them.
         for place in open {
             included.required.remove(&place);
@@ -169,9 +176,9 @@ impl Included {
         included.resources = there.iter().map(ResourceInstance::config_resource).collect();
         let aimed = resources(graph).filter(|(_, address)| included.resources.contains(address));
         let mut open: Vec<_> = aimed.map(|(place, _)| place).collect();
-        included.close(graph, open.clone());
+        included.close(graph, Triggers::Apart, open.clone());
         included.read = std::mem::take(&mut included.nodes);
-        let mut dependents = dependents(graph, &open);
+        let mut dependents = dependents(graph, Triggers::Apart, &open);
         for place in &open {
             dependents.remove(place);
         }
@@ -181,7 +188,7 @@ impl Included {
         included.along.common = dependents;
         // What they stand on is looked at for its values only.
         let required = std::mem::take(&mut included.required);
-        included.close(graph, open);
+        included.close(graph, Triggers::Apart, open);
         included.required = required;
         included
     }
@@ -194,16 +201,16 @@ impl Included {
             let module = graph.module(index);
             Some((index, module.action(module.config.actions.get_index_of(&name)?)))
         });
-        included.close(graph, place.into_iter().collect());
+        included.close(graph, Triggers::Apart, place.into_iter().collect());
         included
     }
 
-    fn close(&mut self, graph: &ConfigGraph, mut open: Vec<(ModuleIndex, NodeIndex)>) {
+    fn close(&mut self, graph: &ConfigGraph, triggers: Triggers, mut open: Vec<(ModuleIndex, NodeIndex)>) {
         while let Some((index, node)) = open.pop() {
             if !self.nodes.insert((index, node)) {
                 continue;
             }
-            for next in requirements(graph, index, node) {
+            for next in needed(graph, triggers, index, node) {
                 if matches!(graph.module(next.0).kind(next.1), NodeKind::Resource(_)) {
                     self.required.insert(next);
                 }
@@ -240,7 +247,7 @@ impl Included {
     /// Whether a node is looked at.
     pub fn node(&self, graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> bool {
         let module = graph.module(index);
-        // What is triggered belongs to the resource; what it is about is looked at when it is triggered.
+        // What is triggered belongs to the resource.
         let decides = match module.kind(node) {
             NodeKind::Trigger(at) => module.resource(at as usize),
             _ => node,
@@ -375,13 +382,34 @@ pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIn
     found
 }
 
+/// The same with what the actions need that changes of a resource have invoked, and with what decides about that.
+fn needed(
+    graph: &ConfigGraph,
+    triggers: Triggers,
+    index: ModuleIndex,
+    node: NodeIndex,
+) -> Vec<(ModuleIndex, NodeIndex)> {
+    let mut found = requirements(graph, index, node);
+    let module = graph.module(index);
+    if let (Triggers::Part, NodeKind::Resource(at)) = (triggers, module.kind(node))
+        && let Some(trigger) = module.trigger(at)
+    {
+        found.extend(requirements(graph, index, trigger).into_iter().filter(|place| *place != (index, node)));
+    }
+    found
+}
+
 /// The resources that stand on one of `chosen`, directly or through anything else; and how deep in the tree of modules all ways between
 /// them stay.
-fn dependents(graph: &ConfigGraph, chosen: &[(ModuleIndex, NodeIndex)]) -> HashMap<(ModuleIndex, NodeIndex), usize> {
+fn dependents(
+    graph: &ConfigGraph,
+    triggers: Triggers,
+    chosen: &[(ModuleIndex, NodeIndex)],
+) -> HashMap<(ModuleIndex, NodeIndex), usize> {
     let mut users: HashMap<(ModuleIndex, NodeIndex), Vec<(ModuleIndex, NodeIndex)>> = HashMap::new();
     for (index, module) in graph.modules() {
         for at in 0..narrow(module.len()) {
-            for required in requirements(graph, index, NodeIndex(at)) {
+            for required in needed(graph, triggers, index, NodeIndex(at)) {
                 users.entry(required).or_default().push((index, NodeIndex(at)));
             }
         }

@@ -318,3 +318,60 @@ fn lc_29_an_ephemeral_value_may_not_go_where_an_action_would_keep_it() {
     assert_eq!(crate::support::errors(&project.validate()), ["Invalid use of ephemeral value"]);
     assert_eq!(project.plan().errors(), ["Invalid use of ephemeral value"]);
 }
+
+#[test]
+fn a_condition_that_is_null_has_nothing_invoked_and_keeps_nothing_from_being_made() {
+    let conditional = AROUND.replace("events  =", "condition = var.when\n      events  =");
+    let other = "resource \"test_object\" \"b\" {\n  name = test_object.a.id\n}\n";
+    let mut project = project(&format!("variable \"when\" {{\n  default = null\n}}\n{conditional}{other}"), note());
+    let planned = project.plan();
+    assert_eq!(planned.actions(), ["test_object.a: create", "test_object.b: create"]);
+    assert!(planned.plan.unwrap().invocations.is_empty());
+}
+
+#[test]
+fn a_condition_must_be_known_and_true_or_false() {
+    for (condition, summary) in
+        [("test_object.b.id != \"\"", "Condition must be known"), ("[]", "Incorrect value type")]
+    {
+        let main = AROUND
+            .replace("events  = [after_create]", &format!("condition = {condition}\n      events = [after_create]"));
+        let other = "resource \"test_object\" \"b\" {\n  name = \"b\"\n}\n";
+        assert_eq!(project(&format!("{main}{other}"), note()).plan().errors(), [summary]);
+    }
+}
+
+#[test]
+fn pl_64_a_target_takes_along_what_its_actions_and_their_conditions_stand_on() {
+    let main = r#"
+        variable "on" { default = true }
+        locals { name = "l-${test_object.other.id}" }
+        resource "test_object" "a" {
+          name = "a"
+          lifecycle {
+            action_trigger {
+              events    = [after_create]
+              condition = var.on
+              actions   = [action.test_note.n]
+            }
+          }
+        }
+        resource "test_object" "other" { name = "other" }
+        resource "test_object" "more" { name = "more" }
+        action "test_note" "n" {
+          config { name = local.name }
+        }
+    "#;
+    let mut project = project(main, note());
+    project.options.targets = vec!["test_object.a".parse().unwrap()];
+    assert_eq!(project.apply(), ["test_object.a: create", "test_object.other: create"]);
+    assert!(done(&project).iter().any(|call| call.starts_with("invoke test_note l-")), "{:?}", done(&project));
+}
+
+#[test]
+fn what_an_excluded_object_is_needed_for_by_an_action_stays_too() {
+    let main = AROUND.replace("about = test_object.a.id", "about = test_object.b.id");
+    let mut project = project(&format!("{main}resource \"test_object\" \"b\" {{\n  name = \"b\"\n}}\n"), note());
+    project.options.excludes = vec!["test_object.b".parse().unwrap()];
+    assert!(project.apply().is_empty());
+}

@@ -258,7 +258,7 @@ fn pl_45_a_condition_that_is_not_known_yet_leaves_the_action_to_a_later_run_and_
     let main = OPEN.replace("CONDITION", "test_object.n.copies == null").replace("COUNT", "1");
     let mut project = late.project(&main);
     project.options.deferral = Deferral::Refused;
-    assert_eq!(project.plan().errors(), ["Invalid lifecycle argument"]);
+    assert_eq!(project.plan().errors(), ["Condition must be known"]);
     project.options.deferral = Deferral::Allowed;
     let seen_now = seen(&mut project);
     assert_eq!(seen_now.acts, ["test_object.n: create"]);
