@@ -196,6 +196,10 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
             "-invoke looks at the action and at what it stands on, and at nothing else: give it without -target and -exclude.",
         ));
     }
+    if invoke.is_some() && !replace.is_empty() && mode == Mode::Normal {
+        let detail = "-invoke does nothing but invoke an action, so it does not go with -replace.";
+        problems.append(fail("Unsupported plan mode", detail));
+    }
     let mode = if invoke.is_some() { mode_of_invocation(mode, &mut problems) } else { mode };
     if problems.has_errors() {
         let help =

@@ -218,7 +218,7 @@ fn files_and_flags_that_are_not_there() {
 fn command_lines_that_are_wrong() {
     let folder = built();
     let before = everything(&folder);
-    let cases: [(&[&str], &str); 41] = [
+    let cases: [(&[&str], &str); 42] = [
         (&["plna"], "Did you mean \"plan\"?"),
         (&["aply"], "Did you mean \"apply\"?"),
         (&["foo"], "Did you mean \"fmt\"?"),
@@ -247,6 +247,7 @@ fn command_lines_that_are_wrong() {
         (&["plan", "-replace=data.x.y"], "Error: Invalid force-replace address \"data.x.y\""),
         (&["plan", "-destroy", "-refresh-only"], "Error: Incompatible plan mode options"),
         (&["plan", "-refresh-only", "-refresh=false"], "Error: Incompatible refresh options"),
+        (&["plan", "-invoke=action.a.b", "-replace=terraform_data.a"], "Error: Unsupported plan mode"),
         (&["plan", "-var", "=1"], "Error: Value for undeclared variable"),
         (&["plan", "-var", "a b=1"], "Error: Value for undeclared variable"),
         (&["apply", "nofile"], "Error: Failed to load \"nofile\" as a plan file"),
