@@ -9,7 +9,8 @@ use groma_provider::{
     Attribute, Block, Description, Name, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
     ReadDataResponse, Schema,
 };
-use groma_value::{Deprecation, Marks, Path, Type, Value, json};
+use groma_state::{OutputValue, StateError};
+use groma_value::{Deprecation, Marks, Path, Type, Value};
 
 /// The name of the data source.
 pub(crate) const TYPE_NAME: &str = "terraform_remote_state";
@@ -81,7 +82,7 @@ fn outputs(config: &Value, encryption: Option<&Encryption>, address: &str) -> Re
     if let Some(defaults) = defaults.as_object() {
         outputs.extend(defaults.iter().map(|(name, value)| (Name::from(&**name), value.clone())));
     }
-    for (name, value) in stored(&content, address).map_err(|problem| unreadable(&path, &problem))? {
+    for (name, value) in stored(&content, address).map_err(|problem| no_state(&path, &problem))? {
         outputs.insert(name, value);
     }
     Ok(Value::object(outputs.into_iter().collect::<Vec<_>>()))
@@ -120,10 +121,15 @@ fn unreadable(path: &std::path::Path, problem: &str) -> ProviderDiagnostic {
     ProviderDiagnostic::error("Error loading state", detail)
 }
 
+fn no_state(path: &std::path::Path, problem: &StateError) -> ProviderDiagnostic {
+    let detail = format!("{} cannot be read as a state. {}", path.display(), problem.detail);
+    ProviderDiagnostic::error(problem.summary.clone(), detail)
+}
+
 /// The file of the state: as the local backend places it.
 fn place(config: &Value) -> PathBuf {
     let settings = config.attribute("config").unwrap_or(Value::NULL);
-    let workspace = text(config, "workspace").filter(|name| name != "default");
+    let workspace = text(config, "workspace").filter(|name| !matches!(&**name, "" | "default"));
     match workspace {
         None => PathBuf::from(text(&settings, "path").unwrap_or_else(|| "terraform.tfstate".to_owned())),
         Some(name) => {
@@ -137,22 +143,18 @@ fn text(object: &Value, name: &str) -> Option<String> {
     object.attribute(name)?.as_str().map(str::to_owned)
 }
 
-/// The outputs in the text of a state file. What the state says is deprecated carries a mark that says where it was read.
-fn stored(content: &[u8], address: &str) -> Result<Vec<(Name, Value)>, String> {
-    let document: serde_json::Value = serde_json::from_slice(content).map_err(|problem| problem.to_string())?;
-    let outputs = document.get("outputs").and_then(serde_json::Value::as_object).into_iter().flatten();
-    let decode = |(name, output): (&String, &serde_json::Value)| {
-        let typed = serde_json::json!({ "value": output.get("value"), "type": output.get("type") });
-        let value = json::from_json(typed.to_string().as_bytes(), &Type::Dynamic)
-            .map_err(|_| format!("the output {name:?} is not of the type that it says it is"))?;
-        let value = match output.get("deprecated").and_then(serde_json::Value::as_str) {
-            Some(message) if !message.is_empty() => {
+/// The outputs in the content of a state file. What the state says is deprecated carries a mark that says where it was read.
+fn stored(content: &[u8], address: &str) -> Result<Vec<(Name, Value)>, StateError> {
+    let outputs = groma_state::file::read(content)?.outputs.into_iter();
+    let marked = |(name, output): (Name, OutputValue)| {
+        let value = match output.deprecated {
+            Some(message) => {
                 let origin = format!("{address}.outputs.{name}").into();
-                value.with_marks(&Marks::deprecated(Deprecation { message: message.into(), origin }))
+                output.value.with_marks(&Marks::deprecated(Deprecation { message, origin }))
             }
-            _ => value,
+            None => output.value,
         };
-        Ok((Name::from(name.as_str()), value))
+        (name, value)
     };
-    outputs.map(decode).collect()
+    Ok(outputs.map(marked).collect())
 }

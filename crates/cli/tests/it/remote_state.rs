@@ -42,6 +42,41 @@ fn outputs_of_another_state_are_taken_with_defaults_for_what_it_lacks() {
     assert_eq!(ours.trim(), taken(&Folder::for_program(&program)).trim());
 }
 
+/// States of old formats are read like any other.
+#[test]
+fn outputs_of_a_state_of_an_old_format_are_taken() {
+    let state = r#"{"version":3,"terraform_version":"0.11.14","serial":1,"lineage":"l","modules":[{"path":["root"],"outputs":{
+        "name":{"sensitive":false,"type":"string","value":"n"},"zones":{"sensitive":true,"type":"list","value":["a","b"]}},
+        "resources":{}}]}"#;
+    let taken = |folder: &Folder| {
+        folder.write("base/terraform.tfstate", state).write("main.tf", TAKING);
+        folder.ok(&["init"]);
+        folder.ok(&["apply", "-auto-approve"]);
+        folder.ok(&["output", "-json", "taken"])
+    };
+    let ours = taken(&Folder::new());
+    assert_eq!(ours.trim(), r#"{"color":"red","name":"n","size":1,"zones":["a","b"]}"#);
+    let Some(program) = terraform() else { return };
+    assert_eq!(ours.trim(), taken(&Folder::for_program(&program)).trim());
+}
+
+#[test]
+fn a_workspace_without_a_name_is_the_default_one() {
+    let folder = Folder::new();
+    let empty = TAKING.replace("defaults =", "workspace = \"\"\n  defaults =");
+    taken(&folder);
+    folder.write("main.tf", &empty);
+    folder.ok(&["plan", "-detailed-exitcode"]);
+}
+
+#[test]
+fn what_is_no_state_is_told() {
+    let folder = Folder::new();
+    folder.write("main.tf", TAKING).write("base/terraform.tfstate", "{}");
+    let problem = folder.fails(&["plan"]);
+    assert!(problem.contains("base/terraform.tfstate cannot be read as a state."), "{problem}");
+}
+
 #[test]
 fn a_state_that_is_not_there_is_an_error_that_names_it() {
     let folder = Folder::new();
