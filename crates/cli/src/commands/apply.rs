@@ -243,6 +243,15 @@ fn from_file(
         ));
     }
     let prior = saved.state.wait()?;
+    // What was planned without a state may begin any.
+    let is_another = prior.serial != 0 && current.lineage != prior.lineage;
+    if is_another {
+        return Err(fail(
+            "Saved plan does not match the given state",
+            "The plan was made of another state, or of one that is gone. Nothing was done; make a new plan, or apply this one where \
+             its state is.",
+        ));
+    }
     let is_unchanged = current.serial == prior.serial && (current.lineage == prior.lineage || current.serial == 0);
     if !is_unchanged {
         return Err(fail(
