@@ -220,7 +220,7 @@ impl<'a> Planner<'a> {
         if self.conversations.is_stopping() {
             let detail =
                 "The plan was interrupted before it was complete, so nothing can be applied. Nothing was changed.";
-            self.evaluation.diagnostics.push(Diagnostic::error("Operation canceled", detail));
+            self.evaluation.diagnostics.push(Diagnostic::error("execution halted", detail));
         }
     }
 
