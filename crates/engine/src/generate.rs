@@ -93,7 +93,7 @@ fn part(block: &Block, object: &Value, level: Level) -> Value {
             }
             Item::Attribute(attribute) => match attribute.nested_type() {
                 Some(schema) => each(&value, &|one| part(schema.object(), one, Level::Inner)),
-                None => value.unmark_deep().0,
+                None => read_back(value.unmark_deep().0),
             },
             Item::Block(nested) if nested.block().deprecation().is_none() => {
                 each(&value, &|one| part(nested.block(), one, Level::Inner))
@@ -102,6 +102,15 @@ fn part(block: &Block, object: &Value, level: Level) -> Value {
         }
     });
     block.object(values.collect())
+}
+
+/// What a value is once it is written and read again: texts in JSON are written as calls of `jsonencode`, which has its own white space.
+fn read_back(value: Value) -> Value {
+    let encoded = match value.kind() {
+        Kind::String(string) => structured(string).and_then(|decoded| json::encode(&decoded).ok()),
+        _ => None,
+    };
+    encoded.map_or(value, Value::string)
 }
 
 /// The same objects after `change`, in the same collection.
@@ -202,6 +211,7 @@ fn nested_attribute(schema: &ObjectSchema, found: &Value, out: &mut String) {
             }
             out.push(']');
         }
+        (_, Kind::Map(map)) if map.is_empty() => out.push_str("{\n}"),
         (_, Kind::Map(map)) => keyed(map.iter(), object, out),
         (_, Kind::Object(map)) => keyed(map.iter(), object, out),
         _ => out.push_str("null"),

@@ -154,6 +154,21 @@ fn a_block_is_written_for_an_import_that_has_none() {
     assert!(project.plan().actions().is_empty(), "the block that was written describes the object");
 }
 
+/// The plan is one of the block that is written, which the next plan reads: `jsonencode` writes JSON its own way.
+#[test]
+fn what_the_written_block_changes_is_planned_at_once() {
+    let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
+    let mut project = project(import, world("x1", "{ \"a\": 1 }"));
+    project.options.missing = groma_engine::MissingResources::Generated;
+    let planned = project.plan();
+    let text = planned.plan.as_ref().unwrap().generated[0].text.clone();
+    let actions = planned.actions();
+    assert_eq!(actions, ["test_object.a: delete then create (replace_because_cannot_update)"]);
+    project.options.missing = groma_engine::MissingResources::Refused;
+    project.rewrite(&format!("{HEAD}{import}{text}\n"));
+    assert_eq!(project.plan().actions(), actions);
+}
+
 #[test]
 fn no_block_is_written_for_many_instances() {
     let import = "import {\n  for_each = toset([\"x1\"])\n  to = test_object.a[each.key]\n  id = each.key\n}\n";
