@@ -6,6 +6,7 @@ use groma_address::{AbsResource, ConfigResource, ModuleInstance, ResourceInstanc
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::{Dependencies, State};
 
+use super::wanted::is_missing;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
 use crate::moves::Moves;
 use crate::options::{InvokeTarget, PlanOptions};
@@ -131,8 +132,8 @@ impl Included {
             with_them.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
         }
         let mut included = Self::aiming(Aim::Past { excludes: excludes.to_vec(), stays: with_them });
-        let open: Vec<_> =
-            resources(graph).filter(|(_, address)| !included.leaves_out(address)).map(|(place, _)| place).collect();
+        let every = resources(graph).chain(unwritten(graph));
+        let open: Vec<_> = every.filter(|(_, address)| !included.leaves_out(address)).map(|(place, _)| place).collect();
         if mode == Mode::Destroy {
             included.read = open.iter().copied().collect();
             included.close(graph, Triggers::Apart, open);
@@ -158,7 +159,9 @@ impl Included {
         let aimed = resources(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let (open, addresses): (Vec<_>, HashSet<_>) = aimed.unzip();
         included.resources = addresses;
-        included.close(graph, Triggers::Part, open.clone());
+        let imports = unwritten(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
+        let all = open.iter().copied().chain(imports.map(|(place, _)| place)).collect();
+        included.close(graph, Triggers::Part, all);
         // Of what is aimed at only what is named is meant, whatever else depends on it: one module instance is not all of them.
         for place in open {
             included.required.remove(&place);
@@ -353,6 +356,13 @@ fn resources(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeInd
             _ => None,
         })
     })
+}
+
+/// The import blocks whose resources have no block, so that no resource leads to them.
+fn unwritten(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeIndex), ConfigResource)> {
+    let root = graph.module(ConfigGraph::ROOT);
+    let imports = root.config.imports.iter().enumerate().filter(|(_, import)| is_missing(&root.config, import));
+    imports.map(|(at, import)| ((ConfigGraph::ROOT, root.import(at)), import.to.clone()))
 }
 
 /// Whether a target means all instances of what it covers.

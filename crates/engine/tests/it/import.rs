@@ -154,6 +154,22 @@ fn a_block_is_written_for_an_import_that_has_none() {
     assert!(project.plan().actions().is_empty(), "the block that was written describes the object");
 }
 
+#[test]
+fn pl_64_a_target_that_has_no_block_is_written() {
+    let imports = |to: &str| format!("import {{\n  to = test_object.{to}\n  id = \"x1\"\n}}\n");
+    let mut project = project(&format!("{}{}", imports("a"), imports("b")), world("x1", "web"));
+    project.options.missing = groma_engine::MissingResources::Generated;
+    let written = |project: &mut Project| -> Vec<String> {
+        let plan = project.plan().plan.unwrap();
+        plan.generated.iter().map(|one| one.text.lines().next().unwrap_or_default().to_owned()).collect()
+    };
+    project.options.targets = vec!["test_object.b".parse().unwrap()];
+    assert_eq!(written(&mut project), ["resource \"test_object\" \"b\" {"]);
+    project.options.targets.clear();
+    project.options.excludes = vec!["test_object.b".parse().unwrap()];
+    assert_eq!(written(&mut project), ["resource \"test_object\" \"a\" {"]);
+}
+
 /// The plan is one of the block that is written, which the next plan reads: `jsonencode` writes JSON its own way.
 #[test]
 fn what_the_written_block_changes_is_planned_at_once() {
