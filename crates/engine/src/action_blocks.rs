@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_address::InstanceKey;
 use groma_config::Module;
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Expression, ExpressionKind, Step};
 use groma_lang::{instance_key, instance_key_of, observing};
 use groma_value::Value;
@@ -18,10 +18,12 @@ use crate::repetition::{Arguments, expand_or_defer};
 use crate::templates::Template;
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 
-/// An action block that a list names, with the key of the instance.
+/// An action block that a list names, or a person, with the key of the instance.
 pub(crate) struct Named {
     pub(crate) block: u32,
     pub(crate) key: NamedKey,
+    /// The element of the list.
+    pub(crate) named_at: Option<Span>,
 }
 
 /// The key of an instance that a list names.
@@ -57,7 +59,7 @@ pub(crate) fn named(
         (None, Some(Step::Index { key, .. })) => NamedKey::Known(instance_key(key)?),
         (None, _) => NamedKey::Known(InstanceKey::None),
     };
-    Some(Named { block, key })
+    Some(Named { block, key, named_at: Some(expression.span) })
 }
 
 fn evaluated_key(
@@ -145,7 +147,11 @@ impl ActionBlocks {
                 "There is no instance {name}{key}. Its count or for_each says which instances there are, and what names one must give the \
                  key of one that there is."
             );
-            evaluation.diagnostics.push(Diagnostic::error("Invalid action instance key", detail).at(block.span));
+            let problem = match named.named_at {
+                Some(span) => Diagnostic::error("Reference to non-existent action instance", detail).at(span),
+                None => Diagnostic::error("Invalid action", detail).at(block.span),
+            };
+            evaluation.diagnostics.push(problem);
             return None;
         };
         Some(expansion.repetition(position))

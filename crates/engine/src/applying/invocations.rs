@@ -51,7 +51,8 @@ impl Applier<'_> {
         let config = Arc::clone(&self.world.static_module(module).config);
         let (block, _, written) = config.actions.get_full(&(action.type_name.clone(), action.name.clone()))?;
         let template = self.prepared.templates.action(self.world.module(module).of, narrow(block)).cloned()?;
-        let named = Named { block: narrow(block), key: NamedKey::Known(action.key.clone()) };
+        let key = NamedKey::Known(action.key.clone());
+        let named = Named { block: narrow(block), key, named_at: None };
         let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, &named)?;
         if !value.is_wholly_known() {
             let detail = format!(

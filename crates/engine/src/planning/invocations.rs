@@ -182,12 +182,13 @@ impl Planner<'_> {
         if !is_meant {
             return Some(());
         }
+        self.is_request_met = true;
         let keys = match &target.key {
             Some(key) => vec![key.clone()],
             None => self.actions.keys(&self.world, &mut self.evaluation, module, block)?,
         };
         for key in keys {
-            let named = Named { block, key: NamedKey::Known(key) };
+            let named = Named { block, key: NamedKey::Known(key), named_at: None };
             drafts.push(self.draft(module, &named, Cause::Request, None)?);
         }
         Some(())
@@ -311,8 +312,7 @@ impl Planner<'_> {
 
     /// That what a person asks for is not there.
     pub(super) fn report_unmet_request(&mut self) {
-        let found = !self.invocations.is_empty() || !self.deferred_invocations.is_empty();
-        let Some(target) = self.options.invoke.as_ref().filter(|_| !found) else { return };
+        let Some(target) = self.options.invoke.as_ref().filter(|_| !self.is_request_met) else { return };
         let action = ActionInstance {
             module: target.module.clone(),
             type_name: target.type_name.clone(),

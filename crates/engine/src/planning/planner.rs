@@ -84,6 +84,8 @@ pub(super) struct Planner<'a> {
     /// Actions to be invoked.
     pub(super) invocations: Vec<Invocation>,
     /// Actions that are left to a later run.
+    /// Whether there is the action block that a person asks for.
+    pub(super) is_request_met: bool,
     pub(super) deferred_invocations: Vec<DeferredInvocation>,
     /// Where the changes of instances are that are left to a later run.
     pub(super) left_of: HashMap<Instance, usize>,
@@ -169,6 +171,7 @@ impl<'a> Planner<'a> {
             generated: Vec::new(),
             searched: Vec::new(),
             invocations: Vec::new(),
+            is_request_met: false,
             deferred_invocations: Vec::new(),
             left_of: HashMap::new(),
             told_before: HashSet::new(),

@@ -375,3 +375,31 @@ fn what_an_excluded_object_is_needed_for_by_an_action_stays_too() {
     project.options.excludes = vec!["test_object.b".parse().unwrap()];
     assert!(project.apply().is_empty());
 }
+
+#[test]
+fn an_action_instance_that_there_is_not_is_told_where_it_is_named() {
+    let mut triggered = project(&AROUND.replace("each[\"k\"]", "each[\"z\"]"), note());
+    let planned = triggered.plan();
+    assert_eq!(planned.errors(), ["Reference to non-existent action instance"]);
+    let span = planned.diagnostics.iter().next().unwrap().subject.unwrap();
+    assert_eq!(span.end() - span.start(), "action.test_note.each[\"z\"]".len() as u32);
+
+    let mut asked = project(AROUND, note());
+    asked.options.mode = Mode::RefreshOnly;
+    let mut target = InvokeTarget {
+        module: groma_address::ModuleInstance::root(),
+        type_name: "test_note".into(),
+        name: "each".into(),
+        key: Some(groma_address::InstanceKey::String("z".into())),
+    };
+    asked.options.invoke = Some(target.clone());
+    assert_eq!(asked.plan().errors(), ["Invalid action"]);
+
+    // Of none there is nothing to do.
+    asked.rewrite(&format!("{HEAD}{}", AROUND.replace("toset([\"k\", \"l\"])", "toset([])")));
+    target.key = None;
+    asked.options.invoke = Some(target);
+    let planned = asked.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    assert!(planned.plan.unwrap().invocations.is_empty());
+}
