@@ -35,8 +35,10 @@ pub enum Parsed {
 /// A mistake that the user must mend.
 pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'_>) -> Result<Parsed, UsageError> {
     let mut parser = command(program);
-    let nothing_asked = arguments.is_empty();
+    let is_bare = arguments.is_empty();
     let invocation = invocation(arguments, &parser, environment)?;
+    // A folder to be in says nothing of what to do there.
+    let nothing_asked = is_bare || invocation.words.len() == 1;
     match parser.try_get_matches_from_mut(invocation.words.iter()) {
         Ok(matches) => {
             let arguments =
@@ -200,6 +202,8 @@ mod tests {
         assert!(text.contains(" -detailed-exitcode"), "{text}");
         assert!(!text.contains("--"), "{text}");
         assert!(matches!(parsed(&[]), Ok(Parsed::Usage(_))));
+        assert!(matches!(parsed(&["-chdir=x"]), Ok(Parsed::Usage(_))));
+        assert!(matches!(parsed(&["-chdir=x", "state"]), Ok(Parsed::Group(_))));
         assert!(matches!(parsed(&["-help"]), Ok(Parsed::Help(_))));
     }
 }
