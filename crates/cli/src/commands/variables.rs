@@ -130,9 +130,10 @@ fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<Vari
     sorted.sort();
     let mut answers = Vec::new();
     for name in sorted {
-        let description =
-            root.variables.get(name).and_then(|variable| variable.description.clone()).unwrap_or_default();
-        match prompter.ask(&format!("var.{name}"), &description) {
+        let variable = root.variables.get(name);
+        let description = variable.and_then(|variable| variable.description.clone()).unwrap_or_default();
+        let manner = if variable.is_some_and(|variable| variable.ephemeral) { " (ephemeral)" } else { "" };
+        match prompter.ask(&format!("var.{name}{manner}"), &description) {
             Answer::Line(text) => answers.push(VariableOption::Assignment(format!("{name}={text}"))),
             // What is missing is reported for all variables together.
             Answer::End => break,

@@ -103,6 +103,9 @@ fn missing_variables_are_asked_for_unless_that_is_forbidden() {
         assert_eq!(ran.code, 1);
         assert!(format!("{}{}", ran.out, ran.err).contains("No value for required variable"), "{}{}", ran.out, ran.err);
     }
+    folder.write("main.tf", "variable \"once\" {\n  ephemeral = true\n}\n");
+    let asked = folder.run_with_input(&["plan"], "x\n");
+    assert!(asked.out.starts_with("var.once (ephemeral)\n"), "{}", asked.out);
     let forbidden = Folder::new().with("TF_INPUT", "0");
     forbidden.write("main.tf", ASKING);
     assert!(!forbidden.run(&["plan"]).out.contains("Enter a value"));
