@@ -8,7 +8,8 @@ use groma_config::ModuleCall;
 use groma_state::State;
 use groma_value::Value;
 
-use super::targets::{Included, requirements};
+use super::reach::requirements;
+use super::targets::Included;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, StaticModule};
 use crate::world::Expansion;
 

@@ -224,8 +224,7 @@ impl Planner<'_> {
                     let (block, entry) = (crate::config_graph::narrow(at), crate::config_graph::narrow(entry));
                     let resource = triggering.address.clone();
                     let cause = Cause::Trigger { resource, event: *event, block, entry };
-                    let draft = self.draft(instance.module, &named, cause, left)?;
-                    drafts.push(InvocationDraft { named_at: Some(element.span), ..draft });
+                    drafts.push(self.draft(instance.module, &named, cause, left)?);
                 }
             }
         }
@@ -283,7 +282,7 @@ impl Planner<'_> {
         };
         let opening = template.body.opening();
         let span = if opening.is_none() { action.span } else { opening };
-        Some(InvocationDraft { invocation, config, which, template, ask, span, named_at: None })
+        Some(InvocationDraft { invocation, config, which, template, ask, span, named_at: named.named_at })
     }
 
     /// Why an action is left to a later run, as far as that can be told before its provider is asked.

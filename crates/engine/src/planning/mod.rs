@@ -28,6 +28,7 @@ mod orphans;
 mod pending;
 mod planner;
 mod provider_blocks;
+mod reach;
 mod relevant;
 mod remaining_data;
 mod standing;

@@ -83,9 +83,9 @@ pub(super) struct Planner<'a> {
     pub(super) searched: Vec<Searched>,
     /// Actions to be invoked.
     pub(super) invocations: Vec<Invocation>,
-    /// Actions that are left to a later run.
     /// Whether there is the action block that a person asks for.
     pub(super) is_request_met: bool,
+    /// Actions that are left to a later run.
     pub(super) deferred_invocations: Vec<DeferredInvocation>,
     /// Where the changes of instances are that are left to a later run.
     pub(super) left_of: HashMap<Instance, usize>,
