@@ -81,13 +81,7 @@ impl Provider for Terraform {
 
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
         // There is nothing outside: the stored object is the object.
-        Answer::ready(ReadResponse {
-            new_state: request.current_state,
-            private: request.private,
-            deferred: None,
-            new_identity: request.current_identity,
-            diagnostics: ProviderDiagnostics::new(),
-        })
+        Answer::ready(ReadResponse::unchanged(request))
     }
 
     fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {

@@ -112,13 +112,7 @@ pub trait Provider: Send + Sync {
     /// Finds out what an object is like now (LC-21).
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
         let diagnostics = unsupported("read_resource", &request.type_name);
-        Answer::ready(ReadResponse {
-            new_state: request.current_state,
-            private: request.private,
-            deferred: None,
-            new_identity: request.current_identity,
-            diagnostics,
-        })
+        Answer::ready(ReadResponse { diagnostics, ..ReadResponse::unchanged(request) })
     }
 
     /// [`read_resource`](Provider::read_resource) of several objects, for providers that can ask for many at once.

@@ -43,13 +43,7 @@ pub(crate) fn read(script: &ResourceScript, world: &World, request: &ReadRequest
         // An object without an id cannot be looked for.
         None => request.current_state.clone(),
     };
-    ReadResponse {
-        new_state,
-        private: request.private.clone(),
-        deferred: None,
-        new_identity: request.current_identity.clone(),
-        diagnostics: ProviderDiagnostics::new(),
-    }
+    ReadResponse { new_state, ..ReadResponse::unchanged(request.clone()) }
 }
 
 /// The proposed object; what the provider will choose on create is unknown.

@@ -22,7 +22,7 @@ use common::Folder;
 use common::background::interrupt;
 use groma_provider::{
     ApplyResponse, Attribute, Block, IdentityAttribute, IdentityImport, IdentitySchema, NestedBlock, PlanResponse,
-    Provider, ProviderDiagnostics, ReadRequest, ReadResponse, Schema,
+    Provider, ReadRequest, ReadResponse, Schema,
 };
 use groma_scripted::{EphemeralScript, ResourceScript, Scripted};
 use groma_value::{Type, Value};
@@ -139,13 +139,7 @@ fn provider() -> Arc<dyn Provider> {
 
 /// A provider that is started anew finds what an earlier one made.
 fn still_there(request: &ReadRequest) -> ReadResponse {
-    ReadResponse {
-        new_state: request.current_state.clone(),
-        private: request.private.clone(),
-        deferred: None,
-        new_identity: request.current_identity.clone(),
-        diagnostics: ProviderDiagnostics::new(),
-    }
+    ReadResponse::unchanged(request.clone())
 }
 
 /// A type whose objects are told by their names.

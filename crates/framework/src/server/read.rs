@@ -199,13 +199,7 @@ fn own_request(request: &ReadRequest) -> resource::ReadRequest {
 
 /// A response for an object that could not be read.
 fn unread(request: ReadRequest, diagnostics: ProviderDiagnostics) -> ReadResponse {
-    ReadResponse {
-        new_state: request.current_state,
-        private: request.private,
-        deferred: None,
-        new_identity: request.current_identity,
-        diagnostics,
-    }
+    ReadResponse { diagnostics, ..ReadResponse::unchanged(request) }
 }
 
 fn was_read(resource: &dyn Resource, request: ReadRequest, response: ObjectResponse) -> ReadResponse {

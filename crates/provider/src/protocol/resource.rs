@@ -91,6 +91,19 @@ pub struct ReadResponse {
     pub diagnostics: ProviderDiagnostics,
 }
 
+impl ReadResponse {
+    /// The object is as the request has it.
+    pub fn unchanged(request: ReadRequest) -> Self {
+        Self {
+            new_state: request.current_state,
+            private: request.private,
+            deferred: None,
+            new_identity: request.current_identity,
+            diagnostics: ProviderDiagnostics::new(),
+        }
+    }
+}
+
 /// A change whose result is wanted in advance (LC-06).
 #[derive(Clone, Debug, Default)]
 pub struct PlanRequest {

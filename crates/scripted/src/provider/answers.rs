@@ -148,11 +148,8 @@ impl Provider for Scripted {
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
         let object = self.record(Operation::Read, &request.type_name, &[&request.current_state]);
         let failed = |request: &ReadRequest, diagnostics| ReadResponse {
-            new_state: request.current_state.clone(),
-            private: request.private.clone(),
-            deferred: None,
-            new_identity: request.current_identity.clone(),
             diagnostics,
+            ..ReadResponse::unchanged(request.clone())
         };
         let script = match self.script(&request.type_name) {
             Ok(script) => script,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use groma_plugin::Protocol;
 use groma_plugin::server::{Served, serve_below};
 use groma_provider::{
-    Attribute, Block, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanRequest, PlanResponse,
-    ProviderDiagnostics, ReadRequest, ReadResponse, Schema, Use,
+    Attribute, Block, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanRequest, PlanResponse, ReadRequest,
+    ReadResponse, Schema, Use,
 };
 use groma_scripted::{Fault, Operation, ResourceScript, Scripted};
 use groma_value::{Path, PathStep, Type, Value};
@@ -125,13 +125,7 @@ fn read(request: &ReadRequest) -> ReadResponse {
         Some("drifts") => with(&object, "words", &Value::list(Type::String, vec![Value::string("drifted")])),
         _ => object,
     };
-    ReadResponse {
-        new_state,
-        private: request.private.clone(),
-        deferred: None,
-        new_identity: request.current_identity.clone(),
-        diagnostics: ProviderDiagnostics::new(),
-    }
+    ReadResponse { new_state, ..ReadResponse::unchanged(request.clone()) }
 }
 
 /// Some changes inside of blocks need another object, and each change makes something known only later.
