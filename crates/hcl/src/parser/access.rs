@@ -43,7 +43,7 @@ enum Access {
 }
 
 impl Parser<'_> {
-    /// The reference that begins with the name `token` and those `attributes`, which have been read.
+    /// The reference that is the name `token` with those `attributes` right behind it, which have been read, and what else is taken.
     pub(super) fn reference(&mut self, token: Token, attributes: Range<usize>) -> Expression {
         let span = self.origin.span(token.start, self.tokens.end(attributes.end - 1));
         let root = self.ident_of(token);

@@ -56,7 +56,6 @@ impl Names {
     }
 
     /// A part of `text`.
-    #[inline]
     pub(super) fn share(&mut self, text: &str, part: Range<usize>) -> Name {
         if let Some(key) = Key::of_short(text.as_bytes(), &part)
             && let Some(Some(kept)) = self.first.get(key.place())
@@ -141,7 +140,6 @@ impl Key {
     }
 
     /// The key of any text.
-    #[inline]
     fn of(text: &[u8]) -> Self {
         let mut bytes = [0; 16];
         if text.len() <= SHORT {

@@ -307,7 +307,6 @@ impl<'a> Scanner<'a> {
     }
 
     /// A name that begins with a letter of ASCII.
-    #[inline]
     fn name(&mut self) {
         let mut length = run(&self.bytes[self.at..], NAME);
         if !self.peek(length).is_ascii() {

@@ -35,6 +35,7 @@ const fn is(byte: u8, class: u8) -> bool {
 }
 
 /// How many bytes at the start of `bytes` are of `class`.
+// The compiler takes it for too long to be put in place, and then it is a call for each name.
 #[inline(always)]
 pub(super) fn run(bytes: &[u8], class: u8) -> usize {
     let mut rest = bytes;
