@@ -68,6 +68,18 @@ impl Binding {
         }
     }
 
+    /// The resource block into whose object `traversal` goes, and how many of its steps lead to the object. None of what a search finds, which is
+    /// not what it is written like.
+    pub fn object_of(traversal: &Traversal) -> Option<(u32, usize)> {
+        let binding = Self::of(traversal).filter(|_| &*traversal.root.name != "list")?;
+        match binding {
+            Self::Resource(block) | Self::PrefixedResource(block) => {
+                Some((block, binding.steps() + usize::from(binding.index(traversal).is_some())))
+            }
+            Self::Variable(_) | Self::Local(_) | Self::Module(_) => None,
+        }
+    }
+
     /// The attribute right after the name and its literal index, if one is there.
     pub fn attribute(self, traversal: &Traversal) -> Option<&Name> {
         let named = self.steps() + usize::from(self.index(traversal).is_some());

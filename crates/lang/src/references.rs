@@ -69,9 +69,10 @@ pub struct Surroundings<'e> {
 }
 
 /// Whether a mistake in a part of an expression shows when the whole is evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shelter {
     /// It does.
+    #[default]
     None,
     /// It may stay unseen: the part is not always evaluated, or what goes wrong in it is caught.
     Some,

@@ -1,6 +1,7 @@
 //! What an expression may see at its place.
 
 use groma_address::{Name, Resource as ResourceAddress};
+use groma_lang::Shelter;
 
 /// The place of an expression: which of the objects with a limited range it may name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +18,8 @@ pub(super) struct Place<'a> {
     pub(super) argument_of: Option<&'a ResourceAddress>,
     /// The names that `for` expressions around it bind.
     pub(super) bound: &'a [Name],
+    /// What the expressions around it do about its mistakes.
+    pub(super) shelter: Shelter,
 }
 
 impl<'a> Place<'a> {

@@ -3,7 +3,7 @@
 use groma_address::{InstanceKey, Mode, Name, Resource as ResourceAddress};
 use groma_diagnostics::{Diagnostic, suggest};
 use groma_hcl::{Step, Traversal};
-use groma_lang::{Binding, Reference, Referenced, is_reserved};
+use groma_lang::{Binding, Reference, Referenced, Shelter, is_reserved};
 
 use super::describe::describe;
 use super::misspelt::unless_told;
@@ -40,7 +40,7 @@ pub(super) fn problem(
     let problem = match &reference.target {
         Reference::Variable(name) => variable(module, name),
         Reference::Local(name) => local(module, name),
-        Reference::Module(name) => called(module, name, reference),
+        Reference::Module(name) => called(module, place, name, reference),
         Reference::Resource(address) => resource(module, place, address, reference),
         Reference::Count(attribute) => {
             count(place, attribute).and_then(|problem| unless_told(problem.at(reference.span), module, "count"))
@@ -115,9 +115,12 @@ fn local(module: &Module, name: &Name) -> Option<Diagnostic> {
     Some(undeclared("local value", name, module, module.locals.keys(), advice))
 }
 
-fn called(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
+fn called(module: &Module, place: &Place<'_>, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
     if let Some(call) = module.calls.get(name) {
-        return call_key(call, reference).or_else(|| output_of_one(module, name, reference));
+        // What calls come to is a value as any other: it can be tried what it has.
+        let is_tried = place.shelter == Shelter::Some;
+        let problem = || call_key(call, reference).or_else(|| output_of_one(module, name, reference));
+        return if is_tried { None } else { problem() };
     }
     let advice = format!("Declare it with a block module {name:?} {{ … }}.");
     Some(undeclared("module", name, module, module.calls.keys(), advice))

@@ -80,6 +80,17 @@ pub(super) fn check_expression(module: &Module, expression: &Expression, diagnos
     Walk { module, deep: &mut Vec::new(), diagnostics }.expression(expression, &Place::default());
 }
 
+/// What is wrong with a reference at `place` in `module`.
+pub(super) fn problem(module: &Module, traversal: &Traversal, place: &Place<'_>) -> Option<Diagnostic> {
+    if reference::is_plainly_sound(module, place, traversal) {
+        return None;
+    }
+    match parse_reference(traversal) {
+        Ok(referenced) => reference::problem(module, place, traversal, &referenced),
+        Err(problem) => Some(reference::with_hint(problem, module, place, traversal)),
+    }
+}
+
 struct Walk<'a> {
     module: &'a Module,
     deep: &'a mut Vec<DeepReference>,
@@ -236,7 +247,7 @@ impl Walk<'_> {
     fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
         for_each_mention(expression, &mut |mention, around| match mention {
             Mention::Name(traversal) => {
-                self.traversal(traversal, &Place { bound: around.bound, ..*place });
+                self.traversal(traversal, &Place { bound: around.bound, shelter: around.shelter, ..*place });
                 self.note_deep(traversal, around.shelter);
             }
             Mention::Word(named, index) => self.word(named, index),
@@ -291,26 +302,16 @@ impl Walk<'_> {
     }
 
     fn traversal(&mut self, traversal: &Traversal, place: &Place<'_>) {
-        if reference::is_plainly_sound(self.module, place, traversal) {
-            return;
-        }
-        let problem = match parse_reference(traversal) {
-            Ok(referenced) => reference::problem(self.module, place, traversal, &referenced),
-            Err(problem) => Some(reference::with_hint(problem, self.module, place, traversal)),
-        };
-        self.diagnostics.append(problem);
+        self.diagnostics.append(problem(self.module, traversal, place));
     }
 
     /// Notes a reference into an object if its evaluation may not tell what is wrong with it, or not as well as the schema does.
     fn note_deep(&mut self, traversal: &Traversal, shelter: Shelter) {
-        let Some(binding) = Binding::of(traversal) else { return };
-        let (Binding::Resource(resource) | Binding::PrefixedResource(resource)) = binding else { return };
-        let address = binding.steps() + usize::from(binding.index(traversal).is_some());
-        let inside = traversal.steps().len().saturating_sub(address);
-        // What a search finds is not what it is written like.
-        if &*traversal.root.name != "list" && (inside > 1 || (inside > 0 && shelter == Shelter::Some)) {
+        let Some((resource, steps)) = Binding::object_of(traversal) else { return };
+        let inside = traversal.steps().len().saturating_sub(steps);
+        if inside > 1 || (inside > 0 && shelter == Shelter::Some) {
             let (module, traversal) = (self.module.path.clone(), traversal.clone());
-            self.deep.push(DeepReference { module, resource, traversal, steps: address });
+            self.deep.push(DeepReference { module, resource, traversal, steps });
         }
     }
 
