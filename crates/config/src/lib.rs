@@ -20,7 +20,9 @@ mod source;
 pub mod variables;
 pub mod version;
 
-pub use checks::{DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_overrides, check_references, unless_misspelt};
+pub use checks::{
+    DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_overrides, check_reference, check_references, unless_misspelt,
+};
 pub use configuration::{Configuration, DeepReference, LoadedFile, Soundness, TestFile, TestRun, Tested};
 pub use decode::is_for_another_version;
 pub use load::{

@@ -27,6 +27,11 @@ pub trait Scope {
     /// What functions need besides their arguments.
     fn functions(&self) -> &FunctionContext;
 
+    /// What is wrong with a reference whatever the values are, be it evaluated or not.
+    fn check(&self, traversal: &Traversal) -> Option<Diagnostic> {
+        self.resolve(traversal).err()
+    }
+
     /// How deep the evaluation already is: templates that read templates add up. Scopes over a parent hand the parent's
     /// answer on.
     fn depth(&self) -> u32 {
@@ -64,6 +69,11 @@ impl Scope for ChildScope<'_> {
 
     fn functions(&self) -> &FunctionContext {
         self.parent.functions()
+    }
+
+    fn check(&self, traversal: &Traversal) -> Option<Diagnostic> {
+        let is_own = self.variables.iter().any(|(name, _)| *name == traversal.root.name);
+        if is_own { None } else { self.parent.check(traversal) }
     }
 
     fn depth(&self) -> u32 {

@@ -27,9 +27,11 @@ pub(crate) use test_providers::check as check_test_providers;
 use std::collections::HashSet;
 use std::path::Path;
 
-use groma_diagnostics::{Diagnostics, Severity, Sources, Span};
-use groma_hcl::Expression;
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources, Span};
+use groma_hcl::{Expression, Traversal};
+use groma_lang::Shelter;
 
+use self::object::Place;
 use crate::configuration::{DeepReference, Soundness};
 use crate::model::Module;
 use crate::options::References;
@@ -97,6 +99,13 @@ pub fn check_references(module: &Module, expression: &Expression) -> Diagnostics
     let mut diagnostics = Diagnostics::new();
     walk::check_expression(module, expression, &mut diagnostics);
     diagnostics
+}
+
+/// What is wrong with a reference in a block of `module` whatever the values are. What `count`, `each` and `self` mean there is looked at
+/// elsewhere, and so is the evaluation of calls.
+pub fn check_reference(module: &Module, traversal: &Traversal) -> Option<Diagnostic> {
+    let place = Place { shelter: Shelter::Some, ..Place::repeated(true, true).with_self() };
+    walk::problem(module, traversal, &place)
 }
 
 /// What provider blocks refer to. Of one that nothing uses, Terraform looks at nothing: what is wrong there is a warning.

@@ -8,7 +8,8 @@ use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, FunctionContext, Reference, Referenced, Resolved, Scope, instance_key, parse_reference};
 use groma_value::{Marks, Number, Type, Value};
 
-use super::{ModuleData, ModuleId, Repetition, World};
+use super::{Expansion, ModuleData, ModuleId, Repetition, World};
+use crate::static_references::in_block;
 
 /// The scope of everything in one module instance: variables, locals, resources and so on, with the meaning of `count`,
 /// `each` and `self` for one block.
@@ -92,6 +93,13 @@ impl<'a> InstanceScope<'a> {
         Some(Resolved { value, consumed: binding.steps() })
     }
 
+    /// What is wrong with the steps into an object by what there can be in it.
+    fn inside(&self, traversal: &Traversal) -> Option<Diagnostic> {
+        let (block, steps) = Binding::object_of(traversal)?;
+        let template = self.world.surroundings().templates.resource(self.data().of, block)?;
+        in_block(&template.schema.block, traversal.steps().get(steps..)?).err()
+    }
+
     fn resource(&self, address: &Resource, found: &Referenced, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
         let Some(position) = self.config().resources.get_index_of(address) else {
             return Err(undeclared("resource", found));
@@ -125,7 +133,7 @@ impl<'a> InstanceScope<'a> {
         }
         let (at, keyed) = match &found.key {
             Some(key) => (data.expansion.position(key), 1),
-            None => (data.expansion.position(&InstanceKey::None), 0),
+            None => (matches!(data.expansion, Expansion::Single).then_some(0), 0),
         };
         // One output of one instance needs no look at the others.
         if let Some(id) = at.and_then(|at| data.instances.get(at)).copied()
@@ -226,6 +234,15 @@ impl Scope for InstanceScope<'_> {
 
     fn functions(&self) -> &FunctionContext {
         self.world.functions(self.module, self.functions)
+    }
+
+    fn check(&self, traversal: &Traversal) -> Option<Diagnostic> {
+        let problem = groma_config::check_reference(self.config(), traversal);
+        problem.or_else(|| match Binding::of(traversal) {
+            Some(_) => self.inside(traversal),
+            // What means something here is neither declared nor kept: count, each and self.
+            None => self.resolve(traversal).err(),
+        })
     }
 }
 

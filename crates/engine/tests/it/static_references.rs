@@ -7,7 +7,11 @@ use groma_value::Type;
 use crate::support::{Project, errors};
 
 fn object() -> Scripted {
-    let part = || Block::new([("text", Attribute::optional(Type::String))], Vec::<(&str, NestedBlock)>::new());
+    let text = || [("text", Attribute::optional(Type::String))];
+    let part = || {
+        let inner = Block::new(text(), Vec::<(&str, NestedBlock)>::new());
+        Block::new(text(), [("inner", NestedBlock::new(Nesting::List, inner))])
+    };
     let kinds = [("one", Nesting::Single), ("list", Nesting::List), ("set", Nesting::Set)];
     let blocks = kinds.map(|(name, nesting)| (name, NestedBlock::new(nesting, part())));
     let map = Attribute::optional(Type::Map(Box::new(Type::String).into()));
@@ -60,5 +64,67 @@ fn what_nested_blocks_are_says_what_is_wrong() {
         "test_object.a.set[*].text",
     ] {
         assert_eq!(told(right), Vec::<String>::new(), "{right}");
+    }
+}
+
+/// What is said about a dynamic block with this inside of its content, for a collection of these elements.
+fn told_in_content(collection: &str, content: &str) -> Vec<String> {
+    let main = format!(
+        "variable \"some\" {{}}\nresource \"test_object\" \"a\" {{}}\nresource \"test_object\" \"many\" {{\n  count = 1\n}}\nmodule \"m\" {{\n  source = \"./m\"\n  count = 1\n}}\nresource \"test_object\" \"b\" {{\n  dynamic \"list\" {{\n    for_each = {collection}\n    content {{\n{content}\n    }}\n  }}\n}}\n"
+    );
+    let project = Project::with_test(&main, object()).with("m/main.tf", "output \"text\" {\n  value = \"x\"\n}\n");
+    errors(&project.validate())
+}
+
+/// They stand in a block that is only made where there is an element, and are looked at then.
+#[test]
+fn in_the_content_of_dynamic_blocks_they_are_told_where_there_is_an_element() {
+    let wrong = [
+        ("test_object.many.name", "Missing resource instance key"),
+        ("try(test_object.many.name, \"x\")", "Missing resource instance key"),
+        ("true ? \"x\" : test_object.a[0].name", "Unexpected resource instance key"),
+        ("try(test_object.a[\"x\"].name, \"x\")", "Unexpected resource instance key"),
+        ("try(test_object.a.nope, \"x\")", "Unsupported attribute"),
+        ("try(test_object.a.set[0].text, \"x\")", "Cannot index a set value"),
+        ("try(test_object.none.name, \"x\")", "Reference to undeclared resource"),
+        ("try(count.index, \"x\")", "Reference to \"count\" in non-counted context"),
+        ("module.m.text", "Unsupported attribute"),
+    ];
+    for (text, summary) in wrong {
+        let content = format!("text = {text}");
+        assert_eq!(told_in_content("[1]", &content), [summary], "{text}");
+        assert_eq!(told_in_content("[]", &content), Vec::<String>::new(), "{text}");
+        assert_eq!(told_in_content("var.some", &content), Vec::<String>::new(), "{text}");
+    }
+    let right = [
+        "try(list.value.nope, \"x\")",
+        "try(test_object.a.map.nope, \"x\")",
+        "try(test_object.many[5].name, \"x\")",
+        "try(module.m.text, \"x\")",
+        "try(module.m[\"x\"].text, \"x\")",
+    ];
+    for text in right {
+        assert_eq!(told_in_content("[1]", &format!("text = {text}")), Vec::<String>::new(), "{text}");
+    }
+}
+
+/// What says how many blocks there are in blocks has to be found before any is made.
+#[test]
+fn collections_inside_of_dynamic_blocks_are_looked_at_even_where_there_is_no_element() {
+    let wrong = [
+        ("try(test_object.many.name, [])", "Missing resource instance key"),
+        ("try(test_object.a.nope, [])", "Unsupported attribute"),
+        ("try(local.none, [])", "Reference to undeclared local value"),
+    ];
+    let inner = |collection: &str| {
+        format!("dynamic \"inner\" {{\n for_each = {collection}\n content {{\n  text = test_object.many.name\n }}\n}}")
+    };
+    for outer in ["[]", "[1]", "var.some"] {
+        for (collection, summary) in wrong {
+            assert_eq!(told_in_content(outer, &inner(collection)), [summary], "{collection} in {outer}");
+        }
+        for right in ["try(list.value.nope, [])", "try(module.m.text, [])", "[for x in [] : x.nope]"] {
+            assert_eq!(told_in_content(outer, &inner(right)), Vec::<String>::new(), "{right} in {outer}");
+        }
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_hcl::{BodySchema, Expression, ExpressionKind};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_hcl::{BodySchema, Expression, ExpressionKind, Traversal};
 use groma_lang::{ChildScope, Scope, evaluate};
 use groma_value::{Kind, Marks, Type, Value, convert::convert};
 
 use super::node::Dynamic;
-use super::structure::Reader;
+use super::structure::{Around, Reader};
 use crate::Name;
 use crate::schema::{NestedBlock, Nesting};
 
@@ -35,7 +35,7 @@ impl Reader {
             return None;
         }
         let for_each = content.get("for_each")?.expression.clone();
-        self.check_references(&for_each);
+        self.check_collection(&for_each);
         let iterator = match content.get("iterator") {
             None => kind.clone(),
             Some(argument) => self.iterator_name(&argument.expression)?,
@@ -52,21 +52,23 @@ impl Reader {
             return None;
         }
         // What is wrong in a dynamic block inside of another one is a part of what is wrong in that.
-        let is_outermost = self.sheltered.is_empty();
+        let is_outermost = self.around.is_empty();
         let outside = if is_outermost { std::mem::take(&mut self.diagnostics) } else { Diagnostics::new() };
-        self.sheltered.push(Vec::new());
+        self.around.push(Around { iterator: iterator.clone(), named: Vec::new() });
         let label = match content.get("labels") {
             Some(argument) => self.label(&argument.expression, kind),
             None => None,
         };
         let node = self.node(&body.body, nested.block());
-        let sheltered = self.sheltered.pop().unwrap_or_default();
+        let named = self.around.pop().map(|around| around.named).unwrap_or_default();
+        let collections = if is_outermost { std::mem::take(&mut self.collections) } else { Vec::new() };
         let problems = if is_outermost { std::mem::replace(&mut self.diagnostics, outside) } else { outside };
         if labelled && label.is_none() {
             self.diagnostics.append(problems);
             return None;
         }
-        Some(Dynamic { iterator, for_each, label, content: node, problems, sheltered, header: found.header })
+        let header = found.header;
+        Some(Dynamic { iterator, for_each, label, content: node, problems, named, collections, header })
     }
 
     fn iterator_name(&mut self, expression: &Expression) -> Option<Name> {
@@ -87,7 +89,7 @@ impl Reader {
         let detail = format!("Blocks of type \"{kind}\" require 1 label.");
         match expression.as_list() {
             Some([label]) => {
-                self.check_references(label);
+                self.check_collection(label);
                 Some(label.clone())
             }
             Some([_, extra, ..]) => {
@@ -107,6 +109,7 @@ impl Dynamic {
     /// The blocks in `scope`; nothing when they cannot be told because of an error.
     pub(super) fn expand(&self, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
         let before = diagnostics.len();
+        diagnostics.append(wrong(&self.collections, scope));
         let collection = evaluate(&self.for_each, scope, diagnostics);
         if diagnostics.iter().skip(before).any(Diagnostic::is_error) {
             return None;
@@ -127,31 +130,20 @@ impl Dynamic {
             let inner = self.iteration(scope, key, element);
             if index == 0 {
                 diagnostics.append(self.problems.clone());
+                // Evaluation would pass over some of it, and say the rest once more.
+                let wrong = wrong(&self.named, scope);
+                if wrong.has_errors() {
+                    diagnostics.append(wrong);
+                    return None;
+                }
             }
             let label = match &self.label {
                 None => None,
                 Some(label) => Some(evaluate_label(label, &inner, diagnostics)?),
             };
-            let before = diagnostics.len();
-            let value = self.content.evaluate_marked(&marks, &inner, diagnostics);
-            if index == 0 {
-                self.check_sheltered(&inner, before, diagnostics);
-            }
-            blocks.push((label, value));
+            blocks.push((label, self.content.evaluate_marked(&marks, &inner, diagnostics)));
         }
         Some(Expansion::Blocks(blocks, marks))
-    }
-
-    /// Names that there are not are told wherever they stand, as those outside of dynamic blocks are when the configuration is loaded. What was
-    /// told from `since` on, by the evaluation of the content, is not told again.
-    fn check_sheltered(&self, scope: &dyn Scope, since: usize, diagnostics: &mut Diagnostics) {
-        let unknown = self.sheltered.iter().filter_map(|traversal| scope.resolve(traversal).err());
-        for problem in unknown {
-            let begins = |problem: &Diagnostic| problem.subject.map(Span::start);
-            if diagnostics.iter().skip(since).all(|told| begins(told) != begins(&problem)) {
-                diagnostics.push(problem);
-            }
-        }
     }
 
     fn iteration<'a>(&self, scope: &'a dyn Scope, key: Value, value: Value) -> ChildScope<'a> {
@@ -160,6 +152,11 @@ impl Dynamic {
         let iteration = Value::object_shaped(&NAMES, vec![key, value]);
         ChildScope::new(scope, vec![(self.iterator.clone(), iteration)])
     }
+}
+
+/// What is wrong with references whatever the values are, as it is told of those outside of dynamic blocks when the configuration is loaded.
+fn wrong(references: &[Traversal], scope: &dyn Scope) -> Diagnostics {
+    references.iter().filter_map(|reference| scope.check(reference)).collect()
 }
 
 /// Why `collection` cannot be iterated over.

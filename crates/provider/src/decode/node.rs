@@ -51,8 +51,10 @@ pub(super) struct Dynamic {
     pub(super) content: Node,
     /// What is wrong in the content whatever the values are: told where it is asked for, or may be.
     pub(super) problems: Diagnostics,
-    /// The names in the content that evaluation may pass over, be they inside `try` or in an arm that is not taken.
-    pub(super) sheltered: Vec<Traversal>,
+    /// What the content refers to beside the elements of this block and of those around it: looked at where there is an element.
+    pub(super) named: Vec<Traversal>,
+    /// The same of what says which blocks there are inside of an outermost block: looked at whatever there is.
+    pub(super) collections: Vec<Traversal>,
     pub(super) header: Span,
 }
 

@@ -5,21 +5,31 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_hcl::{Body, BodySchema, Content, Expression, Traversal};
-use groma_lang::{Binding, Shelter, for_each_traversal, for_each_traversal_in_place, parse_reference};
+use groma_lang::{Binding, for_each_traversal, parse_reference};
 
 use super::node::{Blocks, Entry, Node, SlotNode};
+use crate::Name;
 use crate::schema::{Block, Item, NestedBlock, Nesting, Use};
 
 /// What is gathered while the structure is read.
 pub(super) struct Reader {
     pub(super) diagnostics: Diagnostics,
-    /// For each dynamic block around the current place the names in its content that evaluation may pass over.
-    pub(super) sheltered: Vec<Vec<Traversal>>,
+    /// The dynamic blocks around the current place, the outermost first.
+    pub(super) around: Vec<Around>,
+    /// What the collections and labels inside of the outermost of them refer to.
+    pub(super) collections: Vec<Traversal>,
+}
+
+/// A dynamic block whose content is read.
+pub(super) struct Around {
+    pub(super) iterator: Name,
+    /// What the arguments in the content refer to.
+    pub(super) named: Vec<Traversal>,
 }
 
 impl Reader {
     pub(super) fn new() -> Self {
-        Self { diagnostics: Diagnostics::new(), sheltered: Vec::new() }
+        Self { diagnostics: Diagnostics::new(), around: Vec::new(), collections: Vec::new() }
     }
 
     /// Reads `body` as a block of the schema `block`, beside which the language has `words` of its own.
@@ -93,16 +103,26 @@ impl Reader {
         entries
     }
 
-    /// Reports references in `expression` that cannot be meant. The content of dynamic blocks is looked at when there is an element.
-    pub(super) fn check_references(&mut self, expression: &Expression) {
-        if let Some(sheltered) = self.sheltered.last_mut() {
-            for_each_traversal_in_place(expression, &mut |traversal, surroundings| {
-                if surroundings.shelter == Shelter::Some {
-                    sheltered.push(traversal.clone());
-                }
-            });
-            return;
+    /// Reports references in an argument that cannot be meant. The content of dynamic blocks is looked at when there is an element.
+    fn check_references(&mut self, expression: &Expression) {
+        if self.around.is_empty() {
+            return self.check_form(expression);
         }
+        let named = self.free(expression);
+        self.around.last_mut().into_iter().for_each(|around| around.named.extend_from_slice(&named));
+    }
+
+    /// The same in an expression that says which blocks a dynamic block makes. Inside of another one it is looked at even where that makes none.
+    pub(super) fn check_collection(&mut self, expression: &Expression) {
+        if self.around.is_empty() {
+            self.check_form(expression);
+        } else {
+            let named = self.free(expression);
+            self.collections.extend(named);
+        }
+    }
+
+    fn check_form(&mut self, expression: &Expression) {
         let diagnostics = &mut self.diagnostics;
         for_each_traversal(expression, &mut |traversal| {
             // What was found to mean something has the form of a reference.
@@ -110,6 +130,17 @@ impl Reader {
                 diagnostics.append(parse_reference(traversal).err());
             }
         });
+    }
+
+    /// What `expression` refers to beside the elements of the dynamic blocks around it.
+    fn free(&self, expression: &Expression) -> Vec<Traversal> {
+        let mut free = Vec::new();
+        for_each_traversal(expression, &mut |traversal| {
+            if self.around.iter().all(|around| around.iterator != traversal.root.name) {
+                free.push(traversal.clone());
+            }
+        });
+        free
     }
 
     /// Checks the numbers of blocks that are all written out; with dynamic blocks only an evaluation can tell.
