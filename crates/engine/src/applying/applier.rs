@@ -106,7 +106,7 @@ impl<'a> Applier<'a> {
             Mode::Destroy => Checks::closed(&plan.checks),
             Mode::Normal | Mode::RefreshOnly => Checks::of(&plan.checks),
         };
-        let is_partial = !plan.targets.is_empty() || !plan.excludes.is_empty();
+        let is_partial = plan.is_partial();
         let mut applier = Self {
             session,
             providers,
@@ -138,6 +138,9 @@ impl<'a> Applier<'a> {
         };
         if is_partial {
             applier.settle_beside();
+        }
+        if is_partial || plan.mode == Mode::RefreshOnly {
+            applier.show_what_there_is();
         }
         applier.settle_known(&plan.deferred);
         Ok(applier)

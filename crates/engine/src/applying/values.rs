@@ -1,18 +1,19 @@
 //! Steps that change nothing outside: expansions, provider configurations, conditions, data.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
+use groma_address::{InstanceKey, Mode as ResourceMode, Name, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_provider::{Checked, planned_unknown};
 use groma_state::Outcome as Recorded;
+use groma_value::Value;
 
 use super::applier::Applier;
 use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Deferral;
-use crate::plan::{Mode, ResourceChange};
+use crate::plan::{Action, Mode, ResourceChange};
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
@@ -22,8 +23,8 @@ use crate::world::{Expansion, InstanceScope, ModuleId};
 impl Applier<'_> {
     /// Instances beside those that a partial plan is about are as the state has them.
     pub(super) fn settle_beside(&mut self) {
-        let places = self.changes.iter().filter_map(|change| self.world.locate(&change.address));
-        let resources: HashSet<(ModuleId, u32)> = places.map(|(module, resource, _)| (module, resource)).collect();
+        let blocks = self.changes.iter().filter_map(|change| self.world.locate_block(&change.address));
+        let resources: HashSet<(ModuleId, u32)> = blocks.collect();
         let mut found = Vec::new();
         for view in self.state.iter() {
             let Some((module, resource, position)) = self.world.locate(&view.address()) else { continue };
@@ -37,6 +38,32 @@ impl Applier<'_> {
         }
         for (module, resource, position, value) in found {
             self.world.module_mut(module).resources[resource as usize].settle(position, value);
+        }
+    }
+
+    /// What the names of resources mean where the plan leaves instances as they are.
+    pub(super) fn show_what_there_is(&mut self) {
+        let ends = |action| matches!(action, Action::Delete | Action::Forget);
+        let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);
+        let gone: HashSet<&ResourceInstance> = self.changes.iter().filter(gone).map(|change| &change.address).collect();
+        let managed = self.changes.iter().filter(|change| change.address.resource.mode == ResourceMode::Managed);
+        let blocks = managed.filter_map(|change| self.world.locate_block(&change.address));
+        let mut lost: HashMap<(ModuleId, u32), Vec<(InstanceKey, Value)>> = blocks.map(|at| (at, Vec::new())).collect();
+        for view in self.state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Managed) {
+            let address = view.address();
+            let Some((module, resource)) = self.world.locate_block(&address) else { continue };
+            let lost = lost.entry((module, resource)).or_default();
+            let template = self.prepared.templates.resource(self.world.module(module).of, resource);
+            if self.world.locate(&address).is_none()
+                && !gone.contains(&address)
+                && let (Some(record), Some(template)) = (&view.record.current, template)
+                && let Some(object) = record::decode(&template.schema, record)
+            {
+                lost.push((address.key, object));
+            }
+        }
+        for ((module, resource), lost) in lost {
+            self.world.module_mut(module).resources[resource as usize].show_what_there_is(lost);
         }
     }
 
@@ -217,12 +244,7 @@ impl Applier<'_> {
 
     /// Writes what was read to the journal and the state.
     #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
-    fn record_data(
-        &mut self,
-        change: u32,
-        address: &ResourceInstance,
-        value: groma_value::Value,
-    ) -> Result<(), Diagnostic> {
+    fn record_data(&mut self, change: u32, address: &ResourceInstance, value: Value) -> Result<(), Diagnostic> {
         let ResourceChange { schema, provider, .. } = &self.changes[change as usize];
         let object = Object { value, private: Arc::default(), identity: None };
         let record = record::encode(schema, &object, Circumstances::default())
@@ -236,7 +258,7 @@ impl Applier<'_> {
     }
 
     /// Postconditions of an instance with its new object.
-    pub(super) fn postconditions(&mut self, change: u32, value: &groma_value::Value) -> Outcome {
+    pub(super) fn postconditions(&mut self, change: u32, value: &Value) -> Outcome {
         let Some(place) = self.place(change) else { return Outcome::Done };
         let address = self.changes[change as usize].address.clone();
         outcome_of(self.evaluation.postconditions(&self.world, place, &address, value))

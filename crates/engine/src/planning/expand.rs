@@ -77,6 +77,7 @@ impl Planner<'_> {
             }
         };
         self.world.module_mut(visit.module).resources[at as usize].expand(expansion);
+        self.show_what_there_is(visit.module, at);
         if self.loses_instances(visit.module, at) {
             self.world.module_mut(visit.module).resources[at as usize].pending = true;
         }

@@ -19,6 +19,7 @@ mod later;
 mod left_over;
 mod list_talk;
 mod lists;
+mod lost;
 mod managed;
 mod managers;
 mod missing;

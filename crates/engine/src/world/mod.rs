@@ -8,6 +8,7 @@ mod called;
 mod expansion;
 mod functions;
 mod module;
+mod resource;
 mod scope;
 mod surroundings;
 
@@ -20,7 +21,8 @@ use groma_lang::FunctionContext;
 use groma_value::{Type, Value};
 
 pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
-pub use module::{CallData, ModuleData, ModuleId, ResourceData};
+pub use module::{CallData, ModuleData, ModuleId};
+pub use resource::ResourceData;
 pub use scope::InstanceScope;
 pub use surroundings::Surroundings;
 
@@ -191,10 +193,16 @@ impl World {
 
     /// Where a resource instance is, if the configuration has it.
     pub fn locate(&self, address: &ResourceInstance) -> Option<(ModuleId, u32, usize)> {
+        let (module, resource) = self.locate_block(address)?;
+        let instance = self.module(module).resources[resource as usize].expansion.position(&address.key)?;
+        Some((module, resource, instance))
+    }
+
+    /// Where the block of a resource instance is, be it one that the block makes or not.
+    pub fn locate_block(&self, address: &ResourceInstance) -> Option<(ModuleId, u32)> {
         let module = self.find(&address.module)?;
-        let position = self.static_module(module).config.resources.get_index_of(&address.resource)?;
-        let instance = self.module(module).resources[position].expansion.position(&address.key)?;
-        Some((module, narrow(position), instance))
+        let resource = self.static_module(module).config.resources.get_index_of(&address.resource)?;
+        Some((module, narrow(resource)))
     }
 
     /// How everything repeats: what apply needs to make the same world again.

@@ -32,3 +32,4 @@ mod support;
 mod terraform_data;
 mod turns;
 mod what_providers_say;
+mod what_there_is;

@@ -1,0 +1,124 @@
+//! A resource in one module instance, with the objects of its instances.
+
+use std::cell::OnceCell;
+
+use groma_address::{InstanceKey, Name};
+use groma_value::{Type, Value};
+
+use super::expansion::Expansion;
+use crate::deprecated_objects::Marker;
+
+/// A resource in one module instance.
+#[derive(Debug, Default)]
+pub struct ResourceData {
+    /// How it repeats.
+    pub expansion: Expansion,
+    /// The value of each instance, in the order of their keys; none before it is planned and after a failure.
+    pub values: Vec<Option<Value>>,
+    /// Whether an instance is going to change.
+    pub pending: bool,
+    /// Where instances are left as they are: the objects of those that the block has lost, in the order of their keys.
+    pub(super) lost: Option<Box<[(InstanceKey, Value)]>>,
+    pub(super) whole: OnceCell<Value>,
+    pub(super) marker: Option<Box<Marker>>,
+    /// What there is where it is switched off, if it can be.
+    pub(super) absent: Option<Box<Value>>,
+}
+
+impl ResourceData {
+    /// Sets how it repeats.
+    pub fn expand(&mut self, expansion: Expansion) {
+        self.values = vec![None; expansion.len()];
+        self.expansion = expansion;
+        self.whole = OnceCell::new();
+    }
+
+    /// Gives the instance at `position` its value.
+    pub fn settle(&mut self, position: usize, value: Value) {
+        let value = self.marked(position, value);
+        if let Some(slot) = self.values.get_mut(position) {
+            *slot = Some(value);
+            self.whole = OnceCell::new();
+        }
+    }
+
+    /// Has the name of the resource mean what there is: the instances that have a value, and the objects `lost`, of instances that the block has
+    /// lost and that stay where they are.
+    pub fn show_what_there_is(&mut self, lost: Vec<(InstanceKey, Value)>) {
+        self.lost = Some(lost.into());
+        self.whole = OnceCell::new();
+    }
+
+    /// Leaves out instances without a value: the names that have none, and the numbers after the last that has one.
+    pub fn keep_settled(&mut self) {
+        let kept = match &self.expansion {
+            Expansion::Count(_) => {
+                let count = self.values.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+                self.values.truncate(count);
+                Expansion::Count(count as u64)
+            }
+            Expansion::ForEach(elements) => {
+                let elements = elements.iter().zip(&self.values).filter(|(_, value)| value.is_some());
+                let kept = elements.map(|(element, _)| element.clone()).collect();
+                self.values.retain(Option::is_some);
+                Expansion::ForEach(kept)
+            }
+            _ => return,
+        };
+        self.expansion = kept;
+        self.whole = OnceCell::new();
+    }
+
+    /// The object of the instance at `position` with marks on what is deprecated about it.
+    pub fn marked(&self, position: usize, object: Value) -> Value {
+        match &self.marker {
+            Some(marker) => marker.mark(object, &self.expansion.key(position)),
+            None => object,
+        }
+    }
+
+    /// The value of the instance at `position`; unknown where there is none.
+    pub(super) fn value(&self, position: usize) -> Value {
+        self.values.get(position).cloned().flatten().unwrap_or(Value::DYNAMIC)
+    }
+
+    /// What the resource's name alone means: the object, or a tuple or object of all of them.
+    pub(super) fn whole(&self) -> Value {
+        match self.expansion {
+            // Most resources do not repeat: nothing is put together then.
+            Expansion::Single => self.value(0),
+            Expansion::Absent => self.absent.as_deref().cloned().unwrap_or_else(|| Value::null(Type::Dynamic)),
+            _ => self.whole.get_or_init(|| self.together()).clone(),
+        }
+    }
+
+    fn together(&self) -> Value {
+        match (&self.expansion, &self.lost) {
+            (Expansion::Count(_), Some(lost)) => self.numbers_there(lost),
+            (Expansion::ForEach(elements), Some(lost)) => self.names_there(elements, lost),
+            (expansion, _) => expansion.collect(|position| self.value(position)),
+        }
+    }
+
+    fn names_there(&self, elements: &[(Name, Value)], lost: &[(InstanceKey, Value)]) -> Value {
+        let of_block = elements.iter().zip(&self.values).filter_map(|((name, _), value)| Some((name, value.as_ref()?)));
+        let lost = lost.iter().filter_map(|(key, object)| match key {
+            InstanceKey::String(name) => Some((name, object)),
+            InstanceKey::None | InstanceKey::Int(_) => None,
+        });
+        Value::object(of_block.chain(lost).map(|(name, object)| (name.clone(), object.clone())))
+    }
+
+    fn numbers_there(&self, lost: &[(InstanceKey, Value)]) -> Value {
+        let of_block = (0_u64..).zip(&self.values).filter_map(|(number, value)| Some((number, value.as_ref()?)));
+        let lost = lost.iter().filter_map(|(key, object)| match key {
+            InstanceKey::Int(number) => Some((*number, object)),
+            InstanceKey::None | InstanceKey::String(_) => None,
+        });
+        let (numbers, objects): (Vec<u64>, Vec<&Value>) = of_block.chain(lost).unzip();
+        Expansion::of_recorded(&numbers).collect(|position| {
+            let found = numbers.binary_search(&(position as u64));
+            found.map_or(Value::DYNAMIC, |at| objects[at].clone())
+        })
+    }
+}
