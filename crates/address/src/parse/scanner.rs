@@ -1,0 +1,228 @@
+//! What addresses are made of, read from left to right: names, instance keys, modules, resources.
+
+use groma_diagnostics::{begins_name, continues_name};
+
+use super::error::ParseError;
+use crate::{InstanceKey, Mode, ModuleInstance, ModulePath, ModuleStep, Name, Resource};
+
+/// What stands for something else than a resource type in expressions. A type of such a name is meant with `resource.` before it.
+pub(super) const RESERVED: [&str; 10] =
+    ["arg", "count", "each", "lazy", "local", "path", "self", "template", "terraform", "var"];
+
+/// Whether a resource type called `word` is only meant where `resource.` stands before it: elsewhere the word begins a reference to something else.
+pub fn is_reserved(word: &str) -> bool {
+    RESERVED.contains(&word)
+}
+
+fn reserved(word: &str) -> String {
+    format!(
+        "{word} is a reserved name, which means no resource. A resource type that is called so is written resource.{word}."
+    )
+}
+
+/// What is left to read of an address.
+pub(super) struct Scanner<'a> {
+    text: &'a str,
+    pub(super) offset: usize,
+}
+
+impl<'a> Scanner<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, offset: 0 }
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.offset..).unwrap_or_default()
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.rest().is_empty()
+    }
+
+    pub(super) fn error(&self, message: &str) -> ParseError {
+        self.error_at(self.offset, message)
+    }
+
+    pub(super) fn error_at(&self, offset: usize, message: &str) -> ParseError {
+        ParseError { message: message.to_owned(), offset }
+    }
+
+    pub(super) fn accept(&mut self, wanted: char) -> bool {
+        let found = self.rest().starts_with(wanted);
+        self.offset += if found { wanted.len_utf8() } else { 0 };
+        found
+    }
+
+    fn skip_spaces(&mut self) {
+        self.offset += self.rest().len() - self.rest().trim_start_matches([' ', '\t']).len();
+    }
+
+    pub(super) fn identifier(&mut self) -> Option<&'a str> {
+        let rest = self.rest();
+        if !rest.starts_with(begins_name) {
+            return None;
+        }
+        let length = rest.find(|c| !continues_name(c)).unwrap_or(rest.len());
+        self.offset += length;
+        rest.get(..length)
+    }
+
+    pub(super) fn name(&mut self, missing: &str) -> Result<Name, ParseError> {
+        self.identifier().map(Into::into).ok_or_else(|| self.error(missing))
+    }
+
+    pub(super) fn finish(&self) -> Result<(), ParseError> {
+        if self.at_end() { Ok(()) } else { Err(self.error("The address is complete here, but more text follows.")) }
+    }
+
+    /// `module.NAME[KEY].` as often as it occurs; leaves off at what follows the last dot.
+    pub(super) fn module_prefix(&mut self) -> Result<ModuleInstance, ParseError> {
+        let mut steps = Vec::new();
+        loop {
+            let start = self.offset;
+            if self.identifier() != Some("module") {
+                self.offset = start;
+                break;
+            }
+            if !self.accept('.') {
+                return Err(self.error("After \"module\", a dot and the name of a module call are needed."));
+            }
+            let name = self.name("After \"module.\", the name of a module call is needed.")?;
+            steps.push(ModuleStep { name, key: self.key()? });
+            if self.at_end() {
+                break;
+            }
+            if !self.accept('.') {
+                return Err(self.error("After a module, only a dot or an instance key can follow."));
+            }
+            if self.at_end() {
+                return Err(self.error("After the dot, a module or a resource is needed."));
+            }
+        }
+        Ok(ModuleInstance::from_steps(steps))
+    }
+
+    /// The same without keys; a key is the error `refusal`.
+    pub(super) fn module_path_prefix(&mut self, refusal: &str) -> Result<ModulePath, ParseError> {
+        let module = self.module_prefix()?;
+        if module.steps().iter().any(|step| !step.key.is_none()) {
+            return Err(self.error_at(self.text.find('[').unwrap_or(0), refusal));
+        }
+        Ok(module.path())
+    }
+
+    pub(super) fn resource(&mut self) -> Result<Resource, ParseError> {
+        let start = self.offset;
+        let word = self.identifier().unwrap_or_default();
+        if is_reserved(word) {
+            return Err(self.error_at(start, &reserved(word)));
+        }
+        let Some(mode) = Mode::beginning_with(word) else {
+            self.offset = start;
+            let missing = "A resource address is a type and a name, such as aws_instance.web.";
+            return self.type_and_name(Mode::Managed, missing);
+        };
+        let missing = match mode {
+            Mode::Managed => "After \"resource\", a resource type and a name are needed.",
+            Mode::Data => "After \"data\", a data source type and a name are needed.",
+            Mode::Ephemeral => "After \"ephemeral\", a resource type and a name are needed.",
+            Mode::List => "After \"list\", a resource type and a name are needed.",
+        };
+        if !self.accept('.') {
+            return Err(self.error(missing));
+        }
+        self.type_and_name(mode, missing)
+    }
+
+    fn type_and_name(&mut self, mode: Mode, missing: &str) -> Result<Resource, ParseError> {
+        let type_name = self.name(missing)?;
+        if !self.accept('.') {
+            return Err(self.error(missing));
+        }
+        Ok(Resource { mode, type_name, name: self.name(missing)? })
+    }
+
+    pub(super) fn refuse_key(&self, refusal: &str) -> Result<(), ParseError> {
+        if self.rest().starts_with('[') { Err(self.error(refusal)) } else { Ok(()) }
+    }
+
+    pub(super) fn key(&mut self) -> Result<InstanceKey, ParseError> {
+        if !self.accept('[') {
+            return Ok(InstanceKey::None);
+        }
+        self.skip_spaces();
+        let key = match self.rest().chars().next() {
+            Some('"') => InstanceKey::String(self.quoted()?.into()),
+            Some('0'..='9') => InstanceKey::Int(self.integer()?),
+            _ => return Err(self.error("An instance key is a whole number or a string in double quotes.")),
+        };
+        self.skip_spaces();
+        if !self.accept(']') {
+            return Err(self.error("The instance key needs a closing bracket."));
+        }
+        Ok(key)
+    }
+
+    fn integer(&mut self) -> Result<u64, ParseError> {
+        let start = self.offset;
+        let rest = self.rest();
+        let length = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        let digits = rest.get(..length).unwrap_or_default();
+        self.offset += length;
+        digits.parse().map_err(|_| self.error_at(start, "This number is too large for an instance key."))
+    }
+
+    fn quoted(&mut self) -> Result<String, ParseError> {
+        let open = self.offset;
+        self.offset += 1;
+        let mut value = String::new();
+        loop {
+            let at = self.offset;
+            let mut characters = self.rest().chars();
+            let Some(c) = characters.next() else {
+                return Err(self.error_at(
+                    open,
+                    "The string has no closing quote. A shell may have taken it away: put the whole address in single quotes.",
+                ));
+            };
+            self.offset += c.len_utf8();
+            match c {
+                '"' => return Ok(value),
+                '\\' => value.push(self.escape(at)?),
+                '$' | '%' if characters.as_str().starts_with('{') => {
+                    return Err(self.error_at(at, "An instance key in an address cannot have template sequences."));
+                }
+                '$' | '%' if characters.as_str().strip_prefix(c).is_some_and(|rest| rest.starts_with('{')) => {
+                    value.push(c);
+                    value.push('{');
+                    self.offset += 2;
+                }
+                '\n' | '\r' => return Err(self.error_at(at, "A string cannot hold a line break; write \\n.")),
+                c => value.push(c),
+            }
+        }
+    }
+
+    /// What a backslash at `at` introduces.
+    pub(super) fn escape(&mut self, at: usize) -> Result<char, ParseError> {
+        let invalid = |scanner: &Self| {
+            scanner
+                .error_at(at, "This escape is not known. Known are \\n, \\r, \\t, \\\", \\\\, \\uNNNN and \\UNNNNNNNN.")
+        };
+        let Some(c) = self.rest().chars().next() else { return Err(invalid(self)) };
+        self.offset += c.len_utf8();
+        let digits = match c {
+            'n' => return Ok('\n'),
+            'r' => return Ok('\r'),
+            't' => return Ok('\t'),
+            '"' | '\\' => return Ok(c),
+            'u' => 4,
+            'U' => 8,
+            _ => return Err(invalid(self)),
+        };
+        let code = self.rest().get(..digits).filter(|code| code.bytes().all(|b| b.is_ascii_hexdigit()));
+        let found = code.and_then(|code| u32::from_str_radix(code, 16).ok()).and_then(char::from_u32);
+        self.offset += if found.is_some() { digits } else { 0 };
+        found.ok_or_else(|| invalid(self))
+    }
+}
