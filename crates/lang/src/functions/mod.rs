@@ -7,8 +7,10 @@ mod cidr;
 mod conversion;
 mod crypto;
 mod csv;
+mod date_pattern;
 mod descriptions;
 mod digits;
+mod duration;
 mod encoding;
 mod filesystem;
 mod format;
@@ -39,9 +41,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use descriptions::{description, parameter_description};
+pub use duration::parse_duration;
 pub use outside::signature;
 pub(crate) use signature::{CallSite, Function};
-pub use timestamp::parse_duration;
 
 struct Table {
     functions: Vec<Function>,

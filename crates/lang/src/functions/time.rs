@@ -5,8 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use groma_value::{Type, Value};
 
+use super::date_pattern::render;
+use super::duration::parse_duration;
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter};
-use super::timestamp::{Timestamp, parse_duration};
+use super::timestamp::Timestamp;
 use crate::context::{Clock, Purity};
 
 pub(super) fn functions() -> Vec<Function> {
@@ -48,7 +50,7 @@ fn moment(arguments: &Arguments<'_>, index: usize) -> Result<Timestamp, Function
 
 fn formatdate(arguments: &Arguments<'_>) -> Outcome {
     let moment = moment(arguments, 1)?;
-    moment.format(arguments.text(0)).map(Value::string).map_err(|problem| FunctionError::argument(0, problem))
+    render(moment, arguments.text(0)).map(Value::string).map_err(|problem| FunctionError::argument(0, problem))
 }
 
 fn timeadd(arguments: &Arguments<'_>) -> Outcome {

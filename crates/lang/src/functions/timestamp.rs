@@ -1,6 +1,4 @@
-//! Moments in RFC 3339 notation, durations, and date patterns.
-
-use std::fmt::Write as _;
+//! Moments in RFC 3339 notation.
 
 use time::{Date, Month, Time, UtcDateTime};
 
@@ -18,31 +16,15 @@ pub(super) struct Timestamp {
 }
 
 /// A moment taken apart in its own offset.
-struct Civil {
-    year: i64,
-    month: i64,
-    day: i64,
-    hour: i64,
-    minute: i64,
-    second: i64,
-    weekday: i64,
+pub(super) struct Civil {
+    pub(super) year: i64,
+    pub(super) month: i64,
+    pub(super) day: i64,
+    pub(super) hour: i64,
+    pub(super) minute: i64,
+    pub(super) second: i64,
+    pub(super) weekday: i64,
 }
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// A day of the calendar, when it has that day.
 fn date(year: i64, month: i64, day: i64) -> Option<Date> {
@@ -176,7 +158,7 @@ impl Timestamp {
         (self.seconds, self.nanoseconds)
     }
 
-    fn civil(self) -> Civil {
+    pub(super) fn civil(self) -> Civil {
         // A year before 10000 and a duration of nanoseconds never leave the calendar.
         let moment = UtcDateTime::from_unix_timestamp(self.seconds + self.offset).unwrap_or(UtcDateTime::MAX);
         let (year, month, day) = moment.to_calendar_date();
@@ -192,13 +174,13 @@ impl Timestamp {
         }
     }
 
-    fn offset_text(self, separator: &str) -> String {
+    pub(super) fn offset_text(self, separator: &str) -> String {
         let sign = if self.offset < 0 { '-' } else { '+' };
         let minutes = self.offset.abs() / 60;
         format!("{sign}{:02}{separator}{:02}", minutes / 60, minutes % 60)
     }
 
-    fn zone(self) -> String {
+    pub(super) fn zone(self) -> String {
         if self.offset == 0 { "Z".to_owned() } else { self.offset_text(":") }
     }
 
@@ -210,166 +192,6 @@ impl Timestamp {
         let year = year.unsigned_abs();
         format!("{sign}{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{}", self.zone())
     }
-
-    /// Renders by a pattern of letter runs (`YYYY-MM-DD`) and quoted text.
-    pub(super) fn format(self, pattern: &str) -> Result<String, String> {
-        let civil = self.civil();
-        let mut out = String::new();
-        let mut rest = pattern;
-        while let Some(first) = rest.chars().next() {
-            if first == '\'' {
-                rest = quoted(rest, &mut out)?;
-                continue;
-            }
-            let letter = first.is_ascii_alphabetic();
-            let end = rest
-                .find(|next: char| if letter { next != first } else { next == '\'' || next.is_ascii_alphabetic() })
-                .unwrap_or(rest.len());
-            let (token, after) = rest.split_at(end);
-            if letter {
-                self.verb(token, &civil, &mut out)?
-            } else {
-                out.push_str(token)
-            }
-            rest = after;
-        }
-        Ok(out)
-    }
-
-    fn verb(self, token: &str, civil: &Civil, out: &mut String) -> Result<(), String> {
-        let invalid = |allowed: &str| Err(format!("invalid date format verb {token:?}: {allowed}"));
-        let number = |number: i64, allowed: &str, out: &mut String| {
-            match token.len() {
-                1 => push(out, format_args!("{number}")),
-                2 => push(out, format_args!("{number:02}")),
-                _ => return invalid(allowed),
-            }
-            Ok(())
-        };
-        match token.as_bytes().first() {
-            Some(b'Y') => match token.len() {
-                2 => push(out, format_args!("{:02}", civil.year % 100)),
-                4 => push(out, format_args!("{:04}", civil.year)),
-                _ => return invalid("a year is either \"YY\" or \"YYYY\""),
-            },
-            Some(b'M') => match token.len() {
-                3 | 4 => out.push_str(name(&MONTHS, civil.month - 1, token.len())),
-                _ => number(civil.month, "a month is \"M\", \"MM\", \"MMM\", or \"MMMM\"", out)?,
-            },
-            Some(b'D') => number(civil.day, "a day of the month is either \"D\" or \"DD\"", out)?,
-            Some(b'E') => match token.len() {
-                3 | 4 => out.push_str(name(&WEEKDAYS, civil.weekday, token.len())),
-                _ => return invalid("a day of the week is either \"EEE\" or \"EEEE\""),
-            },
-            Some(b'h') => number(civil.hour, "the 24-hour clock is either \"h\" or \"hh\"", out)?,
-            Some(b'H') => number((civil.hour + 11) % 12 + 1, "the 12-hour clock is either \"H\" or \"HH\"", out)?,
-            Some(half @ (b'A' | b'a')) => {
-                if token.len() != 2 {
-                    let letter = char::from(*half);
-                    return invalid(&format!("it is written \"{letter}{letter}\""));
-                }
-                out.push_str(match (civil.hour < 12, half) {
-                    (true, b'A') => "AM",
-                    (true, _) => "am",
-                    (false, b'A') => "PM",
-                    (false, _) => "pm",
-                });
-            }
-            Some(b'm') => number(civil.minute, "a minute is either \"m\" or \"mm\"", out)?,
-            Some(b's') => number(civil.second, "a second is either \"s\" or \"ss\"", out)?,
-            Some(b'Z') => match token.len() {
-                1 => out.push_str(&self.zone()),
-                3 if self.offset == 0 => out.push_str("UTC"),
-                3 | 4 => out.push_str(&self.offset_text("")),
-                5 => out.push_str(&self.offset_text(":")),
-                _ => return invalid("a timezone is Z, ZZZ, ZZZZ, or ZZZZZ"),
-            },
-            _ => return Err(format!("invalid date format verb {token:?}")),
-        }
-        Ok(())
-    }
-}
-
-/// The name at `index`: whole, or the first three letters.
-fn name(names: &[&'static str], index: i64, letters: usize) -> &'static str {
-    let name = usize::try_from(index).ok().and_then(|index| names.get(index)).copied().unwrap_or_default();
-    if letters == 3 { name.get(..3).unwrap_or(name) } else { name }
-}
-
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
-    // Writing to a String cannot fail.
-    let _ = out.write_fmt(text);
-}
-
-/// Copies a quoted literal to `out` and gives what follows it; two quotes in a row stand for one, and at the end of the pattern they end
-/// the literal too.
-fn quoted<'a>(text: &'a str, out: &mut String) -> Result<&'a str, String> {
-    if let Some(rest) = text.strip_prefix("''") {
-        out.push('\'');
-        return Ok(rest);
-    }
-    let mut rest = text.get(1..).unwrap_or_default();
-    loop {
-        let Some(end) = rest.find('\'') else { return Err("unterminated literal '".to_owned()) };
-        let (literal, after) = rest.split_at(end);
-        out.push_str(literal);
-        match after.strip_prefix("''") {
-            Some(more) => {
-                out.push('\'');
-                if more.is_empty() {
-                    return Ok(more);
-                }
-                rest = more;
-            }
-            None => return Ok(after.get(1..).unwrap_or_default()),
-        }
-    }
-}
-
-/// Reads a duration such as `1h30m` or `-1.5s`, in nanoseconds.
-pub fn parse_duration(text: &str) -> Result<i64, String> {
-    let invalid = || format!("time: invalid duration {text:?}");
-    let (negative, mut rest) = match text.strip_prefix('-') {
-        Some(rest) => (true, rest),
-        None => (false, text.strip_prefix('+').unwrap_or(text)),
-    };
-    if rest == "0" {
-        return Ok(0);
-    }
-    if rest.is_empty() {
-        return Err(invalid());
-    }
-    let mut total = 0_i128;
-    while !rest.is_empty() {
-        let number_length = rest.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
-        let (number, after) = rest.split_at(number_length);
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-        if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') || number.len() > 30 {
-            return Err(invalid());
-        }
-        let unit_length = after.find(|next: char| next == '.' || next.is_ascii_digit()).unwrap_or(after.len());
-        let (unit, after) = after.split_at(unit_length);
-        let scale: i128 = match unit {
-            "ns" => 1,
-            "us" | "\u{b5}s" | "\u{3bc}s" => 1_000,
-            "ms" => 1_000_000,
-            "s" => 1_000_000_000,
-            "m" => 60_000_000_000,
-            "h" => 3_600_000_000_000,
-            "" => return Err(format!("time: missing unit in duration {text:?}")),
-            _ => return Err(format!("time: unknown unit {unit:?} in duration {text:?}")),
-        };
-        let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| invalid())? };
-        let mut part = whole.checked_mul(scale).ok_or_else(invalid)?;
-        let mut place = scale;
-        for digit in fraction.bytes() {
-            place /= 10;
-            part += i128::from(digit - b'0') * place;
-        }
-        total = total.checked_add(part).ok_or_else(invalid)?;
-        rest = after;
-    }
-    i64::try_from(if negative { -total } else { total }).map_err(|_| invalid())
 }
 
 #[cfg(test)]
@@ -394,30 +216,6 @@ mod tests {
         assert_eq!(moment.add(59 * NANOSECONDS).rfc3339(), "2017-11-23T00:00:00-02:30");
         assert_eq!(moment.instant(), Timestamp::parse("2017-11-23T02:29:01Z").unwrap().instant());
         assert_eq!(Timestamp::utc(0).rfc3339(), "1970-01-01T00:00:00Z");
-    }
-
-    #[test]
-    fn patterns_know_all_verbs() {
-        let moment = Timestamp::parse("2018-01-02T15:04:05+01:00").unwrap();
-        let shown =
-            moment.format("EEEE, DD-MMM-YY hh:mm:ss ZZZ 'o''clock' H aa AA D M MM MMMM YYYY EEE ZZZZ ZZZZZ Z").unwrap();
-        assert_eq!(
-            shown,
-            "Tuesday, 02-Jan-18 15:04:05 +0100 o'clock 3 pm PM 2 1 01 January 2018 Tue +0100 +01:00 +01:00"
-        );
-        assert!(moment.format("YYY").is_err());
-        assert!(moment.format("'open").is_err());
-        assert!(moment.format("q").is_err());
-    }
-
-    #[test]
-    fn durations_add_up() {
-        assert_eq!(parse_duration("1h30m"), Ok(5_400 * NANOSECONDS));
-        assert_eq!(parse_duration("-1.5s"), Ok(-1_500_000_000));
-        assert_eq!(parse_duration("0"), Ok(0));
-        for wrong in ["", "-", "1", "1d", "x", "1.2.3s", ".s", "9999999999h"] {
-            assert!(parse_duration(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]
