@@ -34,8 +34,6 @@ mod template;
 mod time;
 mod timestamp;
 mod yaml;
-mod yaml_input;
-mod yaml_scalar;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

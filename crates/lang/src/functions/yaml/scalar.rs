@@ -3,8 +3,8 @@
 use groma_value::convert::convert;
 use groma_value::{Number, Type, Value};
 
-use super::base_64::decoded;
-use super::timestamp::Timestamp;
+use crate::functions::base_64::decoded;
+use crate::functions::timestamp::Timestamp;
 
 /// How a scalar is written, as far as it matters for its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

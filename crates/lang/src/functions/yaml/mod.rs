@@ -1,0 +1,10 @@
+//! YAML documents as values, and values as YAML documents, as Terraform reads and writes them.
+
+mod characters;
+mod input;
+mod read;
+mod scalar;
+mod write;
+
+pub(super) use read::decode;
+pub(super) use write::encode;
