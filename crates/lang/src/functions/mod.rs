@@ -11,6 +11,7 @@ mod date_pattern;
 mod descriptions;
 mod digits;
 mod duration;
+mod elements;
 mod encoding;
 mod filesystem;
 mod format;
@@ -61,6 +62,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         number::functions,
         pattern::functions,
         sequence::functions,
+        elements::functions,
         aggregate::functions,
         set::functions,
         string::functions,
