@@ -59,3 +59,8 @@ fn described(called_as: &str, signature: &ProviderSignature) -> FunctionCall {
         result: signature.result.to_json(),
     }
 }
+
+/// The summary of a call of what there is not: whoever writes a namespace means the function of a provider.
+pub(super) fn unknown(call: &Call) -> &'static str {
+    if call.name.name.contains("::") { "Unknown provider function" } else { "Call to unknown function" }
+}

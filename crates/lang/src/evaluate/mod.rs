@@ -4,8 +4,10 @@
 //! first problem. What was wrong once is not reported again by whatever uses it.
 
 mod access;
+mod arguments;
 mod arms;
 mod call;
+mod call_provider;
 mod called;
 mod construct;
 mod observe;

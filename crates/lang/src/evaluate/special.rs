@@ -4,7 +4,7 @@ use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::{Call, Expression};
 use groma_value::{Type, Value};
 
-use super::call::{Argument, Expected};
+use super::arguments::{Argument, Expected};
 use super::called::Called;
 use super::observe::failed_since;
 use super::{Evaluator, Reporting};

@@ -1,0 +1,156 @@
+//! The arguments of a function call: as many as the function takes, each as its parameter wants it.
+
+use groma_diagnostics::{Diagnostic, Span};
+use groma_hcl::Expression;
+use groma_value::{Type, Value, convert};
+
+use super::Evaluator;
+use super::called::Called;
+
+/// An argument after evaluation, with the text it came from.
+pub(super) struct Argument<'a> {
+    pub(super) value: Value,
+    pub(super) expression: &'a Expression,
+    written: Written,
+}
+
+impl<'a> Argument<'a> {
+    /// One that is an expression of its own.
+    pub(super) const fn alone(value: Value, expression: &'a Expression) -> Self {
+        Self { value, expression, written: Written::Alone }
+    }
+}
+
+/// How an argument is written.
+#[derive(Clone, Copy)]
+enum Written {
+    /// As an expression of its own.
+    Alone,
+    /// As one of those in a list, which is expanded with an ellipsis.
+    Expanded,
+}
+
+/// How many arguments a function takes.
+pub(super) struct Expected<'a> {
+    pub(super) count: usize,
+    pub(super) variadic: bool,
+    /// The first parameter without an argument.
+    pub(super) missing: Option<&'a str>,
+}
+
+impl Evaluator<'_> {
+    /// The arguments with the last one expanded. Nothing if the expansion failed or is not known.
+    pub(super) fn arguments<'e>(&mut self, called: &Called<'e>) -> Option<Vec<Argument<'e>>> {
+        let call = called.call;
+        let mut arguments = Vec::with_capacity(call.arguments().len());
+        for expression in call.arguments() {
+            arguments.push(Argument::alone(self.evaluate(expression), expression));
+        }
+        if call.expansion.is_some()
+            && let Some(last) = arguments.pop()
+        {
+            let values = self.expanded(&last, called)?;
+            let expression = last.expression;
+            arguments.extend(values.into_iter().map(|value| Argument {
+                value,
+                expression,
+                written: Written::Expanded,
+            }));
+        }
+        Some(arguments)
+    }
+
+    /// The arguments that one with an ellipsis stands for. Nothing if they are not known, or it stands for none.
+    pub(super) fn expanded(&mut self, argument: &Argument<'_>, called: &Called<'_>) -> Option<Vec<Value>> {
+        let problem = match argument.value.ty() {
+            _ if argument.value.is_null() => "must not be null",
+            Type::Dynamic => return None,
+            Type::List(_) | Type::Set(_) | Type::Tuple(_) => {
+                let marks = argument.value.marks();
+                let elements = argument.value.is_known().then(|| argument.value.elements())?;
+                return Some(elements.map(|(_, value)| value.with_marks(marks)).collect());
+            }
+            _ => "must be of a tuple, list, or set type",
+        };
+        let detail = format!("The argument that is expanded with an ellipsis (...) {problem}.");
+        let problem = Diagnostic::error("Invalid expanding argument value", detail).at(argument.expression.span);
+        let problem = self.explained(problem, called);
+        self.report_about(problem, argument.expression);
+        None
+    }
+
+    pub(super) fn check_count(
+        &mut self,
+        arguments: &[Argument<'_>],
+        expected: &Expected<'_>,
+        called: &Called<'_>,
+    ) -> bool {
+        let name = &called.call.name.name;
+        let problem = if let Some(missing) = expected.missing {
+            let least = if expected.variadic { " at least" } else { "" };
+            Diagnostic::error(
+                "Not enough function arguments",
+                format!(
+                    "Function \"{name}\" expects{least} {}. Missing value for \"{missing}\".",
+                    counted(expected.count)
+                ),
+            )
+            .at(called.call.close)
+        } else if let (false, Some(extra)) = (expected.variadic, arguments.get(expected.count)) {
+            Diagnostic::error(
+                "Too many function arguments",
+                format!("Function \"{name}\" expects only {}.", counted(expected.count)),
+            )
+            .at(self.pointed_at(extra))
+        } else {
+            return true;
+        };
+        let problem = self.explained(problem, called);
+        self.report(problem);
+        false
+    }
+
+    /// What of an argument is pointed at: where it begins, which is where Terraform points.
+    fn pointed_at(&self, argument: &Argument<'_>) -> Span {
+        match argument.written {
+            Written::Alone => argument.expression.start(&self.scope.functions().sources),
+            Written::Expanded => argument.expression.span,
+        }
+    }
+
+    pub(super) fn invalid_argument(
+        &mut self,
+        parameter: &str,
+        message: &str,
+        argument: &Argument<'_>,
+        called: &Called<'_>,
+    ) {
+        let detail = format!("Invalid value for \"{parameter}\" parameter: {message}.");
+        let subject = self.pointed_at(argument);
+        let problem = Diagnostic::error("Invalid function argument", detail).at(subject);
+        let problem = self.explained(problem, called);
+        self.report_about(problem, argument.expression);
+    }
+}
+
+fn counted(count: usize) -> String {
+    if count == 1 { "1 argument".to_owned() } else { format!("{count} arguments") }
+}
+
+/// A value as a parameter of type `ty` wants it.
+pub(super) fn converted(value: &Value, ty: &Type) -> Result<Value, String> {
+    if *ty == Type::Dynamic {
+        return Ok(value.clone());
+    }
+    let converted = convert::convert(value, ty).map_err(|problem| problem.to_string())?;
+    match (value.ty(), ty) {
+        // A set that may turn out smaller becomes a list of which nothing is known, not even that its elements can be made what is wanted:
+        // such a call is refused, as in Terraform.
+        (Type::Set(given), Type::List(wanted))
+            if value.is_known() && !converted.is_known() && !convert::type_conforms(&given, wanted) =>
+        {
+            Err(format!("{} required, but received {}", wanted.friendly_name(), given.friendly_name()))
+        }
+        _ => Ok(converted),
+    }
+}
