@@ -21,6 +21,4 @@ pub use paths::StatePaths;
 pub use sealed::read_sealed;
 
 #[cfg(test)]
-mod encrypted_tests;
-#[cfg(test)]
 mod tests;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use groma_encryption::{Encryption, KeyProvider, KeySource, Method, Pbkdf2, Secret, is_sealed};
 use tempfile::TempDir;
 
-use super::tests::{address, provider};
-use super::*;
+use super::{address, provider};
 use crate::journal::{Begin, Outcome};
 use crate::model::State;
 use crate::object::{AttributesJson, ObjectRecord};
+use crate::store::*;
 
 const SECRET: &str = "the value that nobody may see";
 const OLD: &str = "the passphrase of old";

@@ -1,0 +1,62 @@
+//! Several runs at once.
+
+use super::*;
+use crate::error::StateErrorKind;
+
+#[test]
+fn two_runs_exclude_each_other_and_the_second_says_who_holds_the_lock() {
+    let directory = folder_with(&[]);
+    let (store, _) = open(directory.path());
+    let error = open_error(directory.path());
+    assert_eq!((error.kind, &*error.summary), (StateErrorKind::Locked, "Error acquiring the state lock"));
+    assert!(error.detail.contains("Who:       somebody@somewhere"), "{error}");
+    assert!(error.detail.contains("-lock-timeout"), "{error}");
+    drop(store);
+    open(directory.path());
+}
+
+#[test]
+fn the_lock_is_waited_for_and_the_wait_can_be_interrupted() {
+    let directory = folder_with(&[]);
+    let (store, _) = open(directory.path());
+    let interrupted = LocalStore::open(paths(directory.path()), VERSION, &request(Duration::from_secs(60)), &|| false);
+    assert_eq!(interrupted.err().map(|error| error.kind), Some(StateErrorKind::Interrupted));
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            LocalStore::open(paths(directory.path()), VERSION, &request(Duration::from_secs(60)), &|| true).is_ok()
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        drop(store);
+        assert!(waiting.join().unwrap());
+    });
+}
+
+#[test]
+fn two_changing_runs_without_the_lock_are_still_told_apart() {
+    let directory = folder_with(&[]);
+    let unlocked = || LocalStore::open(paths(directory.path()), VERSION, &Locking::Off, &|| true).unwrap();
+    let ((mut one, first), (mut other, second)) = (unlocked(), unlocked());
+    let (mut first, mut second) = (first.state.unwrap(), second.state.unwrap());
+    let journal = one.begin_run(&mut first).unwrap();
+    assert_eq!(other.begin_run(&mut second).err().map(|error| error.kind), Some(StateErrorKind::Locked));
+    first.insert(&address("x.y"), None, &provider(), object("a"));
+    one.save(&mut first).unwrap();
+    drop((one, journal));
+    second.insert(&address("x.z"), None, &provider(), object("b"));
+    assert_eq!(other.save(&mut second).err().map(|error| error.kind), Some(StateErrorKind::Changed));
+    assert_eq!(objects(&on_disk(directory.path())), ["x.y a"]);
+}
+
+#[test]
+fn a_file_that_was_replaced_meanwhile_is_not_written_over() {
+    let directory = folder_with(&[("x.y", "a")]);
+    let (mut store, opened) = open(directory.path());
+    let mut state = opened.state.unwrap();
+    terraform_runs(directory.path(), |state| {
+        state.insert(&address("x.z"), None, &provider(), object("z"));
+    });
+    state.insert(&address("x.q"), None, &provider(), object("q"));
+    let error = store.save(&mut state).unwrap_err();
+    assert_eq!(error.kind, StateErrorKind::Changed);
+    assert_eq!(objects(&on_disk(directory.path())), ["x.y a", "x.z z"]);
+}
