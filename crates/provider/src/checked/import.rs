@@ -4,7 +4,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
 
 use super::blame::summary;
-use super::change::Openness;
+use super::identity::Openness;
 use super::marks::restore;
 use super::{Checked, Subject};
 use crate::contract::{Secrets, check_shape, check_unknowns, check_write_only};

@@ -6,7 +6,7 @@ use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
 use super::blame::summary;
-use super::change::Openness;
+use super::identity::Openness;
 use super::marks::restore;
 use super::{Checked, Subject, TypeKind};
 use crate::contract::{Secrets, check_shape, check_unknowns, check_write_only};

@@ -1,12 +1,14 @@
 //! A provider held to its contract.
 
 mod action;
+mod apply;
 mod blame;
-mod change;
 mod function;
+mod identity;
 mod import;
 mod list;
 mod marks;
+mod plan;
 mod read;
 mod stored;
 
@@ -19,9 +21,10 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
 pub use action::{ActionSubject, kept_action_config};
-pub use change::{Applied, ApplyInput, PlanInput, PlanPurpose, Planned};
+pub use apply::{Applied, ApplyInput};
 pub use import::{ImportInput, Imported, MoveInput, Moved};
 pub use list::{Found, ListInput};
+pub use plan::{PlanInput, PlanPurpose, Planned};
 pub use read::{DataInput, Opened, Read, ReadData, ReadInput};
 pub use stored::{StoredIdentity, StoredState};
 

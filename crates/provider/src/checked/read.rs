@@ -6,7 +6,7 @@ use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
 use super::blame::summary;
-use super::change::Openness;
+use super::identity::Openness;
 use super::marks::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
 use crate::Answer;
