@@ -61,17 +61,19 @@ impl Checked {
         Diagnostic::error(summary, detail).at(subject.span).about(subject.address.to_string())
     }
 
-    /// P8: that a provider put something off though it was not allowed to; `what` it did, before the address.
-    pub(super) fn unallowed_deferral(
+    /// P8: no provider puts something off that it is not allowed to; `what` it does, before the address.
+    pub(super) fn check_deferral(
         &self,
         subject: &Subject<'_>,
         deferred: Option<Deferred>,
         capabilities: ClientCapabilities,
         what: &str,
-    ) -> Option<Diagnostic> {
-        deferred.filter(|_| !capabilities.deferral_allowed)?;
+    ) -> Result<(), Diagnostics> {
+        if deferred.is_none() || capabilities.deferral_allowed {
+            return Ok(());
+        }
         let what = format!("answered that it cannot {what} yet, which it was not allowed to, for");
-        Some(self.blame(subject, summary::UNALLOWED_DEFERRAL, &what))
+        Err(self.blame(subject, summary::UNALLOWED_DEFERRAL, &what).into())
     }
 
     /// Checks a schema when it is loaded (plugin-protocol 4.3).

@@ -6,8 +6,9 @@ use groma_value::Value;
 use super::blame::summary;
 use super::identity::Openness;
 use super::marks::restore;
+use super::settle::unbroken;
 use super::{Checked, Subject};
-use crate::contract::{Secrets, check_shape, check_unknowns, check_write_only};
+use crate::contract::{Secrets, check_object, check_shape, check_unknowns, check_write_only};
 use crate::protocol::{
     ClientCapabilities, Deferred, ImportRequest, ImportResponse, ImportTarget, MoveRequest, MoveResponse, Private,
 };
@@ -90,58 +91,47 @@ impl Checked {
         capabilities: ClientCapabilities,
         response: ImportResponse,
     ) -> (Option<Imported>, Diagnostics) {
-        let failed = response.diagnostics.has_errors();
-        let mut diagnostics = subject.place(response.diagnostics);
-        if failed {
-            return (None, diagnostics);
-        }
-        let error = |summary: &str, detail: String| {
-            Diagnostic::error(summary, detail).at(subject.span).about(subject.address.to_string())
-        };
-        if response.deferred.is_some() && !capabilities.deferral_allowed {
-            let detail = format!(
-                "Provider {} cannot say yet what {target} is, so it cannot be imported as {} in this run.",
-                self.address, subject.address
-            );
-            diagnostics.push(error("Cannot import deferred remote object", detail));
-            return (None, diagnostics);
-        }
-        if let Some(reason) = response.deferred {
-            return (Some(Imported::later(subject.schema, reason)), diagnostics);
-        }
-        let mut objects = response.imported;
-        if objects.len() > 1 {
-            let detail = format!(
-                "Provider {} found {} objects for {target}; an import takes over one. Give an id of a single object.",
-                self.address,
-                objects.len()
-            );
-            diagnostics.push(error("Multiple import states not supported", detail));
-            return (None, diagnostics);
-        }
-        let Some(object) = objects.pop() else {
-            let detail =
-                format!("Provider {} found no object for {target} to import as {}.", self.address, subject.address);
-            diagnostics.push(error("Import returned no resources", detail));
-            return (None, diagnostics);
-        };
-        if object.state.is_null() {
-            let detail = format!("Provider {} returned nothing for {target}.", self.address);
-            diagnostics.push(error("Import returned null resource", detail));
-            return (None, diagnostics);
-        }
-        let broken = self.check_imported(subject, &object.type_name, &object.state, object.identity.as_ref());
-        if !broken.is_empty() {
-            diagnostics.append(broken);
-            return (None, diagnostics);
-        }
-        let imported = Imported {
-            state: restore(&subject.schema.block, object.state, &Vec::new()),
-            private: object.private,
-            identity: object.identity,
-            deferred: None,
-        };
-        (Some(imported), diagnostics)
+        subject.settled(response.diagnostics, || {
+            let error = |summary: &str, detail: String| {
+                let problem = Diagnostic::error(summary, detail).at(subject.span);
+                Err(problem.about(subject.address.to_string()).into())
+            };
+            if response.deferred.is_some() && !capabilities.deferral_allowed {
+                let detail = format!(
+                    "Provider {} cannot say yet what {target} is, so it cannot be imported as {} in this run.",
+                    self.address, subject.address
+                );
+                return error("Cannot import deferred remote object", detail);
+            }
+            if let Some(reason) = response.deferred {
+                return Ok(Imported::later(subject.schema, reason));
+            }
+            let mut objects = response.imported;
+            if objects.len() > 1 {
+                let detail = format!(
+                    "Provider {} found {} objects for {target}; an import takes over one. Give an id of a single object.",
+                    self.address,
+                    objects.len()
+                );
+                return error("Multiple import states not supported", detail);
+            }
+            let Some(object) = objects.pop() else {
+                let detail =
+                    format!("Provider {} found no object for {target} to import as {}.", self.address, subject.address);
+                return error("Import returned no resources", detail);
+            };
+            if object.state.is_null() {
+                let detail = format!("Provider {} returned nothing for {target}.", self.address);
+                return error("Import returned null resource", detail);
+            }
+            unbroken(self.check_imported(subject, &object.type_name, &object.state, object.identity.as_ref()))?;
+            Ok(Imported {
+                state: restore(&subject.schema.block, object.state, &Vec::new()),
+                private: object.private,
+                identity: object.identity,
+                deferred: None,
+            })
+        })
     }
 
     fn check_imported(
@@ -215,34 +205,22 @@ impl Checked {
     }
 
     fn moved(&self, subject: &Subject<'_>, response: MoveResponse) -> (Option<Moved>, Diagnostics) {
-        let failed = response.diagnostics.has_errors();
-        let mut diagnostics = subject.place(response.diagnostics);
-        if failed {
-            return (None, diagnostics);
-        }
-        let block = &subject.schema.block;
-        let state = response.target_state;
-        if state.is_null() {
-            diagnostics.push(self.blame(subject, summary::INVALID_VALUE, "returned nothing when moving an object to"));
-            return (None, diagnostics);
-        }
-        let mut found = check_shape(block.implied_type(), &state);
-        if found.is_empty() {
-            found = check_unknowns(&state);
-        }
-        if found.is_empty() {
-            found = check_write_only(block, &state);
-        }
-        let did = "returned an invalid value when moving an object to";
-        let mut broken = self.violations(subject, summary::INVALID_VALUE, did, &found, Secrets::new(block, &[]));
-        if let Some(identity) = response.target_identity.as_ref().filter(|identity| !identity.is_null()) {
-            broken.append(self.check_identity(subject, identity, Openness::Over));
-        }
-        if !broken.is_empty() {
-            diagnostics.append(broken);
-            return (None, diagnostics);
-        }
-        let state = restore(block, state, &Vec::new());
-        (Some(Moved { state, private: response.target_private, identity: response.target_identity }), diagnostics)
+        subject.settled(response.diagnostics, || {
+            let block = &subject.schema.block;
+            let state = response.target_state;
+            if state.is_null() {
+                let what = "returned nothing when moving an object to";
+                return Err(self.blame(subject, summary::INVALID_VALUE, what).into());
+            }
+            let found = check_object(block, &state);
+            let did = "returned an invalid value when moving an object to";
+            let mut broken = self.violations(subject, summary::INVALID_VALUE, did, &found, Secrets::new(block, &[]));
+            if let Some(identity) = response.target_identity.as_ref().filter(|identity| !identity.is_null()) {
+                broken.append(self.check_identity(subject, identity, Openness::Over));
+            }
+            unbroken(broken)?;
+            let state = restore(block, state, &Vec::new());
+            Ok(Moved { state, private: response.target_private, identity: response.target_identity })
+        })
     }
 }

@@ -8,8 +8,9 @@ use groma_value::Value;
 use super::blame::summary;
 use super::identity::Openness;
 use super::marks::restore;
+use super::settle::unbroken;
 use super::{Checked, Subject, TypeKind};
-use crate::contract::{Secrets, check_shape, check_unknowns, check_write_only};
+use crate::contract::{Secrets, check_object};
 use crate::protocol::{GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListWanted, Listed};
 use crate::{Answer, ProviderDiagnostics, Schema};
 
@@ -141,13 +142,7 @@ impl Checked {
 
     fn check_found(&self, subject: &Subject<'_>, object: &Value, did: &str) -> Diagnostics {
         let block = &subject.schema.block;
-        let mut found = check_shape(block.implied_type(), object);
-        if found.is_empty() {
-            found = check_unknowns(object);
-        }
-        if found.is_empty() {
-            found = check_write_only(block, object);
-        }
+        let found = check_object(block, object);
         // Where the object came from, the body of a list block has no places for.
         let subject = Subject { body: None, ..*subject };
         self.violations(&subject, summary::INVALID_OBJECT, did, &found, Secrets::new(block, &[]))
@@ -168,21 +163,16 @@ impl Checked {
     }
 
     fn generated(&self, subject: &Subject<'_>, response: GenerateConfigResponse) -> (Option<Value>, Diagnostics) {
-        let failed = response.diagnostics.has_errors();
-        let mut diagnostics: Diagnostics = subject.place(response.diagnostics);
-        if failed {
-            return (None, diagnostics);
-        }
-        // A provider that promises the call and does not have it answers with null: a block that says nothing, as in
-        // Terraform, which shows in the plan what the object would lose.
-        let config = match response.config.is_null() {
-            true => subject.schema.block.empty_value().clone(),
-            false => response.config,
-        };
-        let broken = self.check_found(subject, &config, "wrote an invalid configuration for");
-        let sound = broken.is_empty();
-        diagnostics.append(broken);
-        (sound.then_some(config), diagnostics)
+        subject.settled(response.diagnostics, || {
+            // A provider that promises the call and does not have it answers with null: a block that says nothing, as in
+            // Terraform, which shows in the plan what the object would lose.
+            let config = match response.config.is_null() {
+                true => subject.schema.block.empty_value().clone(),
+                false => response.config,
+            };
+            unbroken(self.check_found(subject, &config, "wrote an invalid configuration for"))?;
+            Ok(config)
+        })
     }
 }
 

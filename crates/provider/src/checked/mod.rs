@@ -10,6 +10,7 @@ mod list;
 mod marks;
 mod plan;
 mod read;
+mod settle;
 mod stored;
 
 use std::collections::HashMap;

@@ -6,6 +6,7 @@ use groma_value::{Kind, Path, PathMarks, Value};
 use super::blame::summary;
 use super::identity::Openness;
 use super::marks::{Unmarked, restore, secret_paths};
+use super::settle::unbroken;
 use super::{Checked, Subject};
 use crate::contract::{Secrets, Violation, check_compatible, check_planned, check_shape, check_write_only};
 use crate::proposed::proposed_new_state;
@@ -92,83 +93,66 @@ impl Checked {
         asked: &Asked,
         mut response: PlanResponse,
     ) -> (Option<Planned>, Diagnostics) {
-        let problems = std::mem::take(&mut response.diagnostics);
-        let failed = problems.has_errors();
-        let mut diagnostics = subject.place(problems);
-        if failed {
-            return (None, diagnostics);
-        }
-        let broken = self.check_plan(subject, asked, &response);
-        let broken = if broken.is_empty() { self.check_planned_identity(subject, asked, &response) } else { broken };
-        if !broken.is_empty() {
-            diagnostics.append(broken);
-            return (None, diagnostics);
-        }
-        let requires_replace = match self.replaced_paths(subject, asked, &response) {
-            Ok(paths) => paths,
-            Err(broken) => {
-                diagnostics.append(broken);
-                return (None, diagnostics);
-            }
-        };
-        let planned = Planned {
-            state: restore(&subject.schema.block, response.planned_state, &asked.config.marks),
-            requires_replace,
-            private: response.planned_private,
-            identity: response.planned_identity,
-            legacy_type_system: response.legacy_type_system,
-            deferred: response.deferred,
-        };
-        (Some(planned), diagnostics)
+        subject.settled(std::mem::take(&mut response.diagnostics), || {
+            self.check_plan(subject, asked, &response)?;
+            self.check_planned_identity(subject, asked, &response)?;
+            Ok(Planned {
+                requires_replace: self.replaced_paths(subject, asked, &response)?,
+                state: restore(&subject.schema.block, response.planned_state, &asked.config.marks),
+                private: response.planned_private,
+                identity: response.planned_identity,
+                legacy_type_system: response.legacy_type_system,
+                deferred: response.deferred,
+            })
+        })
     }
 
     /// P1 to P4, P6 to P8.
-    fn check_plan(&self, subject: &Subject<'_>, asked: &Asked, response: &PlanResponse) -> Diagnostics {
+    fn check_plan(&self, subject: &Subject<'_>, asked: &Asked, response: &PlanResponse) -> Result<(), Diagnostics> {
         let block = &subject.schema.block;
         let secret = asked.secrets();
         let secrets = Secrets::new(block, &secret);
         let invalid = |violations: &[Violation]| {
             self.violations(subject, summary::INVALID_PLAN, "planned an invalid value for", violations, secrets)
         };
-        if let Some(problem) = self.unallowed_deferral(subject, response.deferred, asked.capabilities, "plan") {
-            return problem.into();
-        }
-        let shape = check_shape(block.implied_type(), &response.planned_state);
-        if !shape.is_empty() {
-            return invalid(&shape);
-        }
+        self.check_deferral(subject, response.deferred, asked.capabilities, "plan")?;
+        unbroken(invalid(&check_shape(block.implied_type(), &response.planned_state)))?;
         if response.deferred.is_some() {
-            return Diagnostics::new();
+            return Ok(());
         }
         if asked.config.value.is_null() {
             if response.planned_state.is_null() {
-                return Diagnostics::new();
+                return Ok(());
             }
-            return self.blame(subject, summary::INVALID_PLAN, "planned something other than null to delete").into();
+            let what = "planned something other than null to delete";
+            return Err(self.blame(subject, summary::INVALID_PLAN, what).into());
         }
-        let kept = check_write_only(block, &response.planned_state);
-        if !kept.is_empty() && asked.purpose != PlanPurpose::Placeholder {
-            return invalid(&kept);
+        if asked.purpose != PlanPurpose::Placeholder {
+            unbroken(invalid(&check_write_only(block, &response.planned_state)))?;
         }
         if asked.purpose == PlanPurpose::Replacement {
-            return Diagnostics::new();
+            return Ok(());
         }
-        let wrong = check_planned(block, &asked.prior.value, &asked.config.value, &response.planned_state);
-        if response.legacy_type_system && !wrong.is_empty() {
-            self.tolerate(invalid(&wrong));
-            return Diagnostics::new();
+        let wrong = invalid(&check_planned(block, &asked.prior.value, &asked.config.value, &response.planned_state));
+        if response.legacy_type_system {
+            self.tolerate(wrong);
+            return Ok(());
         }
-        invalid(&wrong)
+        unbroken(wrong)
     }
 
     /// P9: an identity is wholly known, unless the object is yet to be created, and of the identity schema's type.
-    fn check_planned_identity(&self, subject: &Subject<'_>, asked: &Asked, response: &PlanResponse) -> Diagnostics {
+    fn check_planned_identity(
+        &self,
+        subject: &Subject<'_>,
+        asked: &Asked,
+        response: &PlanResponse,
+    ) -> Result<(), Diagnostics> {
         let creates = asked.prior.value.is_null() || !response.requires_replace.is_empty();
-        match &response.planned_identity {
-            Some(identity) if !identity.is_null() => {
-                self.check_identity(subject, identity, if creates { Openness::Allowed } else { Openness::Over })
-            }
-            _ => Diagnostics::new(),
+        let openness = if creates { Openness::Allowed } else { Openness::Over };
+        match response.planned_identity.as_ref().filter(|identity| !identity.is_null()) {
+            Some(identity) => unbroken(self.check_identity(subject, identity, openness)),
+            None => Ok(()),
         }
     }
 

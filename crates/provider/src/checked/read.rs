@@ -8,6 +8,7 @@ use groma_value::Value;
 use super::blame::summary;
 use super::identity::Openness;
 use super::marks::{Unmarked, restore, secret_paths};
+use super::settle::unbroken;
 use super::{Checked, Subject};
 use crate::Answer;
 use crate::contract::{Secrets, check_planned, check_shape, check_unknowns, check_write_only, normalize_legacy};
@@ -126,33 +127,21 @@ impl Checked {
         capabilities: ClientCapabilities,
         response: ReadResponse,
     ) -> (Option<Read>, Diagnostics) {
-        let failed = response.diagnostics.has_errors();
-        let mut diagnostics = subject.place(response.diagnostics);
-        if failed {
-            return (None, diagnostics);
-        }
-        if let Some(problem) = self.unallowed_deferral(subject, response.deferred, capabilities, "read") {
-            diagnostics.push(problem);
-            return (None, diagnostics);
-        }
-        let broken = self.check_read(subject, current, &response.new_state, response.deferred);
-        let broken = match response.new_identity.as_ref().filter(|identity| broken.is_empty() && !identity.is_null()) {
-            Some(identity) => self.check_identity(subject, identity, Openness::Over),
-            None => broken,
-        };
-        if !broken.is_empty() {
-            diagnostics.append(broken);
-            return (None, diagnostics);
-        }
-        let block = &subject.schema.block;
-        let state = normalize_legacy(block, &response.new_state);
-        let read = Read {
-            state: restore(block, state, &current.marks),
-            private: response.private,
-            identity: response.new_identity,
-            deferred: response.deferred,
-        };
-        (Some(read), diagnostics)
+        subject.settled(response.diagnostics, || {
+            self.check_deferral(subject, response.deferred, capabilities, "read")?;
+            unbroken(self.check_read(subject, current, &response.new_state, response.deferred))?;
+            if let Some(identity) = response.new_identity.as_ref().filter(|identity| !identity.is_null()) {
+                unbroken(self.check_identity(subject, identity, Openness::Over))?;
+            }
+            let block = &subject.schema.block;
+            let state = normalize_legacy(block, &response.new_state);
+            Ok(Read {
+                state: restore(block, state, &current.marks),
+                private: response.private,
+                identity: response.new_identity,
+                deferred: response.deferred,
+            })
+        })
     }
 
     fn check_read(
@@ -203,27 +192,15 @@ impl Checked {
         capabilities: ClientCapabilities,
         response: ReadDataResponse,
     ) -> (Option<ReadData>, Diagnostics) {
-        let failed = response.diagnostics.has_errors();
-        let mut diagnostics = subject.place(response.diagnostics);
-        if failed {
-            return (None, diagnostics);
-        }
-        if let Some(problem) = self.unallowed_deferral(subject, response.deferred, capabilities, "read") {
-            diagnostics.push(problem);
-            return (None, diagnostics);
-        }
-        let block = &subject.schema.block;
-        if response.state.is_null() && response.deferred.is_none() {
-            diagnostics.push(self.blame(subject, summary::NULL_OBJECT, "returned nothing when reading"));
-            return (None, diagnostics);
-        }
-        let broken = self.check_read(subject, config, &response.state, response.deferred);
-        if !broken.is_empty() {
-            diagnostics.append(broken);
-            return (None, diagnostics);
-        }
-        let state = restore(block, response.state, &config.marks);
-        (Some(ReadData { state, deferred: response.deferred }), diagnostics)
+        subject.settled(response.diagnostics, || {
+            self.check_deferral(subject, response.deferred, capabilities, "read")?;
+            if response.state.is_null() && response.deferred.is_none() {
+                return Err(self.blame(subject, summary::NULL_OBJECT, "returned nothing when reading").into());
+            }
+            unbroken(self.check_read(subject, config, &response.state, response.deferred))?;
+            let state = restore(&subject.schema.block, response.state, &config.marks);
+            Ok(ReadData { state, deferred: response.deferred })
+        })
     }
 
     /// Opens an ephemeral resource: what is configured must come back unchanged.
@@ -252,37 +229,27 @@ impl Checked {
         capabilities: ClientCapabilities,
         response: OpenEphemeralResponse,
     ) -> (Option<Opened>, Diagnostics) {
-        let failed = response.diagnostics.has_errors();
-        let mut diagnostics = subject.place(response.diagnostics);
-        if failed {
-            return (None, diagnostics);
-        }
-        if let Some(problem) = self.unallowed_deferral(subject, response.deferred, capabilities, "open") {
-            diagnostics.push(problem);
-            return (None, diagnostics);
-        }
-        let block = &subject.schema.block;
-        let mut found = check_shape(block.implied_type(), &response.result);
-        if found.is_empty() && response.deferred.is_none() {
-            found = check_planned(block, &block.null_value(), &config.value, &response.result);
-            if found.is_empty() {
-                found = check_unknowns(&response.result);
+        subject.settled(response.diagnostics, || {
+            self.check_deferral(subject, response.deferred, capabilities, "open")?;
+            let block = &subject.schema.block;
+            let mut found = check_shape(block.implied_type(), &response.result);
+            if found.is_empty() && response.deferred.is_none() {
+                found = check_planned(block, &block.null_value(), &config.value, &response.result);
+                if found.is_empty() {
+                    found = check_unknowns(&response.result);
+                }
             }
-        }
-        if !found.is_empty() {
             let secret = secret_paths([&config.marks]);
             let did = "returned an invalid value when opening";
             let secrets = Secrets::new(block, &secret);
-            diagnostics.append(self.violations(subject, summary::INVALID_EPHEMERAL, did, &found, secrets));
-            return (None, diagnostics);
-        }
-        let opened = Opened {
-            result: restore(block, response.result, &config.marks),
-            renew_at: response.renew_at,
-            private: response.private,
-            deferred: response.deferred,
-        };
-        (Some(opened), diagnostics)
+            unbroken(self.violations(subject, summary::INVALID_EPHEMERAL, did, &found, secrets))?;
+            Ok(Opened {
+                result: restore(block, response.result, &config.marks),
+                renew_at: response.renew_at,
+                private: response.private,
+                deferred: response.deferred,
+            })
+        })
     }
 
     /// Keeps an ephemeral resource open.

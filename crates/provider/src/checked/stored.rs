@@ -7,9 +7,10 @@ use groma_value::Value;
 
 use super::blame::summary;
 use super::marks::restore;
+use super::settle::unbroken;
 use super::{Checked, Subject};
 use crate::Answer;
-use crate::contract::{Secrets, check_shape, check_unknowns, check_write_only};
+use crate::contract::{Secrets, check_object, check_shape, check_unknowns};
 use crate::protocol::{RawState, UpgradeIdentityRequest, UpgradeRequest};
 
 /// An object as it is stored.
@@ -45,27 +46,15 @@ impl Checked {
         let request =
             UpgradeRequest { type_name: subject.type_name(), version: stored.version, raw_state: stored.object };
         self.provider.upgrade_resource(request).map(move |response| {
-            let failed = response.diagnostics.has_errors();
-            let mut diagnostics = subject.place(response.diagnostics);
-            if failed {
-                return (None, diagnostics);
-            }
-            let block = &subject.schema.block;
-            let state = response.upgraded_state;
-            let mut found = check_shape(block.implied_type(), &state);
-            if found.is_empty() {
-                found = check_unknowns(&state);
-            }
-            if found.is_empty() {
-                found = check_write_only(block, &state);
-            }
-            if !found.is_empty() {
+            subject.settled(response.diagnostics, || {
+                let block = &subject.schema.block;
+                let state = response.upgraded_state;
+                let found = check_object(block, &state);
                 let did = "upgraded the stored object to something invalid:";
                 let secrets = Secrets::new(block, &[]);
-                diagnostics.append(self.violations(&subject, summary::INVALID_UPGRADE, did, &found, secrets));
-                return (None, diagnostics);
-            }
-            (Some(restore(block, state, &Vec::new())), diagnostics)
+                unbroken(self.violations(&subject, summary::INVALID_UPGRADE, did, &found, secrets))?;
+                Ok(restore(block, state, &Vec::new()))
+            })
         })
     }
 
@@ -95,23 +84,17 @@ impl Checked {
             raw_identity: stored.json,
         };
         self.provider.upgrade_identity(request).map(move |response| {
-            let failed = response.diagnostics.has_errors();
-            let mut diagnostics = subject.place(response.diagnostics);
-            if failed {
-                return (None, diagnostics);
-            }
-            let identity = response.upgraded_identity;
-            let mut found = check_shape(&ty, &identity);
-            if found.is_empty() {
-                found = check_unknowns(&identity);
-            }
-            if !found.is_empty() {
+            subject.settled(response.diagnostics, || {
+                let identity = response.upgraded_identity;
+                let mut found = check_shape(&ty, &identity);
+                if found.is_empty() {
+                    found = check_unknowns(&identity);
+                }
                 let did = "upgraded the stored identity to something invalid:";
                 let summary = summary::INVALID_IDENTITY_UPGRADE;
-                diagnostics.append(self.violations(&subject, summary, did, &found, Secrets::NONE));
-                return (None, diagnostics);
-            }
-            (Some(identity), diagnostics)
+                unbroken(self.violations(&subject, summary, did, &found, Secrets::NONE))?;
+                Ok(identity)
+            })
         })
     }
 

@@ -12,7 +12,7 @@ mod violation;
 pub use compatible::check_compatible;
 pub use legacy::normalize_legacy;
 pub use planned::check_planned;
-pub use shape::{check_shape, check_unknowns, check_write_only, without_write_only};
+pub use shape::{check_object, check_shape, check_unknowns, check_write_only, without_write_only};
 pub use violation::{Problem, Secrets, Violation};
 #[cfg(test)]
 mod tests;

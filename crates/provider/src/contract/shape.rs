@@ -7,6 +7,18 @@ use crate::proposed::collection_like;
 use crate::schema::{Block, Item, Nesting};
 use crate::trail::Trail;
 
+/// What is wrong with an object that is there: its shape, or else that it holds unknown values, or else values that must not be kept.
+pub fn check_object(block: &Block, object: &Value) -> Vec<Violation> {
+    let mut found = check_shape(block.implied_type(), object);
+    if found.is_empty() {
+        found = check_unknowns(object);
+    }
+    if found.is_empty() {
+        found = check_write_only(block, object);
+    }
+    found
+}
+
 /// Everything in `value` that is not of the type `ty`; the schema's dynamic parts take any type (LC-01).
 pub fn check_shape(ty: &Type, value: &Value) -> Vec<Violation> {
     let mut found = Vec::new();
