@@ -1,12 +1,12 @@
 //! The edges between the nodes of all modules, in both directions.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use groma_address::{ConfigResource, ProviderConfig};
-use groma_config::{Configuration, Module};
+use groma_address::ProviderConfig;
+use groma_config::Configuration;
 
 use super::edges::Edges;
-use super::requirements::Requirements;
+use super::requirements::{Requirements, imports};
 use super::rules_first::wait_for_rules;
 use super::{ConfigGraph, Dependent, NodeIndex, NodeKind, Place, Requirement};
 
@@ -52,17 +52,6 @@ pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Drawn 
     let edges = requires.into_iter().zip(dependents);
     let modules = edges.map(|(requires, dependents)| ModuleEdges { requires, dependents }).collect();
     Drawn { modules, function_providers }
-}
-
-/// The import blocks of the root module by the resource that they are into.
-pub(super) type Imports = HashMap<ConfigResource, Vec<usize>>;
-
-fn imports(root: &Module) -> Imports {
-    let mut imports = Imports::new();
-    for (at, import) in root.imports.iter().enumerate() {
-        imports.entry(import.to.clone()).or_default().push(at);
-    }
-    imports
 }
 
 /// The other direction of what the nodes of each module require.

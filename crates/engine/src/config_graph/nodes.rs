@@ -8,7 +8,8 @@ use groma_config::{Condition, Module, Resource, Variable};
 use groma_hcl::Traversal;
 use groma_lang::{Reference, for_each_traversal, parse_reference};
 
-use super::{Caller, Deprecations, Layout, ModuleIndex, NodeKind, StaticModule, narrow};
+use super::index::{ModuleIndex, narrow};
+use super::static_module::{Caller, Deprecations, Layout, NodeKind, StaticModule};
 
 /// All modules; callers before the modules they call.
 #[derive(Debug, Default)]

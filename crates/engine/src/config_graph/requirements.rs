@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use groma_address::{InstanceKey, ProviderConfig};
+use groma_address::{ConfigResource, InstanceKey, ProviderConfig};
 use groma_config::{ActionBlock, Condition, Configuration, ImportIdentity, Module, Resource};
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Call, Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Binding, Mention, for_each_mention, instance_key};
 
-use super::draw::Imports;
+use super::collected::Collected;
 use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule};
 
 /// Collects the requirements of the nodes of a module, each place of a node once.
@@ -17,15 +17,21 @@ pub(super) struct Requirements<'a> {
     graph: &'a ConfigGraph,
     imports: &'a Imports,
     index: ModuleIndex,
-    found: Vec<Requirement>,
-    /// Where each place is in `found`, once there are many.
-    positions: HashMap<Place, usize>,
+    collected: Collected,
     /// The provider configurations that functions come with which were met.
     pub(super) function_providers: Vec<ProviderConfig>,
 }
 
-/// Up to this many requirements, looking at each of them is the quickest.
-const FEW: usize = 16;
+/// The import blocks of the root module by the resource that they are into.
+type Imports = HashMap<ConfigResource, Vec<usize>>;
+
+pub(super) fn imports(root: &Module) -> Imports {
+    let mut imports = Imports::new();
+    for (at, import) in root.imports.iter().enumerate() {
+        imports.entry(import.to.clone()).or_default().push(at);
+    }
+    imports
+}
 
 impl<'a> Requirements<'a> {
     pub(super) fn new(
@@ -34,27 +40,17 @@ impl<'a> Requirements<'a> {
         imports: &'a Imports,
         index: ModuleIndex,
     ) -> Self {
-        Self {
-            configuration,
-            graph,
-            imports,
-            index,
-            found: Vec::new(),
-            positions: HashMap::new(),
-            function_providers: Vec::new(),
-        }
+        Self { configuration, graph, imports, index, collected: Collected::default(), function_providers: Vec::new() }
     }
 
     /// What was collected since the last call.
     pub(super) fn take(&mut self) -> std::vec::Drain<'_, Requirement> {
-        self.positions.clear();
-        self.found.drain(..)
+        self.collected.take()
     }
 
     /// Collects what a node requires.
     pub(super) fn collect(&mut self, kind: NodeKind) {
-        let index = self.index;
-        let module = self.graph.module(index);
+        let module = self.graph.module(self.index);
         let config = &*module.config;
         match kind {
             NodeKind::Variable(at) => self.input(module, at as usize),
@@ -86,7 +82,7 @@ impl<'a> Requirements<'a> {
                     self.triggers(module, resource, ActionEvents::Before);
                     let provider = self.configuration.provider_config(module.path(), resource);
                     self.provider(provider.ok(), resource.header_span);
-                    self.imported(self.imports, index, resource);
+                    self.imported(resource);
                 }
             }
             NodeKind::Import(at) => self.import(module, at as usize),
@@ -147,26 +143,7 @@ impl<'a> Requirements<'a> {
     }
 
     fn add(&mut self, place: Place, key: Option<&InstanceKey>, span: Span) {
-        let known = match self.found.len() {
-            ..FEW => self.found.iter().position(|known| known.place == place),
-            _ => self.position(place),
-        };
-        match known {
-            Some(at) => {
-                let known = &mut self.found[at];
-                if known.key.as_deref() != key {
-                    known.key = None;
-                }
-            }
-            None => self.found.push(Requirement { place, key: key.cloned().map(Box::new), span }),
-        }
-    }
-
-    fn position(&mut self, place: Place) -> Option<usize> {
-        let noted = self.positions.len();
-        let later = self.found.iter().enumerate().skip(noted);
-        self.positions.extend(later.map(|(at, known)| (known.place, at)));
-        self.positions.get(&place).copied()
+        self.collected.add(place, key, span);
     }
 
     fn expression(&mut self, module: &StaticModule, expression: &Expression) {
@@ -316,17 +293,15 @@ impl<'a> Requirements<'a> {
     }
 
     /// A resource waits for the import blocks that are about it.
-    fn imported(&mut self, imports: &Imports, index: ModuleIndex, resource: &Resource) {
+    fn imported(&mut self, resource: &Resource) {
+        let imports = self.imports;
         if imports.is_empty() {
             return;
         }
-        let address = resource.address.in_module(self.graph.module(index).path().clone());
+        let address = resource.address.in_module(self.graph.module(self.index).path().clone());
         let root = self.graph.module(ConfigGraph::ROOT);
         for at in imports.get(&address).into_iter().flatten() {
-            let node = root.import(*at);
-            let here = index == ConfigGraph::ROOT;
-            let place = if here { Place::Here(node) } else { Place::Above(ConfigGraph::ROOT, node) };
-            self.add(place, None, resource.header_span);
+            self.block(ConfigGraph::ROOT, root.import(*at), resource.header_span);
         }
     }
 
@@ -364,7 +339,7 @@ impl<'a> Requirements<'a> {
         }
     }
 
-    /// The block of a provider, which is here or further up.
+    /// A block that is here or further up.
     fn block(&mut self, owner: ModuleIndex, node: NodeIndex, span: Span) {
         let place = if owner == self.index { Place::Here(node) } else { Place::Above(owner, node) };
         self.add(place, None, span);
