@@ -4,7 +4,6 @@
 //! state nor providers. Everything that concerns instances stamps these nodes out: see [`crate::world`].
 
 mod ancestors;
-mod circles;
 mod collected;
 mod cycle;
 mod draw;
@@ -13,9 +12,7 @@ mod index;
 mod late_functions;
 mod nodes;
 mod operation;
-mod orphans;
 mod place;
-mod reduction;
 mod requirements;
 mod rules_first;
 mod static_module;
@@ -31,14 +28,13 @@ use groma_hcl::Traversal;
 use groma_lang::Binding;
 
 pub use ancestors::{Ancestors, forced_create_before_destroy};
-pub use circles::Circles;
 use draw::{Drawn, ModuleEdges, draw};
 pub(crate) use index::narrow;
 pub use index::{ModuleIndex, NodeIndex};
 pub use late_functions::KnownFunctions;
 use nodes::Modules;
 pub(crate) use nodes::looks_around;
-pub use operation::{DrawnObject, Operation, OperationNode, operation_graph};
+pub use operation::{Circles, DrawnObject, Operation, OperationNode, operation_graph};
 pub use place::{Dependent, Place, Requirement};
 pub use static_module::{Caller, Deprecations, NodeKind, StaticModule};
 pub use summary::{ResourceDependencies, resource_dependencies};

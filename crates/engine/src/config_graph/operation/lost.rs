@@ -3,7 +3,8 @@
 use groma_address::{Mode as ResourceMode, ModulePath};
 use groma_state::State;
 
-use super::operation::{Drawing, DrawnObject};
+use super::drawing::Drawing;
+use super::drawn::DrawnObject;
 
 impl Drawing<'_> {
     /// Objects whose blocks are gone.

@@ -1,0 +1,68 @@
+//! The whole graph of an operation, for those who draw it: with the names that Terraform gives the nodes.
+
+mod blocks;
+mod circles;
+mod drawing;
+mod drawn;
+mod going;
+mod lost;
+mod reduction;
+
+use std::sync::Arc;
+
+use groma_config::Configuration;
+use groma_diagnostics::Diagnostics;
+
+use super::ConfigGraph;
+use crate::plan::Mode;
+pub use circles::Circles;
+use drawing::Drawing;
+pub use drawing::Operation;
+pub use drawn::{DrawnObject, OperationNode};
+
+/// The nodes of an operation in the order of their names.
+///
+/// # Errors
+/// The references lead in a circle, and that is refused.
+pub fn operation_graph(
+    configuration: &Arc<Configuration>,
+    operation: Operation<'_>,
+    circles: Circles,
+) -> Result<Vec<OperationNode>, Diagnostics> {
+    let graph = ConfigGraph::new(configuration);
+    let diagnostics = graph.check();
+    if diagnostics.has_errors() && circles == Circles::Refused {
+        return Err(diagnostics);
+    }
+    let mut drawing = Drawing::new(configuration, &graph, operation);
+    match operation {
+        Operation::Plan(state) => {
+            drawing.blocks();
+            drawing.orphans(state);
+            drawing.lost(state);
+            drawing.leave_out_unused();
+        }
+        Operation::Apply(state) => {
+            drawing.blocks();
+            drawing.lost(state);
+            drawing.leave_out_unused();
+        }
+        Operation::Planned(plan) if plan.mode == Mode::Destroy => {
+            drawing.outputs();
+            drawing.data_goes(&plan.prior_state);
+            drawing.deletions(plan);
+            drawing.lost_outputs(&plan.prior_state);
+        }
+        Operation::Planned(plan) => {
+            drawing.blocks();
+            drawing.deletions(plan);
+            drawing.lost(&plan.prior_state);
+            drawing.leave_out_unused();
+        }
+        Operation::Destroy(state) => {
+            drawing.everything_goes(state);
+            drawing.lost_outputs(state);
+        }
+    }
+    Ok(drawing.finish())
+}
