@@ -1,0 +1,85 @@
+//! The changes of objects and of outputs.
+
+use std::sync::Arc;
+
+use groma_address::{Name, ProviderConfig, ResourceInstance};
+use groma_provider::{ImportTarget, Schema};
+use groma_state::DeposedKey;
+use groma_value::{Path, Value};
+
+use super::action::{Action, ActionReason};
+
+/// The change of one object.
+#[derive(Clone, Debug)]
+pub struct ResourceChange {
+    /// The instance.
+    pub address: ResourceInstance,
+    /// Where it was bound before a move.
+    pub previous_address: Option<Box<ResourceInstance>>,
+    /// Set when the object is a deposed one of the instance.
+    pub deposed: Option<DeposedKey>,
+    /// The provider configuration that manages it.
+    pub provider: Arc<ProviderConfig>,
+    /// The schema of its type; both values conform to it.
+    pub schema: Arc<Schema>,
+    /// What happens.
+    pub action: Action,
+    /// Why, where that needs saying.
+    pub reason: Option<ActionReason>,
+    /// The object before: null if there is none. Sensitive parts are marked.
+    pub before: Value,
+    /// The object after: null if there will be none. What apply will know is unknown; sensitive parts are marked.
+    pub after: Value,
+    /// The changed paths that forced a replacement.
+    pub replace_paths: Vec<Path>,
+    /// The provider's bytes for apply (PL-44).
+    pub planned_private: Arc<[u8]>,
+    /// What will name the object in its service, as the provider plans it; it may be unknown before there is an object (LC-31). In what
+    /// has changed outside: what named an object that is gone.
+    pub planned_identity: Option<Value>,
+    /// Whether a replacement creates first; goes into the state for the destroy to come (PL-11).
+    pub create_before_destroy: bool,
+    /// Set when the object is taken over from outside (PL-26).
+    pub importing: Option<Box<Importing>>,
+}
+
+/// How an object that is taken over was named.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Importing {
+    /// By an id, or by an identity.
+    pub target: ImportTarget,
+    /// The text of the block that was written for it, where it had none.
+    pub generated: Option<String>,
+}
+
+impl Importing {
+    /// Where it was named by an identity: the identity that the provider found, which has what the configuration may leave out.
+    pub(crate) fn complete(&mut self, found: Option<&Value>) {
+        if let (ImportTarget::Identity(identity), Some(found)) = (&mut self.target, found) {
+            identity.clone_from(found);
+        }
+    }
+
+    /// The id, if it was named by one.
+    pub fn id(&self) -> Option<&str> {
+        match &self.target {
+            ImportTarget::Id(id) => Some(id),
+            ImportTarget::Identity(_) => None,
+        }
+    }
+}
+
+/// The change of one output value of the root module.
+#[derive(Clone, Debug)]
+pub struct OutputChange {
+    /// Its name.
+    pub name: Name,
+    /// `NoOp`, `Create`, `Update` or `Delete`.
+    pub action: Action,
+    /// The value before; null if there was none.
+    pub before: Value,
+    /// The value after; null if there will be none.
+    pub after: Value,
+    /// Whether the output, before or after, is sensitive.
+    pub sensitive: bool,
+}

@@ -1,0 +1,185 @@
+//! What a run will do and why: the plan, as views show it and as apply carries it out.
+
+mod action;
+mod change;
+
+use groma_address::{AbsResource, Mode as ResourceMode, Name, ResourceInstance, Target};
+use groma_diagnostics::Diagnostic;
+use groma_state::{CheckResult, State};
+use groma_value::{Path, Value};
+
+pub use crate::deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
+use crate::execution::ExecutionGraph;
+use crate::invocation::Invocation;
+use crate::world::Expansions;
+pub use action::{Action, ActionReason};
+pub use change::{Importing, OutputChange, ResourceChange};
+
+/// What kind of plan was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Make the objects match the configuration.
+    #[default]
+    Normal,
+    /// Delete every object (PL-62).
+    Destroy,
+    /// Only take in what changed outside (PL-61).
+    RefreshOnly,
+}
+
+/// A resource block written for an import.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Generated {
+    /// How the object was named, unless by its identity.
+    pub id: Option<String>,
+    /// The block.
+    pub text: String,
+}
+
+/// A value of an input variable of the root module, as the plan keeps it.
+#[derive(Clone, Debug)]
+pub struct PlannedVariable {
+    /// Its name.
+    pub name: Name,
+    /// What was given, before conversion, or the default. Ephemeral ones are kept out of the plan.
+    pub value: Value,
+}
+
+/// An attribute of a resource that took part in the decision for some change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RelevantAttribute {
+    /// The resource.
+    pub resource: AbsResource,
+    /// The instance key is part of the path when it is known, as in the plan JSON.
+    pub path: Path,
+}
+
+/// What a run will do.
+#[derive(Debug)]
+pub struct Plan {
+    /// What kind of plan was asked for.
+    pub mode: Mode,
+    /// Every object that the plan looked at, `NoOp` included, by address, deposed ones after the current one.
+    pub changes: Vec<ResourceChange>,
+    /// What is left to a later run.
+    pub deferred: Vec<DeferredChange>,
+    /// What changed outside since the last run.
+    pub drift: Vec<ResourceChange>,
+    /// Data sources that go from the state when everything else is done; none unless the plan destroys. Until then they stay:
+    /// providers are configured with them.
+    pub parting: Vec<ResourceInstance>,
+    /// Outputs of the root module by name.
+    pub outputs: Vec<OutputChange>,
+    /// The state after moves and refresh: where apply starts.
+    pub prior_state: State,
+    /// The values of the root module's variables.
+    pub variables: Vec<PlannedVariable>,
+    /// `-target` (PL-64).
+    pub targets: Vec<Target>,
+    /// `-exclude`.
+    pub excludes: Vec<Target>,
+    /// `-replace` (PL-60).
+    pub replace: Vec<ResourceInstance>,
+    /// Results of conditions so far.
+    pub checks: Vec<CheckResult>,
+    /// What the changes were decided on.
+    pub relevant_attributes: Vec<RelevantAttribute>,
+    /// Blocks written for imports, those of objects that cannot be planned included. Not part of a saved plan.
+    pub generated: Vec<Generated>,
+    /// Actions to be invoked, in the order in which blocks list them.
+    pub invocations: Vec<Invocation>,
+    /// Actions that are left to a later run.
+    pub deferred_invocations: Vec<DeferredInvocation>,
+    /// When the plan was made, RFC 3339 in UTC; `plantimestamp()`.
+    pub timestamp: String,
+    /// Whether planning ended with errors; such a plan can be shown, not applied.
+    pub errored: bool,
+    /// The actions with their order.
+    pub execution: ExecutionGraph,
+    /// The instances of every module and resource.
+    pub expansions: Expansions,
+}
+
+impl Plan {
+    /// Why it cannot be applied, where planning had failed. Its prior state has what was moved and taken over while planning, so it is not
+    /// to be kept either.
+    pub fn refusal(&self) -> Option<Diagnostic> {
+        let detail = "This plan was saved although planning had failed, so that it could be looked at. It cannot be applied: correct \
+                      what was wrong and plan again.";
+        self.errored.then(|| Diagnostic::error("Cannot apply incomplete plan", detail))
+    }
+
+    /// Whether apply would do anything: an action, an output, or, with `RefreshOnly`, something to take in.
+    pub fn is_applyable(&self) -> bool {
+        if self.errored {
+            return false;
+        }
+        let acts = self.changes.iter().any(|change| {
+            change.action != Action::NoOp || change.previous_address.is_some() || change.importing.is_some()
+        });
+        let tells = self.outputs.iter().any(|output| output.action != Action::NoOp);
+        acts || tells || !self.invocations.is_empty() || (self.mode == Mode::RefreshOnly && self.takes_in())
+    }
+
+    /// Whether the state gets to know something. What is read of data sources is always new, as it is to Terraform.
+    fn takes_in(&self) -> bool {
+        !self.drift.is_empty()
+            || self.prior_state.resources().any(|(address, _)| address.resource.mode == ResourceMode::Data)
+    }
+
+    /// Whether everything is planned; a plan for chosen targets is partial, and so is one that leaves something to a later run.
+    pub fn is_complete(&self) -> bool {
+        !self.errored && !self.is_partial() && !self.is_deferring()
+    }
+
+    /// Whether it leaves something to a later run.
+    pub fn is_deferring(&self) -> bool {
+        !self.deferred.is_empty() || !self.deferred_invocations.is_empty()
+    }
+
+    /// Whether targets were chosen, or something was excluded.
+    pub fn is_partial(&self) -> bool {
+        !self.targets.is_empty() || !self.excludes.is_empty()
+    }
+
+    /// Numbers of objects to add, change and destroy, as the summary line counts them.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts { invoke: self.invocations.len(), ..Counts::default() };
+        for change in &self.changes {
+            counts.import += usize::from(change.importing.is_some());
+            match change.action {
+                Action::Create => counts.add += 1,
+                Action::Update => counts.change += 1,
+                Action::Delete => counts.destroy += 1,
+                Action::DeleteThenCreate | Action::CreateThenDelete => {
+                    counts.add += 1;
+                    counts.destroy += 1;
+                }
+                Action::Forget => counts.forget += 1,
+                Action::ForgetThenCreate => {
+                    counts.add += 1;
+                    counts.forget += 1;
+                }
+                Action::NoOp | Action::Read => {}
+            }
+        }
+        counts
+    }
+}
+
+/// Numbers for the summary line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Objects that come into being.
+    pub add: usize,
+    /// Objects that change in place.
+    pub change: usize,
+    /// Objects that go.
+    pub destroy: usize,
+    /// Objects that are no longer managed.
+    pub forget: usize,
+    /// Objects that are taken over.
+    pub import: usize,
+    /// Actions that are invoked.
+    pub invoke: usize,
+}
