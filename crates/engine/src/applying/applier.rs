@@ -7,16 +7,14 @@ use std::sync::Arc;
 
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_state::{DeposedKey, OutputValue, State};
+use groma_state::{DeposedKey, State};
 use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::clerk::{Clerk, Equipment};
 use super::event::Event;
 use super::outcome::{AppliedRun, Done};
-use super::parting_data;
 use crate::action_blocks::ActionBlocks;
-use crate::carried::carried;
 use crate::checks::Checks;
 use crate::conversations::{Conversations, Sequel};
 use crate::ephemeral::OpenEphemerals;
@@ -25,7 +23,7 @@ use crate::execution::{ExecutionGraph, Step};
 use crate::hooks::Operation;
 use crate::invocation::Invocation;
 use crate::options::Input;
-use crate::plan::{Action, DeferredChange, Mode, OutputChange, Plan, ResourceChange};
+use crate::plan::{Action, Mode, OutputChange, Plan, ResourceChange};
 use crate::prepared::Prepared;
 use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
@@ -54,7 +52,7 @@ pub(super) struct Applier<'a> {
     pub(super) evaluation: Evaluation,
     pub(super) changes: Vec<ResourceChange>,
     /// Where in the world the instances of the changes are; none for those that the configuration no longer has.
-    places: Vec<Option<(ModuleId, u32, usize)>>,
+    pub(super) places: Vec<Option<(ModuleId, u32, usize)>>,
     pub(super) recorder: Arc<dyn Recorder>,
     pub(super) done: Done,
     /// Deposed by a replacement that creates first, by change.
@@ -73,9 +71,9 @@ pub(super) struct Applier<'a> {
     pub(super) actions: ActionBlocks,
     pub(super) mode: Mode,
     /// Data sources that go with what is destroyed.
-    parting: Vec<ResourceInstance>,
-    outputs: Vec<OutputChange>,
-    execution: ExecutionGraph,
+    pub(super) parting: Vec<ResourceInstance>,
+    pub(super) outputs: Vec<OutputChange>,
+    pub(super) execution: ExecutionGraph,
     waiting: Vec<u32>,
     failed: Vec<bool>,
     /// The lowest number comes first: steps are numbered as planning went, which is the order in which things lie in memory.
@@ -144,31 +142,6 @@ impl<'a> Applier<'a> {
         }
         applier.settle_known(&plan.deferred);
         Ok(applier)
-    }
-
-    /// What nothing changes has its value already.
-    fn settle_known(&mut self, deferred: &[DeferredChange]) {
-        self.places = self.changes.iter().map(|change| self.world.locate(&change.address)).collect();
-        for (change, place) in self.changes.iter().zip(&self.places) {
-            if change.deposed.is_some() {
-                continue;
-            }
-            let value =
-                if matches!(change.action, Action::Delete | Action::Forget) { &change.before } else { &change.after };
-            if let Some((module, resource, position)) = *place {
-                let data = &mut self.world.module_mut(module).resources[resource as usize];
-                data.settle(position, value.clone());
-            }
-        }
-        self.settle_data();
-        for DeferredChange { change, .. } in deferred {
-            if let Some((module, resource, position)) = self.world.locate(&change.address)
-                && change.deposed.is_none()
-                && !change.after.is_null()
-            {
-                self.world.module_mut(module).resources[resource as usize].settle(position, change.after.clone());
-            }
-        }
     }
 
     /// The provider configurations that something is done with.
@@ -331,24 +304,6 @@ impl<'a> Applier<'a> {
         self.end(step, outcome);
     }
 
-    pub(super) fn finish(mut self) -> AppliedRun {
-        self.write_outputs();
-        if self.mode != Mode::Destroy || !self.evaluation.diagnostics.has_errors() {
-            let results = self.evaluation.checks.results();
-            self.state.check_results = Some(results);
-        }
-        let spent = Box::new((self.world, self.changes, self.execution));
-        let (made, done) = self.clerk.finish();
-        self.state.absorb(made);
-        parting_data::take_out(&self.parting, &mut self.state);
-        AppliedRun {
-            state: self.state,
-            done: self.done.and(done),
-            diagnostics: told_once(self.evaluation.diagnostics),
-            spent: Some(spent),
-        }
-    }
-
     /// Waits until all that was left to the clerk is taken down and told: before anything happens that people are told of
     /// by somebody else, or that could not be made undone. Says whether all could be taken down.
     pub(super) fn clerk_has_caught_up(&mut self) -> bool {
@@ -356,34 +311,6 @@ impl<'a> Applier<'a> {
         let is_sound = !problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         is_sound
-    }
-
-    /// Outputs that were worked out are recorded; others stay as they were.
-    fn write_outputs(&mut self) {
-        let root = self.world.module(ModuleId::ROOT);
-        let config = &self.prepared.graph.module(root.of).config;
-        for change in &self.outputs {
-            if change.action == Action::Delete {
-                self.state.outputs.remove(&change.name);
-                continue;
-            }
-            let worked_out = config.outputs.get_full(&change.name).and_then(|(at, _, output)| {
-                let value = root.outputs.get(at).cloned().flatten()?;
-                (value.is_wholly_known() && !output.ephemeral).then_some((value, output))
-            });
-            if let Some((value, declared)) = worked_out {
-                let (value, _) = value.unmark_deep();
-                let value = if change.after.is_wholly_known() { carried(value) } else { value };
-                if value.is_null() {
-                    self.state.outputs.remove(&change.name);
-                    continue;
-                }
-                // A root module has deprecated outputs where OpenTofu reads it, which notes that for who reads the state.
-                let (sensitive, deprecated) = (declared.sensitive, declared.deprecated.clone());
-                let output = OutputValue { ty: value.ty(), value, sensitive, deprecated };
-                self.state.outputs.insert(change.name.clone(), output);
-            }
-        }
     }
 
     /// Where in the world the instance of a change is.
@@ -409,14 +336,4 @@ fn unfit(state: State) -> AppliedRun {
     let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
     let diagnostics = Diagnostic::error("Invalid plan", detail).into();
     AppliedRun { state, done: Done::default(), diagnostics, spent: None }
-}
-
-/// A problem of the run as a whole, such as a full disk, meets every step that is still open: it is told once.
-fn told_once(problems: Diagnostics) -> Diagnostics {
-    let mut seen = HashSet::new();
-    let is_news = |one: &Diagnostic| {
-        let is_general = one.address.is_none() && one.subject.is_none();
-        !is_general || seen.insert((one.summary.clone(), one.detail.clone()))
-    };
-    problems.into_iter().filter(is_news).collect()
 }

@@ -3,6 +3,7 @@
 mod applier;
 mod changes;
 mod clerk;
+mod ending;
 mod ephemeral;
 mod event;
 mod invocations;
@@ -11,6 +12,7 @@ mod parting_data;
 mod provider_blocks;
 mod provisioning;
 mod results;
+mod settled;
 mod talk;
 mod values;
 

@@ -1,9 +1,8 @@
 //! Steps that change nothing outside: expansions, provider configurations, conditions, data.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, Mode as ResourceMode, Name, ResourceInstance};
+use groma_address::{Name, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_provider::{Checked, planned_unknown};
 use groma_state::Outcome as Recorded;
@@ -13,7 +12,7 @@ use super::applier::Applier;
 use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Deferral;
-use crate::plan::{Action, Mode, ResourceChange};
+use crate::plan::ResourceChange;
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
@@ -21,74 +20,6 @@ use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
 
 impl Applier<'_> {
-    /// Instances beside those that a partial plan is about are as the state has them.
-    pub(super) fn settle_beside(&mut self) {
-        let blocks = self.changes.iter().filter_map(|change| self.world.locate_block(&change.address));
-        let resources: HashSet<(ModuleId, u32)> = blocks.collect();
-        let mut found = Vec::new();
-        for view in self.state.iter() {
-            let Some((module, resource, position)) = self.world.locate(&view.address()) else { continue };
-            if resources.contains(&(module, resource))
-                && let Some(record) = &view.record.current
-                && let Some(template) = self.prepared.templates.resource(self.world.module(module).of, resource)
-                && let Some(value) = record::decode(&template.schema, record)
-            {
-                found.push((module, resource, position, value));
-            }
-        }
-        for (module, resource, position, value) in found {
-            self.world.module_mut(module).resources[resource as usize].settle(position, value);
-        }
-    }
-
-    /// What the names of resources mean where the plan leaves instances as they are.
-    pub(super) fn show_what_there_is(&mut self) {
-        let ends = |action| matches!(action, Action::Delete | Action::Forget);
-        let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);
-        let gone: HashSet<&ResourceInstance> = self.changes.iter().filter(gone).map(|change| &change.address).collect();
-        let managed = self.changes.iter().filter(|change| change.address.resource.mode == ResourceMode::Managed);
-        let blocks = managed.filter_map(|change| self.world.locate_block(&change.address));
-        let mut lost: HashMap<(ModuleId, u32), Vec<(InstanceKey, Value)>> = blocks.map(|at| (at, Vec::new())).collect();
-        for view in self.state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Managed) {
-            let address = view.address();
-            let Some((module, resource)) = self.world.locate_block(&address) else { continue };
-            let lost = lost.entry((module, resource)).or_default();
-            let template = self.prepared.templates.resource(self.world.module(module).of, resource);
-            if self.world.locate(&address).is_none()
-                && !gone.contains(&address)
-                && let (Some(record), Some(template)) = (&view.record.current, template)
-                && let Some(object) = record::decode(&template.schema, record)
-            {
-                lost.push((address.key, object));
-            }
-        }
-        for ((module, resource), lost) in lost {
-            self.world.module_mut(module).resources[resource as usize].show_what_there_is(lost);
-        }
-    }
-
-    /// Data that was read while planning is in the state.
-    pub(super) fn settle_data(&mut self) {
-        let mut found = Vec::new();
-        for view in self.state.iter() {
-            // Where nothing is changed, there is no change either that has the value of an object.
-            if view.resource.resource.mode == ResourceMode::Managed && self.mode != Mode::RefreshOnly {
-                continue;
-            }
-            let Some((module, resource, position)) = self.world.locate(&view.address()) else { continue };
-            let index = self.world.module(module).of;
-            let template = self.prepared.templates.resource(index, resource);
-            if let (Some(record), Some(template)) = (&view.record.current, template)
-                && let Some(value) = record::decode(&template.schema, record)
-            {
-                found.push((module, resource, position, value));
-            }
-        }
-        for (module, resource, position, value) in found {
-            self.world.module_mut(module).resources[resource as usize].settle(position, value);
-        }
-    }
-
     pub(super) fn refill_call(&mut self, module: ModuleId, at: u32) -> Outcome {
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, call)) = config.calls.get_index(at as usize) else { return Outcome::Failed };
