@@ -14,6 +14,7 @@ pub(crate) mod expand;
 mod finish;
 mod ignore;
 mod import;
+mod instances;
 mod invocations;
 mod later;
 mod left_over;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceInstance};
+use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
 use groma_state::State;
 
@@ -35,9 +35,9 @@ use crate::world::{ModuleId, World};
 
 /// The instances of a resource that are still to be planned.
 #[derive(Debug)]
-struct Open {
-    left: usize,
-    outcome: Outcome,
+pub(super) struct Open {
+    pub(super) left: usize,
+    pub(super) outcome: Outcome,
 }
 
 /// Everything that planning knows.
@@ -56,7 +56,7 @@ pub(super) struct Planner<'a> {
     pub(super) evaluation: Evaluation,
     pub(super) included: Option<Included>,
     pub(super) forced_create_before_destroy: Vec<Vec<bool>>,
-    /// What resources depend on, worked out for the first object that stays.
+    /// The provider configurations that something may be done with.
     pub(super) used: HashSet<ProviderConfig>,
     pub(super) changes: Vec<ResourceChange>,
     pub(super) change_of: HashMap<Instance, usize>,
@@ -104,7 +104,7 @@ pub(super) struct Planner<'a> {
     /// Whether the configuration could not be planned as a whole, when what is to go was looked for.
     pub(super) is_beside_error: bool,
     tasks: VecDeque<Task>,
-    open: HashMap<(ModuleId, u32), Open>,
+    pub(super) open: HashMap<(ModuleId, u32), Open>,
     conversations: Conversations<Event>,
 }
 
@@ -120,23 +120,28 @@ pub(super) struct Parts<'a> {
     pub(super) evaluation: Evaluation,
 }
 
+/// The provider configurations that something may be done with.
+fn used(parts: &Parts<'_>, graph: &ConfigGraph) -> HashSet<ProviderConfig> {
+    let in_flight: Vec<_> = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight).collect();
+    if parts.options.mode == Mode::Destroy && parts.state.is_empty() && in_flight.is_empty() {
+        // Nothing is there to go: a provider that cannot be configured keeps nobody from that.
+        return HashSet::new();
+    }
+    let mut used: HashSet<ProviderConfig> =
+        parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
+    used.extend(parts.templates.action_blocks().map(|template| (*template.provider).clone()));
+    used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
+    used.extend(parts.state.provider_instances().map(ProviderConfig::block));
+    used.extend(wanted::providers(parts.session, parts.options));
+    used.extend(graph.function_providers().iter().cloned());
+    used.extend(in_flight.into_iter().map(|begin| begin.provider.block()));
+    used
+}
+
 impl<'a> Planner<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Self {
         let graph = Arc::clone(parts.world.graph());
-        let mut used: HashSet<ProviderConfig> =
-            parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
-        used.extend(parts.templates.action_blocks().map(|template| (*template.provider).clone()));
-        used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
-        used.extend(parts.state.provider_instances().map(ProviderConfig::block));
-        used.extend(wanted::providers(parts.session, parts.options));
-        used.extend(graph.function_providers().iter().cloned());
-        let recovery = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight);
-        used.extend(recovery.map(|begin| begin.provider.block()));
-        let is_asked_after = parts.options.recovery.as_ref().is_some_and(|recovery| !recovery.in_flight.is_empty());
-        if parts.options.mode == Mode::Destroy && parts.state.is_empty() && !is_asked_after {
-            // Nothing is there to go: a provider that cannot be configured keeps nobody from that.
-            used.clear();
-        }
+        let used = used(&parts, &graph);
         let included = Included::new(&graph, parts.options, &parts.state);
         let counts = |index, node| included.as_ref().is_none_or(|included| included.node(&graph, index, node));
         let remains =
@@ -331,54 +336,6 @@ impl<'a> Planner<'a> {
 
     pub(super) fn end(&mut self, visit: Visit, outcome: Outcome) {
         self.walk.end(&self.world, visit, outcome);
-    }
-
-    /// The instances of a resource are queued; its node ends with the last of them.
-    pub(super) fn begin_instances(&mut self, module: ModuleId, resource: u32, positions: Vec<usize>) {
-        if positions.is_empty() {
-            return self.end_instances(module, resource, Outcome::Done);
-        }
-        self.open.insert((module, resource), Open { left: positions.len(), outcome: Outcome::Done });
-        for position in positions {
-            self.queue(Task::Instance(Instance { module, resource, position }));
-        }
-    }
-
-    /// One instance of a resource is through.
-    pub(super) fn end_instance(&mut self, instance: Instance, outcome: Outcome) {
-        let key = (instance.module, instance.resource);
-        let Some(open) = self.open.get_mut(&key) else { return };
-        open.left -= 1;
-        if outcome == Outcome::Failed || open.outcome == Outcome::Done {
-            open.outcome = outcome;
-        }
-        if open.left == 0 {
-            let outcome = open.outcome;
-            self.open.remove(&key);
-            self.end_instances(instance.module, instance.resource, outcome);
-        }
-    }
-
-    fn end_instances(&mut self, module: ModuleId, resource: u32, outcome: Outcome) {
-        if self.options.mode == Mode::RefreshOnly && outcome == Outcome::Done {
-            self.keep_what_is_there(module, resource);
-        }
-        self.end(self.resource_visit(module, resource), outcome);
-    }
-
-    /// Who only looks sees what there is, not what is still to be made; declared is that all the same.
-    fn keep_what_is_there(&mut self, module: ModuleId, resource: u32) {
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let Some((address, _)) = config.resources.get_index(resource as usize) else { return };
-        if address.mode != ResourceMode::Managed {
-            return;
-        }
-        if self.moves.name_instances_of(address) {
-            for position in 0..self.world.module(module).resources[resource as usize].expansion.len() {
-                self.moves.note_declared(&self.world.instance_address(module, resource, position));
-            }
-        }
-        self.world.module_mut(module).resources[resource as usize].keep_settled();
     }
 
     pub(super) fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {

@@ -1,0 +1,61 @@
+//! The instances of a resource, whose node ends with the last of them.
+
+use std::sync::Arc;
+
+use groma_address::Mode as ResourceMode;
+
+use super::event::{Instance, Task};
+use super::planner::{Open, Planner};
+use crate::plan::Mode;
+use crate::walk::Outcome;
+use crate::world::ModuleId;
+
+impl Planner<'_> {
+    /// The instances of a resource are queued; its node ends with the last of them.
+    pub(super) fn begin_instances(&mut self, module: ModuleId, resource: u32, positions: Vec<usize>) {
+        if positions.is_empty() {
+            return self.end_instances(module, resource, Outcome::Done);
+        }
+        self.open.insert((module, resource), Open { left: positions.len(), outcome: Outcome::Done });
+        for position in positions {
+            self.queue(Task::Instance(Instance { module, resource, position }));
+        }
+    }
+
+    /// One instance of a resource is through.
+    pub(super) fn end_instance(&mut self, instance: Instance, outcome: Outcome) {
+        let key = (instance.module, instance.resource);
+        let Some(open) = self.open.get_mut(&key) else { return };
+        open.left -= 1;
+        if outcome == Outcome::Failed || open.outcome == Outcome::Done {
+            open.outcome = outcome;
+        }
+        if open.left == 0 {
+            let outcome = open.outcome;
+            self.open.remove(&key);
+            self.end_instances(instance.module, instance.resource, outcome);
+        }
+    }
+
+    fn end_instances(&mut self, module: ModuleId, resource: u32, outcome: Outcome) {
+        if self.options.mode == Mode::RefreshOnly && outcome == Outcome::Done {
+            self.keep_what_is_there(module, resource);
+        }
+        self.end(self.resource_visit(module, resource), outcome);
+    }
+
+    /// Who only looks sees what there is, not what is still to be made; declared is that all the same.
+    fn keep_what_is_there(&mut self, module: ModuleId, resource: u32) {
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((address, _)) = config.resources.get_index(resource as usize) else { return };
+        if address.mode != ResourceMode::Managed {
+            return;
+        }
+        if self.moves.name_instances_of(address) {
+            for position in 0..self.world.module(module).resources[resource as usize].expansion.len() {
+                self.moves.note_declared(&self.world.instance_address(module, resource, position));
+            }
+        }
+        self.world.module_mut(module).resources[resource as usize].keep_settled();
+    }
+}
