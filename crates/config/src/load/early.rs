@@ -1,24 +1,22 @@
 //! Values that are known before anything is planned: module sources and versions may depend on them.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 
 use groma_address::Name;
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Network;
 use groma_hcl::{Expression, Step, Traversal};
 use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference};
 use groma_value::{Type, Value};
-use indexmap::IndexMap;
 
-use super::folder::Reader;
+use super::root_values::RootValues;
 use crate::checks;
 use crate::model::{Module, ModuleCall};
 use crate::options::LoadOptions;
-use crate::source::{Files, display};
-use crate::variables::{collect, missing};
+use crate::source::display;
 
 const NOT_KNOWN: &str = "It depends on a value that is not known before planning. Only constants, variables with a value, and local \
                          values made of them can be used.";
@@ -54,58 +52,6 @@ enum Origin<'a> {
     Root(&'a RootValues<'a>),
     /// From the call in the module above.
     Call(&'a ModuleCall, &'a Early<'a>),
-}
-
-/// The values of root variables that are given from outside, gathered when somebody asks.
-pub(super) struct RootValues<'a> {
-    root: &'a Module,
-    options: &'a LoadOptions,
-    sources: &'a Sources,
-    files: &'a dyn Files,
-    values: OnceCell<IndexMap<Name, Value>>,
-    /// Whether a file of the root module could not be read as a whole, which has been reported.
-    incomplete: bool,
-    /// Whether constants that nobody gave have been reported.
-    told: Cell<bool>,
-}
-
-impl<'a> RootValues<'a> {
-    pub(super) fn new(root: &'a Module, reader: &Reader<'a>) -> Self {
-        Self {
-            root,
-            options: reader.options,
-            sources: reader.sources,
-            files: reader.files,
-            values: OnceCell::new(),
-            incomplete: reader.is_incomplete(),
-            told: Cell::default(),
-        }
-    }
-
-    /// What is wrong with them is reported when all variables get their values.
-    fn get(&self) -> &IndexMap<Name, Value> {
-        self.values.get_or_init(|| {
-            let (given, _) = collect(&self.root.variables, &self.options.variables, self.sources, self.files);
-            let mut values: IndexMap<Name, Value> =
-                given.into_iter().map(|(name, input)| (name, input.value)).collect();
-            values.extend(self.options.early_variables.clone());
-            values
-        })
-    }
-
-    /// Reports constants that nobody gave. Where the files have mistakes, a default may be lost in one of them.
-    pub(super) fn check_constants(&self, diagnostics: &mut Diagnostics) {
-        self.told.set(true);
-        if self.incomplete {
-            return;
-        }
-        let constants = self.root.variables.values().filter(|variable| variable.constant && variable.is_required());
-        for variable in constants {
-            if !self.get().contains_key(&variable.name) {
-                diagnostics.push(missing(variable));
-            }
-        }
-    }
 }
 
 /// No files, and results that are the same in every run.

@@ -4,6 +4,7 @@ mod early;
 mod encryption;
 mod folder;
 mod locate;
+mod root_values;
 mod runs;
 mod test_files;
 mod tree;
@@ -70,7 +71,7 @@ pub fn load_encryption(
         folder::Folder::Module(module) => module,
         folder::Folder::Empty | folder::Folder::Missing => Arc::default(),
     };
-    let values = early::RootValues::new(&root, &reader);
+    let values = root_values::RootValues::new(&root, &reader);
     let encryption = encryption::read(&root, &reader, &early::Early::root(&root, &values), &mut diagnostics);
     (encryption, diagnostics)
 }

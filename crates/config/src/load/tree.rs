@@ -9,10 +9,11 @@ use groma_hcl::Expression;
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use super::early::{Early, RootValues};
+use super::early::Early;
 use super::encryption;
 use super::folder::{Folder, Reader};
 use super::locate::{ModuleLocator, ModuleRequest};
+use super::root_values::RootValues;
 use crate::decode::{Dialect, constant_template, versionless};
 use crate::model::{Encryption, Module, ModuleCall, RunModule};
 use crate::module_source::ModuleSource;
