@@ -1,45 +1,29 @@
-//! `apply` and `destroy`.
+//! `apply`, `destroy` and `refresh`.
+
+mod done;
+mod planned;
+mod ready;
+mod saved;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_address::Name;
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_engine::plan::Counts;
-use groma_engine::{Hooks, Input, Mode, Plan, Recorder, Recovery, Run, SavedPlan, UNKNOWN_ASSERTION};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_engine::{Recorder, UNKNOWN_ASSERTION};
 use groma_state::{LocalStore, State, write_errored};
-use indexmap::IndexMap;
 
 use super::approval::{Approval, ask};
-use super::backend::{Elsewhere, active_workspace, locking, paths_in, state_paths};
-use super::beside::beside;
-use super::configuration::{Empty, load_to_change};
 use super::context::Context;
-use super::encryption;
 use super::left_open::{deferred_warning, incomplete_warning};
-use super::operation::{
-    OpenState, Watched, forgetting_warning, open_for_changes, options, prepare_context, run as new_run,
-    state_flag_warning, watch,
-};
+use super::operation::{prepare_context, state_flag_warning, watch};
 use super::outcome::{Outcome, fail};
-use super::output;
-use super::plan::show_plan;
-use super::planfile::{self, Given};
-use super::variables::{Missing, values};
-use crate::arguments::{Apply, Destroy, Flag, Planning, Refresh};
-use crate::settings::Questions;
-use crate::terminal::Tone;
-use crate::views::json::Counted;
+use crate::arguments::{Apply, Destroy, Flag, Refresh};
 use crate::views::progress::Ticker;
-
-/// Which of the commands it is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Apply,
-    Destroy,
-    Refresh,
-}
+use done::tell_done;
+use planned::from_directory;
+use ready::Kind;
+use saved::from_file;
 
 pub(super) fn run(context: &mut Context, arguments: Apply) -> Outcome {
     apply(context, arguments, Kind::Apply)
@@ -100,7 +84,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
         return Ok(1);
     }
     let elsewhere = arguments.state_out.as_deref();
-    finish(context, kind, watched.counter.counts(), &applied.state, elsewhere);
+    tell_done(context, kind, watched.counter.counts(), &applied.state, elsewhere);
     // The program ends now: taking large states and configurations apart would only cost time.
     std::mem::forget(applied);
     ready.run.leave();
@@ -143,16 +127,6 @@ fn nobody_to_ask(context: &Context) -> Diagnostics {
     fail("Plan file or auto-approve required", detail)
 }
 
-/// Everything that carrying a plan out needs.
-struct Ready {
-    run: Run,
-    store: LocalStore,
-    plan: Plan,
-    inputs: IndexMap<Name, Input>,
-    /// What planning had to say, if nobody was told yet.
-    warnings: Diagnostics,
-}
-
 /// The problems of planning, then those of applying; what both found is said once. What only apply could tell has been
 /// told by now, or its reason has.
 fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
@@ -160,149 +134,6 @@ fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
     let mut all: Diagnostics = planning.into_iter().filter(is_news).collect();
     all.append(applying);
     all
-}
-
-/// Plans what the directory asks for; nothing when planning failed, which was shown then.
-fn from_directory(
-    context: &mut Context,
-    arguments: &Apply,
-    kind: Kind,
-    watched: &Watched,
-) -> Result<Option<Ready>, Diagnostics> {
-    let planning = &arguments.planning;
-    let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
-    let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
-    let (configuration, mut warnings) = load_to_change(context, empty)?;
-    context.tell_deprecations(&configuration);
-    let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
-    let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
-    warnings.append(problems);
-    options.inputs = inputs;
-    let OpenState { mut store, mut state, in_flight } =
-        open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
-    if !in_flight.is_empty() {
-        let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
-        options.recovery = Some(Arc::new(Recovery { in_flight, recorder }));
-    }
-    if kind == Kind::Refresh && state.iter().next().is_none() {
-        let detail = "The state has no objects, so there is nothing to refresh.";
-        warnings.push(Diagnostic::warning("Empty or non-existent state", detail));
-    }
-    let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
-    let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
-    let ticker = Ticker::start(Arc::clone(&watched.progress));
-    let (plan, problems) = run.plan(state, &options);
-    drop(ticker);
-    warnings.append(problems);
-    let Some(plan) = plan else {
-        context.show(&warnings);
-        return Ok(None);
-    };
-    warnings.append(forgetting_warning(context, &plan));
-    if kind != Kind::Refresh && !failed_at_once(&plan) {
-        show_plan(context, &plan);
-    }
-    if plan.errored || warnings.has_errors() {
-        context.show(&warnings);
-        return Ok(None);
-    }
-    Ok(Some(Ready { run, store, plan, inputs: options.inputs, warnings }))
-}
-
-/// Takes a plan that was saved.
-fn from_file(
-    context: &mut Context,
-    arguments: &Apply,
-    path: &Path,
-    watched: &Watched,
-) -> Result<Option<Ready>, Diagnostics> {
-    let planning = &arguments.planning;
-    context.show(&options_without_effect(planning));
-    if !path.exists() {
-        return Err(fail(
-            &format!("Failed to load {:?} as a plan file", path.display().to_string()),
-            format!("There is no file {}. Make a plan with plan -out={}.", path.display(), path.display()),
-        ));
-    }
-    let encryption = encryption::here(context)?;
-    let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
-    let (configuration, planned) = beside(|| saved.configuration(context), || SavedPlan::read(&saved.plan));
-    let ((configuration, mut warnings), planned) = (configuration?, planned?);
-    context.tell_deprecations(&configuration);
-    let elsewhere = Elsewhere { encryption: encryption.as_ref(), ..elsewhere(arguments) };
-    saved.made.check_workspace(&context.settings.workspace, &context.wording.command)?;
-    active_workspace(context)?;
-    let paths = paths_in(&saved.made.backend, &configuration.root, &context.settings.workspace, elsewhere)?;
-    let OpenState { store, state: current, in_flight } =
-        open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
-    if !in_flight.is_empty() {
-        return Err(fail(
-            "Saved plan is stale",
-            "An earlier run was killed while it was changing objects, and what became of them must be asked first. Run apply \
-             without a saved plan, or make a new plan after that.",
-        ));
-    }
-    let prior = saved.state.wait()?;
-    // What was planned without a state may begin any.
-    let is_another = prior.serial != 0 && current.lineage != prior.lineage;
-    if is_another {
-        return Err(fail(
-            "Saved plan does not match the given state",
-            "The plan was made of another state, or of one that is gone. Nothing was done; make a new plan, or apply this one where \
-             its state is.",
-        ));
-    }
-    let is_unchanged = current.serial == prior.serial && (current.lineage == prior.lineage || current.serial == 0);
-    if !is_unchanged {
-        return Err(fail(
-            "Saved plan is stale",
-            "The state has changed since this plan was made, so the plan may do something else now than what was \
-             reviewed. Nothing was done; make a new plan.",
-        ));
-    }
-    let questions = std::mem::replace(&mut context.settings.questions, Questions::Forbidden);
-    let (given, problems) = values(context, &configuration.root, &planning.variables, Missing::Leave)?;
-    warnings.append(problems);
-    context.settings.questions = questions;
-    warnings.append(saved.made.check_ephemeral(&configuration.root, &given));
-    if warnings.has_errors() {
-        return Err(warnings);
-    }
-    let again = planfile::ephemeral(&configuration.root, &given);
-    let mut inputs: Given = again.map(|(name, input)| (name.clone(), input.clone())).collect();
-    let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
-    let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
-    let plan = run.load_to_apply(planned, prior)?;
-    if let Some(problem) = plan.refusal() {
-        return Err(problem.into());
-    }
-    context.listeners().for_each(|stream| stream.changes_to_apply(&plan));
-    for variable in &plan.variables {
-        inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE });
-    }
-    Ok(Some(Ready { run, store, plan, inputs, warnings }))
-}
-
-/// Terraform does not even say so, and wrappers give all commands the same options.
-fn options_without_effect(planning: &Planning) -> Diagnostics {
-    // Programs that drive the command line give -refresh with saved plans too, where it says nothing.
-    let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();
-    let aims = !planning.target.is_empty() || !planning.focus.is_empty() || !planning.replace.is_empty();
-    if !plans_anew && !aims {
-        return Diagnostics::new();
-    }
-    let detail = "A saved plan is carried out as it is: options that change what is planned belong to the plan command, \
-                  and have no effect here.";
-    Diagnostic::warning("Planning options with a saved plan", detail).into()
-}
-
-fn elsewhere(arguments: &Apply) -> Elsewhere<'_> {
-    Elsewhere {
-        state: arguments.planning.state.as_deref(),
-        state_out: arguments.state_out.as_deref(),
-        backup: arguments.backup.as_deref(),
-        encryption: None,
-    }
 }
 
 /// Writes the state; a state that cannot be written there goes into a file beside.
@@ -323,54 +154,4 @@ fn save(store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
         "Failed to save state",
         format!("{}: {}\n\n{rescue}", problem.summary, problem.detail),
     ));
-}
-
-/// Says what was done, and where the state is if the flags have put it `elsewhere`.
-fn finish(context: &Context, kind: Kind, counts: Counts, state: &State, elsewhere: Option<&Path>) {
-    for stream in context.listeners() {
-        match kind {
-            Kind::Destroy => stream.counts(counts, Counted::Destroy),
-            Kind::Refresh => stream.outputs(output::stream_json(state)),
-            Kind::Apply => {
-                stream.counts(counts, Counted::Apply);
-                stream.outputs(output::stream_json(state));
-            }
-        }
-    }
-    if context.messages().is_some() {
-        return;
-    }
-    let palette = context.palette();
-    let text = match kind {
-        Kind::Refresh => String::new(),
-        Kind::Destroy => format!("Destroy complete! Resources: {} destroyed.", counts.destroy),
-        Kind::Apply => format!(
-            "Apply complete! Resources: {}{} added, {} changed, {} destroyed.{}",
-            if counts.import > 0 { format!("{} imported, ", counts.import) } else { String::new() },
-            counts.add,
-            counts.change,
-            counts.destroy,
-            if counts.invoke > 0 { format!(" Actions: {} invoked.", counts.invoke) } else { String::new() }
-        ),
-    };
-    if !text.is_empty() {
-        context.streams.print(&format!("\n{}\n", palette.paint(Tone::BoldGreen, text)));
-    }
-    if let Some(path) = elsewhere.filter(|_| kind == Kind::Apply && counts.add + counts.change > 0) {
-        context.streams.print(&format!(
-            "\nThe state was not written to its usual place, but to this file. Keep it: whoever changes or destroys what was\n\
-             made needs it.\n\nState path: {}\n",
-            path.display()
-        ));
-    }
-    if kind != Kind::Destroy && !state.outputs.is_empty() {
-        let title = palette.paint(Tone::BoldGreen, "Outputs:");
-        context.streams.print(&format!("\n{title}\n\n{}", output::list(state, context.secrecy)));
-    }
-}
-
-/// Whether planning failed with nothing that could be shown beside the error.
-fn failed_at_once(plan: &Plan) -> bool {
-    let has_looked = plan.mode == Mode::RefreshOnly || plan.changes.is_empty();
-    plan.errored && plan.outputs.is_empty() && has_looked
 }

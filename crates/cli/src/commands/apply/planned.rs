@@ -1,0 +1,69 @@
+//! A plan that is made now, of what the directory has.
+
+use std::sync::Arc;
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_engine::{Hooks, Mode, Plan, Recovery};
+
+use super::ready::{Kind, Ready, elsewhere};
+use crate::arguments::Apply;
+use crate::commands::backend::{locking, state_paths};
+use crate::commands::configuration::{Empty, load_to_change};
+use crate::commands::context::Context;
+use crate::commands::operation::{OpenState, Watched, forgetting_warning, open_for_changes, options, run as new_run};
+use crate::commands::plan::show_plan;
+use crate::commands::variables::{Missing, values};
+use crate::views::progress::Ticker;
+
+/// Plans what the directory asks for; nothing when planning failed, which was shown then.
+pub(super) fn from_directory(
+    context: &mut Context,
+    arguments: &Apply,
+    kind: Kind,
+    watched: &Watched,
+) -> Result<Option<Ready>, Diagnostics> {
+    let planning = &arguments.planning;
+    let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
+    let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
+    let (configuration, mut warnings) = load_to_change(context, empty)?;
+    context.tell_deprecations(&configuration);
+    let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
+    let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
+    warnings.append(problems);
+    options.inputs = inputs;
+    let OpenState { mut store, mut state, in_flight } =
+        open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+    if !in_flight.is_empty() {
+        let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        options.recovery = Some(Arc::new(Recovery { in_flight, recorder }));
+    }
+    if kind == Kind::Refresh && state.iter().next().is_none() {
+        let detail = "The state has no objects, so there is nothing to refresh.";
+        warnings.push(Diagnostic::warning("Empty or non-existent state", detail));
+    }
+    let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
+    let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
+    let ticker = Ticker::start(Arc::clone(&watched.progress));
+    let (plan, problems) = run.plan(state, &options);
+    drop(ticker);
+    warnings.append(problems);
+    let Some(plan) = plan else {
+        context.show(&warnings);
+        return Ok(None);
+    };
+    warnings.append(forgetting_warning(context, &plan));
+    if kind != Kind::Refresh && !failed_at_once(&plan) {
+        show_plan(context, &plan);
+    }
+    if plan.errored || warnings.has_errors() {
+        context.show(&warnings);
+        return Ok(None);
+    }
+    Ok(Some(Ready { run, store, plan, inputs: options.inputs, warnings }))
+}
+
+/// Whether planning failed with nothing that could be shown beside the error.
+fn failed_at_once(plan: &Plan) -> bool {
+    let has_looked = plan.mode == Mode::RefreshOnly || plan.changes.is_empty();
+    plan.errored && plan.outputs.is_empty() && has_looked
+}
