@@ -1,10 +1,14 @@
 //! What programs read.
 
+mod objects;
+mod planned;
 mod stream;
 mod text;
 mod values;
 
-pub use stream::{Counted, Message, Stream};
-pub(crate) use stream::{action_json, importing_json, resource_json, told_drift};
+pub(crate) use objects::{action_json, importing_json, resource_json};
+pub use planned::Counted;
+pub(crate) use planned::told_drift;
+pub use stream::{Message, Stream};
 pub use text::{compact, pretty, write_compact};
 pub use values::{sensitive_json, type_json, unknown_json, value_json};
