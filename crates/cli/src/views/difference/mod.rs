@@ -5,6 +5,7 @@
 //! remarks stand are those that people know from Terraform's plans.
 
 mod align;
+mod blocks;
 mod compare;
 mod json_text;
 mod pair;
@@ -12,6 +13,7 @@ mod same;
 mod schema;
 mod text;
 mod tree;
+mod warnings;
 mod write;
 mod writer;
 

@@ -48,12 +48,12 @@ fn one_sided(writer: &mut Writer<'_>, difference: &Difference, reading: Reading,
     match reading {
         Reading::Null => {
             writer.null();
-            writer.replacement_remark(difference.forces_replacement, manner);
+            writer.replacement_remark(manner.around(difference));
         }
         Reading::Short(text) => {
             writer.quoted(&text);
             writer.null_suffix(difference.change, manner);
-            writer.replacement_remark(difference.forces_replacement, manner);
+            writer.replacement_remark(manner.around(difference));
         }
         Reading::Lines(text) => {
             let lines = text.split('\n').map(|line| (Change::None, line));
@@ -106,7 +106,7 @@ fn two_sided(
             simple(writer, &before);
             writer.arrow();
             simple(writer, &after);
-            writer.replacement_remark(difference.forces_replacement, manner);
+            writer.replacement_remark(manner.around(difference));
         }
     }
 }
@@ -138,7 +138,7 @@ fn heredoc<'t>(
     manner: Manner,
 ) {
     writer.push("<<-EOT");
-    writer.replacement_remark(difference.forces_replacement, manner);
+    writer.replacement_remark(manner.around(difference));
     writer.push("\n");
     for (change, line) in lines {
         writer.line_start(change, indent + 1, manner);
@@ -184,7 +184,7 @@ fn documents(
         writer.push(")");
         writer.push(remark);
         if !only_spacing {
-            writer.replacement_remark(difference.forces_replacement, manner);
+            writer.replacement_remark(manner.around(difference));
         }
         return;
     }
@@ -193,7 +193,7 @@ fn documents(
     writer.line_start(symbol, indent + 1, manner);
     writer.difference(&inner, indent + 1, manner_of_parts);
     if !only_spacing {
-        writer.replacement_remark(difference.forces_replacement, manner);
+        writer.replacement_remark(manner.around(difference));
     }
     writer.push("\n");
     writer.line_start(Change::None, indent, manner);

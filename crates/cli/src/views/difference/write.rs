@@ -6,9 +6,8 @@ use groma_diagnostics::quoted;
 use groma_hcl::is_identifier;
 use groma_value::{Kind, Name, Type, Value};
 
-use super::tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
-use super::writer::{Manner, Writer};
-use crate::terminal::Tone;
+use super::tree::{Change, Content, Difference, Style};
+use super::writer::{Inside, Manner, Writer};
 
 /// Attributes that are shown even if they do not change, because people know objects by them.
 const IDENTIFYING: [&str; 3] = ["id", "name", "tags"];
@@ -29,9 +28,9 @@ impl Writer<'_> {
             Content::Sensitive(_) => {
                 self.out.push_str("(sensitive value)");
                 self.null_suffix(difference.change, manner);
-                self.replacement_remark(difference.forces_replacement, manner);
+                self.replacement_remark(manner.around(difference));
             }
-            Content::SensitiveBlock(_) => self.sensitive_block(difference.forces_replacement, indent, manner),
+            Content::SensitiveBlock(_) => self.sensitive_block(indent, manner.around(difference)),
             Content::KindChange(before, after) => {
                 let manner = Manner { hides_null: true, ..manner };
                 self.difference(before, indent, manner);
@@ -40,7 +39,7 @@ impl Writer<'_> {
             }
             Content::WriteOnly => {
                 self.out.push_str("(write-only attribute)");
-                self.replacement_remark(difference.forces_replacement, manner);
+                self.replacement_remark(manner.around(difference));
                 self.null_suffix(difference.change, manner);
             }
         }
@@ -67,7 +66,7 @@ impl Writer<'_> {
                 self.bare(after, manner);
             }
         }
-        self.replacement_remark(difference.forces_replacement, manner);
+        self.replacement_remark(manner.around(difference));
     }
 
     fn bare(&mut self, value: Option<&Value>, manner: Manner) {
@@ -90,22 +89,16 @@ impl Writer<'_> {
         indent: usize,
         manner: Manner,
     ) {
-        if parts.is_empty() {
-            self.out.push_str("{}");
-            self.null_suffix(difference.change, manner);
-            self.replacement_remark(difference.forces_replacement, manner);
+        if self.begin("{}", parts, difference.change, manner.around(difference)) == Inside::Nothing {
             return;
         }
-        self.out.push('{');
-        self.replacement_remark(difference.forces_replacement, manner);
-        self.out.push('\n');
         let inner = Manner { hides_null: style == Style::Plain, ..manner.of_parts() };
         self.attributes(parts, indent, manner, inner);
         self.end('}', difference.change, indent, manner);
     }
 
     /// Writes attributes one a line, and how many are not shown.
-    fn attributes(&mut self, parts: &[(Name, Difference)], indent: usize, outer: Manner, inner: Manner) {
+    pub(super) fn attributes(&mut self, parts: &[(Name, Difference)], indent: usize, outer: Manner, inner: Manner) {
         let keys: Vec<String> = parts.iter().map(|(name, _)| attribute_key(name)).collect();
         let width = keys.iter().map(String::len).max().unwrap_or_default();
         let mut hidden = 0;
@@ -135,17 +128,12 @@ impl Writer<'_> {
         indent: usize,
         manner: Manner,
     ) {
+        // Of nested objects the parts say that they force a replacement.
         let at_parts = difference.forces_replacement && style == Style::Nested;
-        let at_self = difference.forces_replacement && style == Style::Plain;
-        if parts.is_empty() {
-            self.out.push_str("{}");
-            self.null_suffix(difference.change, manner);
-            self.replacement_remark(at_self, manner);
+        let around = if at_parts { manner } else { manner.around(difference) };
+        if self.begin("{}", parts, difference.change, around) == Inside::Nothing {
             return;
         }
-        self.out.push('{');
-        self.replacement_remark(at_self, manner);
-        self.out.push('\n');
         let keys: Vec<String> = parts.iter().map(|(key, _)| quoted(key)).collect();
         let width = match style {
             Style::Plain => keys.iter().map(String::len).max().unwrap_or_default(),
@@ -171,16 +159,10 @@ impl Writer<'_> {
 
     fn set(&mut self, difference: &Difference, parts: &[Difference], style: Style, indent: usize, manner: Manner) {
         let at_parts = difference.forces_replacement && style == Style::Nested;
-        let at_self = difference.forces_replacement && style == Style::Plain;
-        if parts.is_empty() {
-            self.out.push_str("[]");
-            self.null_suffix(difference.change, manner);
-            self.replacement_remark(at_self, manner);
+        let around = if at_parts { manner } else { manner.around(difference) };
+        if self.begin("[]", parts, difference.change, around) == Inside::Nothing {
             return;
         }
-        self.out.push('[');
-        self.replacement_remark(at_self, manner);
-        self.out.push('\n');
         let inner = Manner { hides_null: true, forces_replacement: at_parts, ..manner };
         let mut hidden = 0;
         for part in parts {
@@ -196,15 +178,9 @@ impl Writer<'_> {
 
     /// A list shows, for orientation, the unchanged element before and after each change.
     fn list(&mut self, difference: &Difference, parts: &[Difference], style: Style, indent: usize, manner: Manner) {
-        if parts.is_empty() {
-            self.out.push_str("[]");
-            self.null_suffix(difference.change, manner);
-            self.replacement_remark(difference.forces_replacement, manner);
+        if self.begin("[]", parts, difference.change, manner.around(difference)) == Inside::Nothing {
             return;
         }
-        self.out.push('[');
-        self.replacement_remark(difference.forces_replacement, manner);
-        self.out.push('\n');
         let inner = Manner { hides_null: true, ..manner.of_parts() };
         let unchanged = manner.showing_unchanged();
         let mut skipped: Vec<&Difference> = Vec::new();
@@ -239,72 +215,6 @@ impl Writer<'_> {
         self.out.push_str(",\n");
     }
 
-    fn block(&mut self, difference: &Difference, block: &Block, indent: usize, manner: Manner) {
-        if block.attributes.is_empty() && block.groups.is_empty() {
-            self.out.push_str("{}");
-            self.replacement_remark(difference.forces_replacement, manner);
-            return;
-        }
-        self.out.push('{');
-        self.replacement_remark(difference.forces_replacement, manner);
-        self.out.push('\n');
-        self.attributes(&block.attributes, indent, manner, manner.of_parts());
-        let mut hidden = 0;
-        for (name, group) in &block.groups {
-            hidden += self.group(name, group, !block.attributes.is_empty(), indent, manner);
-        }
-        if hidden > 0 {
-            self.out.push('\n');
-            self.hidden("block", hidden, indent + 1, manner);
-        }
-        self.line_start(Change::None, indent, manner);
-        self.out.push('}');
-    }
-
-    /// Writes the blocks of one kind; returns how many were not worth showing.
-    fn group(&mut self, name: &Name, group: &Group, is_after_attributes: bool, indent: usize, manner: Manner) -> usize {
-        let key = attribute_key(name);
-        let inner = Manner { forces_replacement: group.forces_replacement, ..manner };
-        let mut hidden = 0;
-        let mut is_first = true;
-        for (label, block) in &group.blocks {
-            let secrecy = group.secrecy.filter(|secrecy| match block.change {
-                Change::Create => secrecy.after,
-                Change::Delete => secrecy.before,
-                Change::Update | Change::None => true,
-            });
-            let change = match (block.change, secrecy) {
-                (Change::None, Some(secrecy)) if secrecy.before != secrecy.after => Change::Update,
-                (change, _) => change,
-            };
-            if change == Change::None && !manner.shows_unchanged {
-                hidden += 1;
-                continue;
-            }
-            if is_first && is_after_attributes {
-                self.out.push('\n');
-                is_first = false;
-            }
-            match secrecy {
-                Some(secrecy) => self.secrecy_warning("block", Secrecy { inner: block.change, ..secrecy }, indent + 1),
-                None => self.warning(block, indent + 1),
-            }
-            self.line_start(change, indent + 1, inner);
-            self.out.push_str(&key);
-            if let Some(label) = label {
-                self.out.push(' ');
-                self.quoted(label);
-            }
-            self.out.push(' ');
-            match secrecy {
-                Some(_) => self.sensitive_block(block.forces_replacement, indent + 1, inner),
-                None => self.difference(block, indent + 1, inner),
-            }
-            self.out.push('\n');
-        }
-        hidden
-    }
-
     fn unknown(&mut self, difference: &Difference, before: Option<&Difference>, indent: usize, manner: Manner) {
         if let Some(before) = before
             && difference.change != Change::Create
@@ -314,51 +224,7 @@ impl Writer<'_> {
             self.out.push_str(" -> ");
         }
         self.out.push_str("(known after apply)");
-        self.replacement_remark(difference.forces_replacement, manner);
-    }
-
-    fn sensitive_block(&mut self, forces_replacement: bool, indent: usize, manner: Manner) {
-        self.out.push('{');
-        self.replacement_remark(forces_replacement, manner);
-        self.out.push('\n');
-        for line in [
-            "  # At least one attribute in this block is (or was) sensitive,",
-            "  # so its contents will not be displayed.",
-        ] {
-            self.line_start(Change::None, indent, manner);
-            self.out.push_str(line);
-            self.out.push('\n');
-        }
-        self.line_start(Change::None, indent, manner);
-        self.out.push('}');
-    }
-
-    /// A warning above a value whose secrecy changes.
-    fn warning(&mut self, difference: &Difference, indent: usize) {
-        match difference.content {
-            Content::Sensitive(secrecy) => self.secrecy_warning("attribute value", secrecy, indent),
-            Content::SensitiveBlock(secrecy) => self.secrecy_warning("block", secrecy, indent),
-            _ => {}
-        }
-    }
-
-    fn secrecy_warning(&mut self, what: &str, secrecy: Secrecy, indent: usize) {
-        if secrecy.before == secrecy.after || matches!(secrecy.inner, Change::Create | Change::Delete) {
-            return;
-        }
-        let (first, second) = if secrecy.before {
-            ("will no longer be marked as sensitive", "after applying this change.")
-        } else {
-            ("will be marked as sensitive and will not", "display in UI output after applying this change.")
-        };
-        self.indent(indent);
-        let _ = writeln!(self.out, "  # {}: this {what} {first}", self.palette.paint(Tone::Yellow, "Warning"));
-        self.indent(indent);
-        let _ = write!(self.out, "  # {second}");
-        if secrecy.inner == Change::None && what != "block" {
-            self.out.push_str(" The value is unchanged.");
-        }
-        self.out.push('\n');
+        self.replacement_remark(manner.around(difference));
     }
 }
 

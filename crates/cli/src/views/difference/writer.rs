@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use groma_diagnostics::write_quoted;
 
-use super::tree::Change;
+use super::tree::{Change, Difference};
 use crate::terminal::{Palette, Tone};
 
 /// What is shown beside the values themselves.
@@ -28,9 +28,21 @@ impl Manner {
         Self { forces_replacement: false, ..self }
     }
 
+    /// The manner of a value that may force a replacement itself.
+    pub(super) fn around(self, difference: &Difference) -> Self {
+        Self { forces_replacement: self.forces_replacement || difference.forces_replacement, ..self }
+    }
+
     pub(super) fn showing_unchanged(self) -> Self {
         Self { shows_unchanged: true, ..self.of_parts() }
     }
+}
+
+/// Whether there is something between two brackets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Inside {
+    Parts,
+    Nothing,
 }
 
 /// Appends differences to a text.
@@ -58,6 +70,20 @@ impl<'o> Writer<'o> {
             self.palette.open(Tone::Gray),
             self.palette.close()
         );
+    }
+
+    /// Begins what stands in brackets; with nothing inside it is complete.
+    pub(super) fn begin<T>(&mut self, brackets: &str, parts: &[T], change: Change, manner: Manner) -> Inside {
+        if parts.is_empty() {
+            self.out.push_str(brackets);
+            self.null_suffix(change, manner);
+            self.replacement_remark(manner);
+            return Inside::Nothing;
+        }
+        self.out.extend(brackets.chars().next());
+        self.replacement_remark(manner);
+        self.out.push('\n');
+        Inside::Parts
     }
 
     pub(super) fn end(&mut self, bracket: char, change: Change, indent: usize, manner: Manner) {
@@ -122,8 +148,8 @@ impl<'o> Writer<'o> {
         }
     }
 
-    pub(super) fn replacement_remark(&mut self, forces_replacement: bool, manner: Manner) {
-        if forces_replacement || manner.forces_replacement {
+    pub(super) fn replacement_remark(&mut self, manner: Manner) {
+        if manner.forces_replacement {
             let _ = write!(self.out, " {}", self.palette.paint(Tone::Red, "# forces replacement"));
         }
     }
