@@ -5,8 +5,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use groma_framework::{ProviderDiagnostic, ProviderDiagnostics, ResourceSchema};
 
+use super::attributes::of_type;
 use super::declare;
-use super::fields::{self, Fields};
+use super::fields::Fields;
 use super::tags::{self, TagPlace};
 use crate::Name;
 use crate::names::{self, Meaning};
@@ -27,7 +28,7 @@ pub struct Interpreted {
 
 impl Interpreted {
     fn new(schema: Arc<TypeSchema>) -> Result<Self, String> {
-        let mut fields = fields::of_type(&schema, tags::all_tags)?;
+        let mut fields = of_type(&schema, tags::all_tags)?;
         let resource = declare::resource(&fields).map_err(|problems| {
             let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
             problems.join("; ")
@@ -118,7 +119,7 @@ impl Types {
         let mut left_out = Vec::new();
         for cloud_name in self.catalogue.type_names() {
             let reason = match self.catalogue.get(cloud_name) {
-                Ok(Some(schema)) => fields::of_type(&schema, tags::all_tags).err(),
+                Ok(Some(schema)) => of_type(&schema, tags::all_tags).err(),
                 Ok(None) => None,
                 Err(error) => Some(error.to_string()),
             };

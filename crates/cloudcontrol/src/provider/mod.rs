@@ -1,6 +1,7 @@
 //! The provider `registry.terraform.io/hashicorp/awscc`: one generic resource that interprets schemas at run time.
 
 mod access;
+mod attributes;
 mod check;
 mod configured;
 mod connection;
@@ -12,6 +13,7 @@ mod every_type;
 mod fields;
 mod instant;
 mod interpreted;
+mod node_type;
 mod offered;
 mod patch;
 mod plan;

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use groma_provider::Use;
 
-use super::fields::{Change, Field, Fields, Order, Shape, of_type};
+use super::attributes::of_type;
+use super::fields::{Change, Field, Fields, Order, Shape};
 use crate::schema::Catalogue;
 
 fn table() -> String {

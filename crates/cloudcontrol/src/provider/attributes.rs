@@ -1,0 +1,222 @@
+//! The attributes that the schema of a resource type comes to.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use groma_provider::Use;
+
+use super::fields::{Change, Field, Fields, Order, Shape};
+use super::node_type::{Main, main_type};
+use crate::Name;
+use crate::names::{self, META_ARGUMENTS, snake_case};
+use crate::schema::{Node, NodeId, PointerSet, TypeSchema};
+
+/// A definition that contains itself is followed this often; below that it is a JSON string (CC-13).
+const RECURSION: usize = 3;
+/// Objects nested deeper than this are JSON strings.
+const DEEPEST: usize = 24;
+
+/// Reads the attributes of a type's documents, `id` included, and the one that `further` makes of them, if any.
+pub fn of_type(
+    schema: &TypeSchema,
+    further: impl Fn(&TypeSchema, &[Field]) -> Option<Field>,
+) -> Result<Fields, String> {
+    let part = names::resource_part(&schema.type_name).ok_or("its name does not have three parts")?;
+    let mut reader = Reader { schema, path: Vec::new(), repeats: 0, known: HashMap::new() };
+    let mut list = Vec::new();
+    let root = schema.root();
+    let sets = Sets {
+        read_only: Some(&schema.read_only),
+        write_only: Some(&schema.write_only),
+        create_only: Some(&schema.create_only),
+    };
+    for (property, node) in &root.properties {
+        let attribute = names::top_level_attribute(property, &part);
+        if META_ARGUMENTS.contains(&attribute.as_str()) {
+            return Err(format!("its property {property} would be the meta-argument {attribute}"));
+        }
+        list.push(reader.field(attribute, property, *node, root, sets, Around::Document));
+    }
+    list.push(Field::result("id", Shape::Text));
+    list.extend(further(schema, &list));
+    let all = list.len();
+    let fields = Fields::new(list, schema.root_id());
+    if fields.list.len() != all {
+        return Err("two of its properties have the same attribute name".to_owned());
+    }
+    Ok(fields)
+}
+
+/// The parts of the schema's pointer sets that are below some place.
+#[derive(Clone, Copy)]
+struct Sets<'a> {
+    read_only: Option<&'a PointerSet>,
+    write_only: Option<&'a PointerSet>,
+    create_only: Option<&'a PointerSet>,
+}
+
+impl<'a> Sets<'a> {
+    fn step(self, into: impl Fn(&'a PointerSet) -> Option<&'a PointerSet>) -> Self {
+        Self {
+            read_only: self.read_only.and_then(&into),
+            write_only: self.write_only.and_then(&into),
+            create_only: self.create_only.and_then(&into),
+        }
+    }
+
+    fn are_empty(self) -> bool {
+        [self.read_only, self.write_only, self.create_only].into_iter().flatten().all(PointerSet::is_empty)
+    }
+
+    fn property(self, name: &str) -> Self {
+        self.step(|set| set.property(name))
+    }
+
+    fn every(self) -> Self {
+        self.step(PointerSet::every)
+    }
+}
+
+fn here(set: Option<&PointerSet>) -> bool {
+    set.is_some_and(PointerSet::contains_here)
+}
+
+/// What is around a property, as far as it decides who gives the value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Around {
+    /// The document itself, or objects that are required all the way up.
+    Document,
+    /// An object that may be left out.
+    Optional,
+    /// An object that only the service gives.
+    Computed,
+}
+
+struct Reader<'a> {
+    schema: &'a TypeSchema,
+    /// The nodes of the objects around the present place, to find recursion.
+    path: Vec<NodeId>,
+    /// How often the shape of an object depended on what is around it.
+    repeats: usize,
+    /// Objects that look the same wherever they are.
+    known: HashMap<(NodeId, Around), Arc<Fields>>,
+}
+
+impl Reader<'_> {
+    fn field(
+        &mut self,
+        attribute: String,
+        property: &Name,
+        id: NodeId,
+        owner: &Node,
+        sets: Sets<'_>,
+        around: Around,
+    ) -> Field {
+        let sets = sets.property(property);
+        let node = self.schema.node(id);
+        let required = owner.requires(property);
+        let usage = if around == Around::Computed || here(sets.read_only) {
+            Use::Computed
+        } else if required && around == Around::Document && node.default.is_none() {
+            Use::Required
+        } else {
+            Use::OptionalComputed
+        };
+        let inside = match usage {
+            Use::Computed => Around::Computed,
+            Use::Required => Around::Document,
+            Use::Optional | Use::OptionalComputed => Around::Optional,
+        };
+        let shape = self.shape(id, sets, inside, 0);
+        let change = match (usage, here(sets.create_only)) {
+            (_, false) | (Use::Computed, _) => Change::InPlace,
+            (Use::Required, true) => Change::Replace,
+            (_, true) => Change::ReplaceIfConfigured,
+        };
+        Field {
+            property: Some(property.clone()),
+            change,
+            write_only: here(sets.write_only),
+            needed: required && usage == Use::OptionalComputed && node.default.is_none(),
+            node: id,
+            ..Field::of(attribute, shape, usage)
+        }
+    }
+
+    /// `dimensions` counts the lists and maps directly around.
+    fn shape(&mut self, id: NodeId, sets: Sets<'_>, inside: Around, dimensions: usize) -> Shape {
+        let schema = self.schema;
+        let node = schema.node(id);
+        match main_type(schema, node) {
+            Main::Bool => Shape::Bool,
+            Main::Integer => Shape::Integer,
+            Main::Number => Shape::Number,
+            Main::Text if node.format.as_deref() == Some("date-time") => Shape::Time,
+            Main::Text => Shape::Text,
+            Main::Json => Shape::Json,
+            Main::Array => self.array(node, sets, inside, dimensions),
+            Main::Map(value) => {
+                // Nothing inside a map is required, as in the existing provider.
+                let inside = if inside == Around::Computed { inside } else { Around::Optional };
+                Shape::Map(Box::new(self.shape(value, sets.every(), inside, dimensions + 1)))
+            }
+            Main::Object => self.object(id, sets, inside),
+        }
+    }
+
+    fn array(&mut self, node: &Node, sets: Sets<'_>, inside: Around, dimensions: usize) -> Shape {
+        let Some(items) = node.items else { return Shape::Json };
+        let element = Box::new(self.shape(items, sets.every(), inside, dimensions + 1));
+        match (node.ordered, node.unique) {
+            (false, true) if dimensions == 0 => Shape::Set(element),
+            (true, _) => Shape::List(element, Order::Kept),
+            // A set within a list is a list in the existing provider.
+            (false, _) => Shape::List(element, Order::Ignored),
+        }
+    }
+
+    fn object(&mut self, id: NodeId, sets: Sets<'_>, inside: Around) -> Shape {
+        let schema = self.schema;
+        if sets.are_empty()
+            && let Some(known) = self.known.get(&(id, inside))
+        {
+            return Shape::Object(known.clone());
+        }
+        let above = self.path.iter().filter(|above| **above == id).count();
+        let too_deep = self.path.len() >= DEEPEST;
+        self.repeats += usize::from(above > 0 || too_deep);
+        if too_deep || above >= RECURSION {
+            return Shape::Json;
+        }
+        let repeats = self.repeats;
+        self.path.push(id);
+        let node = schema.node(id);
+        let mut list = Vec::new();
+        for (property, child) in &node.properties {
+            list.push(self.field(snake_case(property), property, *child, node, sets, inside));
+        }
+        if list.is_empty() {
+            for branch in &node.one_of {
+                self.branch(schema.node(*branch), sets, inside, &mut list);
+            }
+        }
+        self.path.pop();
+        let fields = Arc::new(Fields::new(list, id));
+        if self.repeats == repeats && above == 0 && sets.are_empty() {
+            self.known.insert((id, inside), fields.clone());
+        }
+        Shape::Object(fields)
+    }
+
+    /// The properties of a `oneOf` branch: of the object that could be any of the branches nothing is required.
+    fn branch(&mut self, branch: &Node, sets: Sets<'_>, inside: Around, list: &mut Vec<Field>) {
+        let nothing_required = Node::default();
+        let inside = if inside == Around::Computed { inside } else { Around::Optional };
+        for (property, child) in &branch.properties {
+            let attribute = snake_case(property);
+            if list.iter().all(|field| *field.attribute != *attribute) {
+                list.push(self.field(attribute, property, *child, &nothing_required, sets, inside));
+            }
+        }
+    }
+}
