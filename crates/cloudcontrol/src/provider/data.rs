@@ -12,7 +12,7 @@ use super::access::Access;
 use super::connection::Connection;
 use super::declare;
 use super::interpreted::Interpreted;
-use super::resource::{present_state, with_id};
+use super::present::{present_state, with_id};
 use crate::Name;
 
 /// The data source of one object of a type.

@@ -2,6 +2,7 @@
 
 mod access;
 mod attributes;
+mod changing;
 mod check;
 mod configured;
 mod connection;
@@ -10,6 +11,7 @@ mod declare;
 mod document;
 #[cfg(test)]
 mod every_type;
+mod failures;
 mod fields;
 mod instant;
 mod interpreted;
@@ -17,6 +19,7 @@ mod node_type;
 mod offered;
 mod patch;
 mod plan;
+mod present;
 #[cfg(test)]
 mod recorded;
 mod resource;

@@ -1,0 +1,191 @@
+//! Creating, changing and deleting objects (CC-42 to CC-47).
+
+use std::collections::BTreeMap;
+
+use groma_framework::{CreateRequest, ObjectResponse, PrivateData, ProviderDiagnostic, UpdateRequest};
+use groma_value::Value;
+use serde_json::{Map, Value as Json};
+
+use super::configured::{Configured, Kept};
+use super::connection::{Connection, Failure};
+use super::failures::{diagnostic, lost, no_identifier};
+use super::fields::Fields;
+use super::interpreted::Interpreted;
+use super::patch::{desired_state, patch};
+use super::present::{identifier_of, look, properties, with_id};
+use super::state::fill_object;
+use super::token::new_token;
+use crate::api::HandlerErrorCode;
+
+pub(super) async fn create(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    request: CreateRequest,
+) -> ObjectResponse {
+    let (schema, fields) = (&*interpreted.schema, &interpreted.fields);
+    let planned = request.plan;
+    let token = Kept::read(&request.private).token.unwrap_or_else(new_token);
+    let private = Kept { token: None, configured: Some(Configured::of(fields, &request.config)) }.data();
+    let sent = match &interpreted.tags {
+        Some(place) => place.sent(&connection.tags, fields, &planned, &BTreeMap::new()),
+        None => planned.clone(),
+    };
+    let document = Json::Object(desired_state(fields, &sent)).to_string();
+    match connection.create(schema, document, &token).await {
+        Ok(identifier) => looked_up(connection, interpreted, &planned, &identifier, private).await,
+        Err(failure) => not_created(connection, interpreted, &planned, private, &failure).await,
+    }
+}
+
+/// The planned object, after its change, with what only the service knows.
+async fn looked_up(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    planned: &Value,
+    identifier: &str,
+    private: PrivateData,
+) -> ObjectResponse {
+    let fields = &interpreted.fields;
+    let found = match look(connection, interpreted, identifier).await {
+        Ok(Some(found)) => properties(&found),
+        Ok(None) => Err(lost(interpreted, identifier)),
+        Err(failure) => Err(diagnostic(interpreted, &failure)),
+    };
+    match found {
+        Ok(properties) => {
+            let state = with_id(fields, &filled(connection, interpreted, planned, properties), identifier);
+            ObjectResponse::found(state, private)
+        }
+        Err(problem) => unfinished(fields, planned, identifier, private, problem),
+    }
+}
+
+/// A creation that failed may have left an object behind: it is kept, tainted, and never orphaned (CC-47). An object that
+/// was there before is somebody else's.
+async fn not_created(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    planned: &Value,
+    private: PrivateData,
+    failure: &Failure,
+) -> ObjectResponse {
+    let fields = &interpreted.fields;
+    let problem = diagnostic(interpreted, failure);
+    let left_behind = match &failure.identifier {
+        Some(identifier) if failure.code != Some(HandlerErrorCode::AlreadyExists) => Some(identifier),
+        _ => None,
+    };
+    if let Some(identifier) = left_behind {
+        match connection.get(&interpreted.schema, identifier).await {
+            Ok(None) => {}
+            // Whether it is there cannot be said: better a record of nothing than an object nobody knows of.
+            Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, problem),
+        }
+    }
+    ObjectResponse::failed(problem)
+}
+
+fn unfinished(
+    fields: &Fields,
+    planned: &Value,
+    identifier: &str,
+    private: PrivateData,
+    problem: ProviderDiagnostic,
+) -> ObjectResponse {
+    let state = with_id(fields, &planned.unknown_as_null(), identifier);
+    ObjectResponse::failed_with(state, private, problem)
+}
+
+pub(super) async fn update(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    request: UpdateRequest,
+) -> ObjectResponse {
+    let planned = request.plan;
+    let Some(identifier) = identifier_of(&request.state) else {
+        return ObjectResponse::failed(no_identifier(interpreted));
+    };
+    let planned_with = Kept::read(&request.private);
+    let kept = Kept { token: None, configured: planned_with.configured }.data();
+    let token = planned_with.token.unwrap_or_else(new_token);
+    let operations = match operations(connection, interpreted, &identifier, &request.state, &planned).await {
+        Ok(operations) => operations,
+        Err(problem) => return ObjectResponse::failed(problem),
+    };
+    let removed = removed_properties(&operations);
+    if !operations.is_empty()
+        && let Err(failure) =
+            connection.update(&interpreted.schema, &identifier, Json::Array(operations).to_string(), &token).await
+    {
+        let mut problem = diagnostic(interpreted, &failure);
+        if !removed.is_empty() {
+            problem.detail.push_str(&format!(
+                "\n\nThe change takes away {}, which the configuration no longer sets. If the service does not allow that, set \
+                 the wanted value instead.",
+                removed.join(", ")
+            ));
+        }
+        // A request that was refused changed nothing; one that failed may have changed a part, which the next read shows.
+        return ObjectResponse::failed(problem);
+    }
+    if planned.is_wholly_known() {
+        return ObjectResponse::found(planned, kept);
+    }
+    looked_up(connection, interpreted, &planned, &identifier, kept).await
+}
+
+/// What turns the object into the planned one, its default tags included. The tags of others are looked up first where
+/// there are any that are left alone: an array is sent as a whole.
+async fn operations(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    identifier: &str,
+    prior: &Value,
+    planned: &Value,
+) -> Result<Vec<Json>, ProviderDiagnostic> {
+    let (fields, settings) = (&interpreted.fields, &connection.tags);
+    let Some(place) = &interpreted.tags else { return Ok(patch(fields, prior, planned)) };
+    let mut present = BTreeMap::new();
+    if place.must_look(settings) && interpreted.schema.handlers.read.is_some() {
+        let failed = |failure| diagnostic(interpreted, &failure);
+        if let Some(found) = connection.get(&interpreted.schema, identifier).await.map_err(failed)? {
+            present = place.in_document(&properties(&found)?);
+        }
+    }
+    let had = place.had(settings, fields, prior, &present);
+    let sent = place.sent(settings, fields, planned, &present);
+    Ok(patch(fields, &had, &sent))
+}
+
+/// The planned object with what the service has filled in.
+fn filled(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    planned: &Value,
+    mut document: Map<String, Json>,
+) -> Value {
+    let fields = &interpreted.fields;
+    let Some(place) = &interpreted.tags else { return fill_object(fields, planned, &document) };
+    let told = place.in_document(&document);
+    place.hide(&connection.tags, planned, &mut document);
+    let filled = fill_object(fields, planned, &document);
+    match planned.attribute("tags_all") {
+        Some(all) if !all.is_wholly_known() => place.found(&connection.tags, fields, planned, &filled, &told),
+        _ => filled,
+    }
+}
+
+/// The properties that a patch takes away (CC-35).
+fn removed_properties(operations: &[Json]) -> Vec<String> {
+    let removals = operations.iter().filter(|operation| operation["op"] == "remove");
+    removals.filter_map(|operation| Some(operation["path"].as_str()?.trim_start_matches('/').to_owned())).collect()
+}
+
+pub(super) async fn delete(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    state: &Value,
+) -> Result<(), ProviderDiagnostic> {
+    let identifier = identifier_of(state).ok_or_else(|| no_identifier(interpreted))?;
+    connection.delete(&interpreted.schema, &identifier).await.map_err(|failure| diagnostic(interpreted, &failure))
+}

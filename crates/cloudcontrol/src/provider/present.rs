@@ -1,0 +1,104 @@
+//! What there is now: objects as the service reads them.
+
+use std::time::Duration;
+
+use groma_framework::{ObjectResponse, ProviderDiagnostic, ReadRequest};
+use groma_value::Value;
+use serde_json::{Map, Value as Json};
+
+use super::connection::{Connection, Failure, pause};
+use super::failures::{diagnostic, no_identifier};
+use super::fields::Fields;
+use super::interpreted::Interpreted;
+use super::state::read_object;
+use crate::api::ResourceDescription;
+
+/// A new object is looked for this often before it counts as lost: services are consistent in the end only.
+const LOOKS: u32 = 5;
+
+/// Reads the present state of an object (CC-41).
+pub(super) async fn read(connection: &Connection, interpreted: &Interpreted, request: ReadRequest) -> ObjectResponse {
+    match present_state(connection, interpreted, &request.state).await {
+        Ok(Some(state)) => ObjectResponse::found(state, request.private),
+        Ok(None) => ObjectResponse::gone(),
+        Err(problem) => ObjectResponse::failed(problem),
+    }
+}
+
+/// The object as it is now, in the form of `prior`; none if it is gone.
+pub async fn present_state(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    prior: &Value,
+) -> Result<Option<Value>, ProviderDiagnostic> {
+    let identifier = identifier_of(prior).ok_or_else(|| no_identifier(interpreted))?;
+    if interpreted.schema.handlers.read.is_none() {
+        return Ok(Some(prior.clone()));
+    }
+    let found =
+        connection.get(&interpreted.schema, &identifier).await.map_err(|failure| diagnostic(interpreted, &failure))?;
+    let Some(found) = found else { return Ok(None) };
+    let object = read_present(connection, interpreted, prior, properties(&found)?);
+    Ok(Some(with_id(&interpreted.fields, &object, &identifier)))
+}
+
+fn read_present(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    prior: &Value,
+    mut document: Map<String, Json>,
+) -> Value {
+    let fields = &interpreted.fields;
+    let Some(place) = &interpreted.tags else { return read_object(fields, &document, prior) };
+    let told = place.in_document(&document);
+    place.hide(&connection.tags, prior, &mut document);
+    let object = read_object(fields, &document, prior);
+    place.found(&connection.tags, fields, prior, &object, &told)
+}
+
+/// Reads an object that must be there.
+pub(super) async fn look(
+    connection: &Connection,
+    interpreted: &Interpreted,
+    identifier: &str,
+) -> Result<Option<ResourceDescription>, Failure> {
+    if interpreted.schema.handlers.read.is_none() {
+        // The service does not offer to read the type: what was planned is all that is known.
+        return Ok(Some(ResourceDescription { identifier: identifier.to_owned(), properties: "{}".to_owned() }));
+    }
+    let mut delay = Duration::from_millis(100);
+    for _ in 1..LOOKS {
+        if let Some(found) = connection.get(&interpreted.schema, identifier).await? {
+            return Ok(Some(found));
+        }
+        pause(delay).await;
+        delay *= 2;
+    }
+    connection.get(&interpreted.schema, identifier).await
+}
+
+pub(super) fn properties(found: &ResourceDescription) -> Result<Map<String, Json>, ProviderDiagnostic> {
+    match serde_json::from_str(&found.properties) {
+        Ok(Json::Object(properties)) => Ok(properties),
+        _ => Err(ProviderDiagnostic::error(
+            "AWS Cloud Control Answer Unreadable",
+            format!("The properties of {:?} are not a JSON object.", found.identifier),
+        )),
+    }
+}
+
+/// The object with its identifier (CC-05).
+pub fn with_id(fields: &Fields, object: &Value, identifier: &str) -> Value {
+    let Some(view) = object.as_object() else { return object.clone() };
+    let values = fields
+        .list
+        .iter()
+        .zip(view.values())
+        .map(|(field, value)| if &*field.attribute == "id" { Value::string(identifier) } else { value.clone() });
+    fields.block.object(values.collect())
+}
+
+pub(super) fn identifier_of(object: &Value) -> Option<String> {
+    let view = object.as_object()?;
+    view.get("id").and_then(Value::as_str).filter(|identifier| !identifier.is_empty()).map(str::to_owned)
+}
