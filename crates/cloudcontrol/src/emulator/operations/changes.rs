@@ -1,0 +1,137 @@
+//! Creating, updating and deleting objects.
+
+use serde_json::Value as Json;
+
+use super::document::{LONGEST_DOCUMENT, document, resolve};
+use super::refusals::{Outcome, invalid, refuse, refuse_concurrent, unsupported};
+use super::start::{Client, Start};
+use crate::api::{
+    ApiError, CreateResource, DeleteResource, Fault, HandlerErrorCode, Operation, ProgressEvent, UpdateResource,
+};
+use crate::emulator::index::Effect;
+use crate::emulator::invent::{self, Context};
+use crate::emulator::store::{Store, kind, not_found, parse, raw};
+use crate::emulator::{validate, view};
+use crate::schema::{Pointer, TypeSchema};
+
+impl Store {
+    /// `CreateResource`
+    pub fn create_resource(&self, region: &str, request: &CreateResource) -> Outcome<ProgressEvent> {
+        self.mischief.refuse()?;
+        let schema = self.schema(&request.type_name)?;
+        let client = Client::new(
+            request.client_token.as_deref(),
+            &["create", region, &request.type_name, &request.desired_state, request.role_arn.as_deref().unwrap_or("")],
+        )?;
+        let desired = document(&request.desired_state, "DesiredState")?;
+        let problems = validate::desired_state(&schema, &desired);
+        self.work(|turn| {
+            if let Some(known) = client.known(turn)? {
+                return Ok(known);
+            }
+            refuse(&problems)?;
+            let source = turn.source();
+            let mut model = desired;
+            let context = Context { region, account: &self.settings.account, source: &source };
+            invent::complete(&schema, &mut model, &context);
+            let identifier = schema.identifier_of(&model);
+            let kind = kind(region, &request.type_name);
+            let mut start = Start::new(Operation::Create, &kind, identifier.clone());
+            match identifier {
+                None => {
+                    let message = "the primary identifier is not given and cannot be made up".to_owned();
+                    start.failure = Some((HandlerErrorCode::InvalidRequest, message));
+                }
+                Some(identifier) => {
+                    start.exists(turn, &kind, &identifier)?;
+                    start.effect = Effect::Put(raw(&model)?);
+                }
+            }
+            self.begin(turn, start, client)
+        })
+    }
+
+    /// `UpdateResource`
+    pub fn update_resource(&self, region: &str, request: &UpdateResource) -> Outcome<ProgressEvent> {
+        self.mischief.refuse()?;
+        let schema = self.schema(&request.type_name)?;
+        if schema.handlers.update.is_none() {
+            return Err(unsupported(&request.type_name, "UPDATE"));
+        }
+        let role = request.role_arn.as_deref().unwrap_or("");
+        let client = Client::new(
+            request.client_token.as_deref(),
+            &["update", region, &request.type_name, &request.identifier, &request.patch_document, role],
+        )?;
+        if request.patch_document.len() > LONGEST_DOCUMENT {
+            return Err(invalid("PatchDocument is longer than 262144 characters"));
+        }
+        let patch: json_patch::Patch = serde_json::from_str(&request.patch_document)
+            .map_err(|error| invalid(format!("PatchDocument is not a JSON Patch (RFC 6902): {error}")))?;
+        let kind = kind(region, &request.type_name);
+        self.work(|turn| {
+            if let Some(known) = client.known(turn)? {
+                return Ok(known);
+            }
+            let identifier = resolve(&schema, turn, &kind, &request.identifier)?;
+            refuse_concurrent(turn, &kind, &identifier)?;
+            let stored = turn.index.object(&kind, &identifier).cloned();
+            let stored = parse(&stored.ok_or_else(|| not_found(&request.type_name, &identifier))?)?;
+            let mut model = patched(&schema, &stored, &patch)?;
+            let source = turn.source();
+            let context = Context { region, account: &self.settings.account, source: &source };
+            invent::follow(&schema, &mut model, &context);
+            let mut start = Start::new(Operation::Update, &kind, Some(identifier));
+            start.effect = Effect::Put(raw(&model)?);
+            self.begin(turn, start, client)
+        })
+    }
+
+    /// `DeleteResource`
+    pub fn delete_resource(&self, region: &str, request: &DeleteResource) -> Outcome<ProgressEvent> {
+        self.mischief.refuse()?;
+        let schema = self.schema(&request.type_name)?;
+        let role = request.role_arn.as_deref().unwrap_or("");
+        let client = Client::new(
+            request.client_token.as_deref(),
+            &["delete", region, &request.type_name, &request.identifier, role],
+        )?;
+        let kind = kind(region, &request.type_name);
+        self.work(|turn| {
+            if let Some(known) = client.known(turn)? {
+                return Ok(known);
+            }
+            let identifier = resolve(&schema, turn, &kind, &request.identifier)?;
+            refuse_concurrent(turn, &kind, &identifier)?;
+            let mut start = Start::new(Operation::Delete, &kind, Some(identifier.clone()));
+            if turn.index.object(&kind, &identifier).is_some() {
+                start.effect = Effect::Remove;
+            } else {
+                start.failure = Some((HandlerErrorCode::NotFound, not_found(&request.type_name, &identifier).message));
+            }
+            self.begin(turn, start, client)
+        })
+    }
+}
+
+/// The whole model after a patch on what can be read of it.
+fn patched(schema: &TypeSchema, stored: &Json, patch: &json_patch::Patch) -> Outcome<Json> {
+    let mut before = stored.clone();
+    view::strip(&schema.write_only, &mut before);
+    let mut model = before.clone();
+    json_patch::patch(&mut model, patch).map_err(|error| invalid(format!("Invalid patch update: {error}")))?;
+    let list =
+        |pointers: Vec<&Pointer>| pointers.iter().map(|pointer| pointer.to_string()).collect::<Vec<_>>().join(", ");
+    let made = view::changed(&schema.read_only_list, &before, &model);
+    if !made.is_empty() {
+        return Err(invalid(format!("Invalid patch update: readOnlyProperties [{}] cannot be updated", list(made))));
+    }
+    view::keep(&schema.write_only, stored, &mut model);
+    let fixed = view::changed(&schema.create_only_list, stored, &model);
+    if !fixed.is_empty() {
+        let message = format!("Invalid patch update: createOnlyProperties [{}] cannot be updated", list(fixed));
+        return Err(ApiError::new(Fault::NotUpdatable, message));
+    }
+    refuse(&validate::model(schema, &model))?;
+    Ok(model)
+}
