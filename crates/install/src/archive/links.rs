@@ -1,0 +1,92 @@
+//! Links in archives, none of which may lead outside.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::refusal::{LEADS_OUTSIDE, refused};
+
+/// What becomes of links in an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// They are made if they lead to somewhere inside.
+    Inside,
+    /// The archive is refused.
+    Refused,
+}
+
+pub(super) fn parent(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new(""))
+}
+
+/// Refuses the link `name` in the folder `from` if it leads out of the archive, or if there are to be none.
+pub(super) fn check_link(name: &str, from: &Path, leads: &Path, links: Links) -> io::Result<()> {
+    if links == Links::Refused {
+        return Err(refused(name, "is a link, which packages of providers must not have"));
+    }
+    let mut depth = 0_usize;
+    for step in from.components().chain(leads.components()) {
+        match step {
+            Component::Normal(_) => depth += 1,
+            Component::CurDir => {}
+            Component::ParentDir if depth > 0 => depth -= 1,
+            _ => return Err(refused(name, LEADS_OUTSIDE)),
+        }
+    }
+    Ok(())
+}
+
+/// Refuses links that lead outside by way of other links, now that all of them are made; such a one is removed.
+pub(super) fn check_links(target: &Path, made: &[PathBuf]) -> io::Result<()> {
+    let root = fs::canonicalize(target)?;
+    for name in made {
+        let place = target.join(name);
+        if !stays_below(&root, &place) {
+            fs::remove_file(&place)?;
+            return Err(refused(&name.to_string_lossy(), LEADS_OUTSIDE));
+        }
+    }
+    Ok(())
+}
+
+/// Whether following `link` step by step, links on its way too, never leaves `root`, which is a path without links.
+fn stays_below(root: &Path, link: &Path) -> bool {
+    // More than any system follows.
+    const MOST_LINKS: usize = 64;
+    let (Some(folder), Some(name)) = (link.parent(), link.file_name()) else { return false };
+    let Ok(mut at) = fs::canonicalize(folder) else { return false };
+    let mut steps: Vec<OsString> = vec![name.to_owned()];
+    let mut followed = 0;
+    while let Some(step) = steps.pop() {
+        if !at.starts_with(root) {
+            return false;
+        }
+        if step == ".." {
+            at.pop();
+            continue;
+        }
+        at.push(step);
+        if let Ok(leads) = fs::read_link(&at) {
+            followed += 1;
+            if followed > MOST_LINKS || leads.is_absolute() {
+                return false;
+            }
+            at.pop();
+            let further = leads.components().rev().filter(|part| *part != Component::CurDir);
+            steps.extend(further.map(|part| part.as_os_str().to_owned()));
+        }
+    }
+    at.starts_with(root)
+}
+
+/// Makes a link.
+#[cfg(unix)]
+pub(super) fn link(leads: &Path, place: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(leads, place)
+}
+
+#[cfg(not(unix))]
+pub(super) fn link(_: &Path, place: &Path) -> io::Result<()> {
+    Err(refused(&place.to_string_lossy(), "is a link, which this system cannot make"))
+}

@@ -1,0 +1,110 @@
+//! Unpacking archives that nobody has to trust: nothing is written outside of the folder they are unpacked into.
+
+mod links;
+mod refusal;
+mod tarred;
+mod zipped;
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+pub use links::Links;
+pub(crate) use refusal::LARGEST;
+use refusal::{TOO_LARGE, refused};
+use tarred::unpack_tar;
+use zipped::unpack_zip;
+
+/// How an archive is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Archive {
+    /// A zip file.
+    Zip,
+    /// A tar file, packed or not.
+    Tar(Packing),
+    /// One file, packed.
+    Single(Packing),
+}
+
+/// How the bytes of an archive are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// They are not.
+    None,
+    /// As gzip does it, several pieces after another too.
+    Gzip,
+    /// As bzip2 does it, several pieces after another too.
+    Bzip2,
+    /// As xz does it.
+    Xz,
+    /// As zstd does it.
+    Zstandard,
+}
+
+/// The longest endings first.
+const ENDINGS: [(&str, Archive); 14] = [
+    ("tar.bz2", Archive::Tar(Packing::Bzip2)),
+    ("tar.gz", Archive::Tar(Packing::Gzip)),
+    ("tar.xz", Archive::Tar(Packing::Xz)),
+    ("tar.zst", Archive::Tar(Packing::Zstandard)),
+    ("tbz2", Archive::Tar(Packing::Bzip2)),
+    ("tgz", Archive::Tar(Packing::Gzip)),
+    ("txz", Archive::Tar(Packing::Xz)),
+    ("tzst", Archive::Tar(Packing::Zstandard)),
+    ("tar", Archive::Tar(Packing::None)),
+    ("zip", Archive::Zip),
+    ("bz2", Archive::Single(Packing::Bzip2)),
+    ("gz", Archive::Single(Packing::Gzip)),
+    ("xz", Archive::Single(Packing::Xz)),
+    ("zst", Archive::Single(Packing::Zstandard)),
+];
+
+impl Archive {
+    /// What `?archive=` means.
+    pub fn named(name: &str) -> Option<Self> {
+        ENDINGS.iter().find(|(ending, _)| *ending == name).map(|(_, archive)| *archive)
+    }
+
+    /// What the end of a path says.
+    pub fn of_path(path: &str) -> Option<Self> {
+        let fits = |ending: &str| path.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
+        ENDINGS.iter().find(|(ending, _)| fits(ending)).map(|(_, archive)| *archive)
+    }
+
+    /// Unpacks `file` into `target`; a single file gets `name`.
+    ///
+    /// # Errors
+    /// It is no such archive, is damaged or too large, or has an entry that would be written outside of the folder or a link that is
+    /// refused. Then parts may be in `target`.
+    pub fn unpack(self, file: File, target: &Path, name: &str, links: Links) -> io::Result<()> {
+        fs::create_dir_all(target)?;
+        match self {
+            Self::Zip => unpack_zip(file, target, links),
+            Self::Tar(packing) => unpack_tar(packing.open(file)?, target, links),
+            Self::Single(packing) => {
+                let mut out = File::create(target.join(name))?;
+                match io::copy(&mut packing.open(file)?, &mut out)? {
+                    LARGEST => Err(refused(name, TOO_LARGE)),
+                    _ => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+impl Packing {
+    fn open(self, file: File) -> io::Result<Box<dyn Read>> {
+        let file = BufReader::new(file);
+        let plain: Box<dyn Read> = match self {
+            Self::None => Box::new(file),
+            Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(file)),
+            Self::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(file)),
+            Self::Xz => Box::new(lzma_rust2::XzReader::new(file, true)),
+            Self::Zstandard => Box::new(zstd::Decoder::with_buffer(file)?),
+        };
+        Ok(Box::new(plain.take(LARGEST)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,166 @@
+use std::io::Write;
+
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::*;
+
+fn tarred(entries: &[(&str, &str)]) -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    let mut builder = tar::Builder::new(&mut file);
+    for (name, content) in entries {
+        let mut header = tar::Header::new_gnu();
+        // The builder refuses such names; an attacker does not use it.
+        let bytes = &mut header.as_old_mut().name;
+        bytes[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_size(content.len() as u64);
+        header.set_mode(0o4644);
+        header.set_cksum();
+        builder.append(&header, content.as_bytes()).unwrap();
+    }
+    builder.finish().unwrap();
+    drop(builder);
+    io::Seek::rewind(&mut file).unwrap();
+    file
+}
+
+/// A zip file, unpacked into `in/side` of a scratch folder.
+fn unzipped(links: Links, make: impl FnOnce(&mut ZipWriter<File>)) -> (tempfile::TempDir, io::Result<()>) {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("a.zip");
+    let mut writer = ZipWriter::new(File::create(&archive).unwrap());
+    make(&mut writer);
+    writer.finish().unwrap();
+    let result = Archive::Zip.unpack(File::open(archive).unwrap(), &folder.path().join("in/side"), "", links);
+    (folder, result)
+}
+
+#[test]
+fn entries_of_a_tar_file_stay_in_their_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("in");
+    let tar = Archive::Tar(Packing::None);
+    tar.unpack(tarred(&[("a/main.tf", "x")]), &target, "", Links::Inside).unwrap();
+    assert_eq!(fs::read_to_string(target.join("a/main.tf")).unwrap(), "x");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(target.join("a/main.tf")).unwrap().permissions().mode() & 0o7777, 0o644);
+    }
+    assert!(tar.unpack(tarred(&[("../evil", "x")]), &target, "", Links::Inside).is_err());
+    assert!(!folder.path().join("evil").exists());
+}
+
+#[test]
+fn entries_of_a_zip_file_stay_in_their_folder() {
+    for name in ["../outside", "/tmp/outside", "a/../../outside", "..\\outside"] {
+        let (folder, result) = unzipped(Links::Inside, |writer| {
+            writer.start_file(name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(b"x").unwrap();
+        });
+        let problem = result.unwrap_err().to_string();
+        assert!(problem.contains("would be written outside"), "{name}: {problem}");
+        assert!(!folder.path().join("in/outside").exists());
+    }
+}
+
+#[test]
+fn an_entry_that_is_a_file_and_a_folder_is_named() {
+    let (_, result) = unzipped(Links::Inside, |writer| {
+        for name in ["a", "a/b"] {
+            writer.start_file(name, SimpleFileOptions::default()).unwrap();
+        }
+    });
+    assert!(result.unwrap_err().to_string().starts_with("its entry \"a/b\" cannot be unpacked to "));
+}
+
+#[test]
+fn links_lead_inside_or_are_refused() {
+    let linked = |links, leads: &str| {
+        unzipped(links, |writer| writer.add_symlink("a/link", leads, SimpleFileOptions::default()).unwrap())
+    };
+    let (folder, result) = linked(Links::Inside, "../b");
+    result.unwrap();
+    assert_eq!(fs::read_link(folder.path().join("in/side/a/link")).unwrap(), Path::new("../b"));
+    for leads in ["../../b", "/etc/passwd"] {
+        assert!(linked(Links::Inside, leads).1.unwrap_err().to_string().contains("leads outside"), "{leads}");
+    }
+    assert!(linked(Links::Refused, "../b").1.unwrap_err().to_string().contains("is a link"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_leads_outside_by_way_of_another_link_and_is_refused() {
+    // a/b/up leads to the top, so a/b/up/.. is outside, though its text is not.
+    let ways = [
+        [("a/b/up", "../.."), ("out", "a/b/up/../secret")],
+        [("a/b/up", "../../c/d"), ("a/x", "b/up/../../../secret")],
+        [("a/loop", "pool"), ("a/pool", "loop")],
+    ];
+    for way in ways {
+        let (zipped, result) = unzipped(Links::Inside, |writer| {
+            writer.add_directory("c/d", SimpleFileOptions::default()).unwrap();
+            for (name, leads) in way {
+                writer.add_symlink(name, leads, SimpleFileOptions::default()).unwrap();
+            }
+        });
+        assert!(result.unwrap_err().to_string().contains("leads outside"), "{way:?}");
+        let left = way.iter().filter(|(name, _)| zipped.path().join("in/side").join(name).is_symlink());
+        assert_eq!(left.count(), 1, "{way:?}");
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = tempfile::tempfile().unwrap();
+        let mut builder = tar::Builder::new(&mut file);
+        for (name, leads) in way {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(tar::EntryType::Symlink);
+            header.set_size(0);
+            builder.append_link(&mut header, name, leads).unwrap();
+        }
+        builder.into_inner().unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        let result = Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside);
+        assert!(result.unwrap_err().to_string().contains("leads outside"), "{way:?}");
+    }
+    // Links through links that stay are fine.
+    let (folder, result) = unzipped(Links::Inside, |writer| {
+        writer.start_file("a/b/main.tf", SimpleFileOptions::default()).unwrap();
+        writer.add_symlink("one", "a", SimpleFileOptions::default()).unwrap();
+        writer.add_symlink("two", "one/b/../b", SimpleFileOptions::default()).unwrap();
+    });
+    result.unwrap();
+    assert!(folder.path().join("in/side/two/main.tf").exists());
+}
+
+#[test]
+fn holes_of_sparse_files_count() {
+    let sparse = |size: u64| {
+        let mut file = tempfile::tempfile().unwrap();
+        let mut header = tar::Header::new_gnu();
+        header.as_old_mut().name[..1].copy_from_slice(b"a");
+        header.set_entry_type(tar::EntryType::GNUSparse);
+        header.set_mode(0o644);
+        header.set_size(0);
+        let gnu = header.as_gnu_mut().unwrap();
+        let digits = |number: u64| format!("{number:012o}");
+        gnu.realsize.copy_from_slice(digits(size).as_bytes());
+        gnu.sparse[0].offset.copy_from_slice(digits(size).as_bytes());
+        gnu.sparse[0].numbytes.copy_from_slice(digits(0).as_bytes());
+        header.set_cksum();
+        file.write_all(header.as_bytes()).unwrap();
+        file.write_all(&[0; 1024]).unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let result = Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside);
+        result.map(|()| fs::metadata(folder.path().join("in/a")).unwrap().len())
+    };
+    assert_eq!(sparse(4096).unwrap(), 4096);
+    assert!(sparse(8 << 30 | 1).is_err_and(|problem| problem.to_string().contains("larger than 8 GiB")));
+}
+
+#[test]
+fn kinds_are_told_by_the_end_of_the_path() {
+    assert_eq!(Archive::of_path("/x/m.tar.gz"), Some(Archive::Tar(Packing::Gzip)));
+    assert_eq!(Archive::of_path("/x/m.zip"), Some(Archive::Zip));
+    assert_eq!(Archive::of_path("/x/zip"), None);
+    assert_eq!(Archive::named("tgz"), Some(Archive::Tar(Packing::Gzip)));
+}

@@ -1,0 +1,70 @@
+//! Zip files.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+
+use super::links::{Links, check_link, check_links, link, parent};
+use super::refusal::{LARGEST, TOO_LARGE, outside, refused};
+
+pub(super) fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<()> {
+    let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
+    // Links come last: no file is written through one.
+    let mut links_to_make = Vec::new();
+    let mut left = LARGEST;
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).map_err(io::Error::other)?;
+        let name = entry.name().map_err(io::Error::other)?.into_owned();
+        let path = safe(&name)?;
+        let place = target.join(path);
+        if entry.is_symlink() {
+            let mut leads = String::new();
+            entry.by_ref().take(4096).read_to_string(&mut leads)?;
+            check_link(&name, parent(path), Path::new(&leads), links)?;
+            fs::create_dir_all(parent(&place))?;
+            links_to_make.push((leads, name, place));
+            continue;
+        }
+        let written = write_entry(&mut entry, &place, left).map_err(|error| {
+            let problem = format!("its entry {name:?} cannot be unpacked to {}: {error}", place.display());
+            io::Error::new(error.kind(), problem)
+        })?;
+        left = left.checked_sub(written).ok_or_else(|| refused(&name, TOO_LARGE))?;
+    }
+    let made: Vec<PathBuf> = links_to_make.iter().map(|(_, name, _)| PathBuf::from(name)).collect();
+    links_to_make.iter().try_for_each(|(leads, _, place)| link(Path::new(leads), place))?;
+    check_links(target, &made)
+}
+
+/// Writes a file or makes a folder, and says how much that took: more than is `left` where it is too much.
+fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, place: &Path, left: u64) -> io::Result<u64> {
+    if entry.is_dir() {
+        return fs::create_dir_all(place).map(|()| 0);
+    }
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut out = File::create(place)?;
+    let written = io::copy(&mut entry.by_ref().take(left.saturating_add(1)), &mut out)?;
+    allow(&out, entry.unix_mode())?;
+    Ok(written)
+}
+
+/// The entry's name as a path that stays below the folder.
+fn safe(name: &str) -> io::Result<&Path> {
+    let path = Path::new(name);
+    let stays = path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    if !stays || name.is_empty() || name.contains(['\\', '\0']) { Err(outside(name)) } else { Ok(path) }
+}
+
+#[cfg(unix)]
+fn allow(file: &File, mode: Option<u32>) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    // Neither set-user-id nor anything else beyond reading, writing and running.
+    mode.map_or(Ok(()), |mode| file.set_permissions(fs::Permissions::from_mode((mode & 0o777) | 0o600)))
+}
+
+#[cfg(not(unix))]
+fn allow(_: &File, _: Option<u32>) -> io::Result<()> {
+    Ok(())
+}
