@@ -1,7 +1,9 @@
 //! The CLI configuration: credentials, sources of packages, the shared cache.
 
+mod installation;
 mod read;
 mod text;
+mod values;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -4,16 +4,14 @@ use std::cell::LazyCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use groma_address::ProviderAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use serde_json::{Map, Value};
 
 use super::text::{Entry, Setting, parse};
+use super::values::{json, text, texts};
 use super::{CliConfiguration, HelperSetting, Places};
 use crate::credentials::Token;
 use crate::discovery::Services;
-use crate::http::Url;
-use crate::providers::{Method, Pattern, RepositoryTemplate, Source};
 
 /// Reads all files of the CLI configuration; what is wrong with one leaves the others standing. `registry` says what addresses of
 /// providers mean that name none, and is asked once, where there are addresses.
@@ -40,10 +38,11 @@ fn folder_files(folder: Option<&Path>) -> Vec<PathBuf> {
     files
 }
 
-struct Reader<'a> {
+/// What was found so far.
+pub(super) struct Reader<'a> {
     places: &'a Places,
-    registry: LazyCell<String, &'a dyn Fn() -> String>,
-    found: CliConfiguration,
+    pub(super) registry: LazyCell<String, &'a dyn Fn() -> String>,
+    pub(super) found: CliConfiguration,
     problems: Diagnostics,
 }
 
@@ -71,7 +70,7 @@ impl Reader<'_> {
         }
     }
 
-    fn wrong(&mut self, path: &Path, line: usize, summary: &str, detail: &str) {
+    pub(super) fn wrong(&mut self, path: &Path, line: usize, summary: &str, detail: &str) {
         self.problems.push(Diagnostic::error(summary, format!("{}:{line}: {detail}", path.display())));
     }
 
@@ -154,134 +153,8 @@ impl Reader<'_> {
         self.found.helper = Some(HelperSetting { name: name.to_owned(), arguments: texts(content, "args") });
     }
 
-    fn installation(&mut self, path: &Path, entry: &Entry, content: &[Entry]) {
-        if self.found.methods.is_some() {
-            let summary = "No more than one provider_installation block may be specified";
-            self.wrong(path, entry.line, summary, "this is the second one");
-            return;
-        }
-        let mut methods = Vec::new();
-        for (index, method) in content.iter().enumerate() {
-            let Setting::Object(arguments) = &method.value else {
-                self.wrong(
-                    path,
-                    method.line,
-                    "Invalid provider_installation method block",
-                    &format!("the items of provider_installation are blocks, and {} is none", method.key),
-                );
-                continue;
-            };
-            if method.key == "dev_overrides" {
-                if index > 0 {
-                    self.wrong(
-                        path,
-                        method.line,
-                        "Invalid provider_installation method block",
-                        "dev_overrides must be the first of the installation methods",
-                    );
-                }
-                self.overrides(path, arguments);
-            } else if let Some(source) = self.source(path, method, arguments) {
-                let include = self.patterns(path, method, arguments, "include");
-                let exclude = self.patterns(path, method, arguments, "exclude");
-                methods.push(Method { source, include, exclude });
-            }
-        }
-        self.found.methods = Some(methods);
-    }
-
-    fn overrides(&mut self, path: &Path, arguments: &[Entry]) {
-        for entry in arguments {
-            let Setting::Text(folder) = &entry.value else {
-                self.wrong(
-                    path,
-                    entry.line,
-                    "Invalid provider development override",
-                    &format!("{:?} must have the path of a folder", entry.key),
-                );
-                continue;
-            };
-            match ProviderAddress::parse(&entry.key, &self.registry) {
-                Ok(address) => drop(self.found.overrides.insert(address, self.path(folder))),
-                Err(error) => self.wrong(path, entry.line, "Invalid provider development override", &error.message),
-            }
-        }
-    }
-
-    fn source(&mut self, path: &Path, method: &Entry, arguments: &[Entry]) -> Option<Source> {
-        const SUMMARY: &str = "Invalid provider_installation method block";
-        match &method.key[..] {
-            "direct" => Some(Source::Direct),
-            "filesystem_mirror" => match text(arguments, "path") {
-                Some(folder) => Some(Source::Filesystem(self.path(folder))),
-                None => {
-                    self.wrong(path, method.line, SUMMARY, "filesystem_mirror needs the argument \"path\"");
-                    None
-                }
-            },
-            "network_mirror" => {
-                let url = text(arguments, "url").and_then(|text| Url::parse(text).ok());
-                match url.filter(|url| url.scheme() == "https") {
-                    Some(mut url) => {
-                        if !url.path().ends_with('/') {
-                            let folder = format!("{}/", url.path());
-                            url.set_path(&folder);
-                        }
-                        Some(Source::Network(url))
-                    }
-                    None => {
-                        self.wrong(
-                            path,
-                            method.line,
-                            "Invalid URL for provider installation source",
-                            "network_mirror needs the argument \"url\", an address that begins with https:",
-                        );
-                        None
-                    }
-                }
-            }
-            "oci_mirror" => {
-                let template = text(arguments, "repository_template").and_then(RepositoryTemplate::parse);
-                if template.is_none() {
-                    self.wrong(
-                        path,
-                        method.line,
-                        SUMMARY,
-                        "oci_mirror needs the argument \"repository_template\", such as \"example.com/${namespace}/${type}\"",
-                    );
-                }
-                template.map(Source::Oci)
-            }
-            other => {
-                let known = "direct, filesystem_mirror, network_mirror, oci_mirror and dev_overrides";
-                let detail = format!("Unknown provider installation method {other:?}; known are {known}");
-                self.wrong(path, method.line, SUMMARY, &detail);
-                None
-            }
-        }
-    }
-
-    fn patterns(&mut self, path: &Path, method: &Entry, arguments: &[Entry], name: &str) -> Vec<Pattern> {
-        let mut patterns = Vec::new();
-        for written in texts(arguments, name) {
-            match Pattern::parse(&written, &self.registry) {
-                Some(pattern) => patterns.push(pattern),
-                None => self.wrong(
-                    path,
-                    method.line,
-                    match name {
-                        "include" => "Invalid provider source inclusion patterns",
-                        _ => "Invalid provider source exclusion patterns",
-                    },
-                    &format!("{written:?} is no pattern such as example.com/*/*"),
-                ),
-            }
-        }
-        patterns
-    }
-
     /// A path of the settings: `~` and `$NAME` are replaced.
-    fn path(&self, written: &str) -> PathBuf {
+    pub(super) fn path(&self, written: &str) -> PathBuf {
         let value = |name: &str| {
             let found = self.places.environment.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
@@ -311,40 +184,13 @@ fn variable(after: &str) -> (&str, &str) {
     after.split_at(end)
 }
 
-fn text<'a>(entries: &'a [Entry], name: &str) -> Option<&'a str> {
-    entries.iter().find(|entry| entry.key == name).and_then(|entry| match &entry.value {
-        Setting::Text(text) => Some(text.as_str()),
-        _ => None,
-    })
-}
-
-fn texts(entries: &[Entry], name: &str) -> Vec<String> {
-    let list = entries.iter().find(|entry| entry.key == name).map(|entry| &entry.value);
-    let Some(Setting::List(items)) = list else { return Vec::new() };
-    let texts = items.iter().filter_map(|item| match item {
-        Setting::Text(text) => Some(text.clone()),
-        _ => None,
-    });
-    texts.collect()
-}
-
-fn json(setting: &Setting) -> Value {
-    match setting {
-        Setting::Text(text) => Value::from(text.as_str()),
-        Setting::Number(text) => serde_json::from_str(text).unwrap_or_else(|_| Value::from(text.as_str())),
-        Setting::Bool(value) => Value::from(*value),
-        Setting::List(items) => items.iter().map(json).collect(),
-        Setting::Object(entries) => {
-            Value::Object(entries.iter().map(|entry| (entry.key.clone(), json(&entry.value))).collect())
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use groma_address::DEFAULT_PROVIDER_HOST;
 
     use super::*;
+    use crate::http::Url;
+    use crate::providers::Source;
 
     fn of(text: &str) -> (CliConfiguration, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
