@@ -1,12 +1,13 @@
 //! The client: attempts, limits, downloads.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, StatusCode, Url};
 
 use super::error::{HttpError, innermost, without_secrets};
+use super::response::{Answered, Response, head, unpacked};
 use super::retry::{may_pass, pause};
 use super::route::Route;
 use crate::credentials::Token;
@@ -46,26 +47,6 @@ impl Default for HttpOptions {
 pub struct Http {
     client: Client,
     options: HttpOptions,
-}
-
-/// An answer, whole.
-#[derive(Clone, Debug)]
-pub struct Response {
-    /// The status.
-    pub status: StatusCode,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body; at most as long as was accepted.
-    pub body: Vec<u8>,
-    /// Where it came from in the end: redirects have been followed.
-    pub url: Url,
-}
-
-impl Response {
-    /// A header's value, where it is text.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name).and_then(|value| value.to_str().ok())
-    }
 }
 
 impl Http {
@@ -154,7 +135,7 @@ impl Http {
     ) -> Result<Response, HttpError> {
         let headers = header_map(token, headers)?;
         let begin = || self.begin(Method::GET, url, headers.clone(), None);
-        let answer = self.repeat_begin(url, begin).await?;
+        let answer = self.repeat(url, begin).await?;
         let (mut response, stream) = head(answer);
         if response.status.is_success() {
             self.pour(stream, url, limit, &mut |bytes| target.write_all(bytes)).await?;
@@ -164,29 +145,10 @@ impl Http {
     }
 
     /// Makes a request until it is answered.
-    async fn repeat<F>(&self, url: &Url, mut request: impl FnMut() -> F) -> Result<Response, HttpError>
+    async fn repeat<T, F>(&self, url: &Url, mut request: impl FnMut() -> F) -> Result<T, HttpError>
     where
-        F: Future<Output = Result<Response, HttpError>>,
-    {
-        let mut attempt = 0;
-        loop {
-            let answer = request().await;
-            let wait = match &answer {
-                Ok(response) if may_pass(response.status) => self.wait(attempt, response.header(RETRY_AFTER.as_str())),
-                Err(HttpError::Connection { .. } | HttpError::Timeout { .. } | HttpError::Truncated { .. }) => {
-                    self.wait(attempt, None)
-                }
-                _ => return answer,
-            };
-            let Some(wait) = wait else { return self.given_up(url, answer, attempt) };
-            tokio::time::sleep(wait).await;
-            attempt += 1;
-        }
-    }
-
-    async fn repeat_begin<F>(&self, url: &Url, mut request: impl FnMut() -> F) -> Result<reqwest::Response, HttpError>
-    where
-        F: Future<Output = Result<reqwest::Response, HttpError>>,
+        T: Answered,
+        F: Future<Output = Result<T, HttpError>>,
     {
         let mut attempt = 0;
         loop {
@@ -195,12 +157,14 @@ impl Http {
                 Ok(answer) if may_pass(answer.status()) => {
                     self.wait(attempt, answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()))
                 }
-                Err(HttpError::Connection { .. } | HttpError::Timeout { .. }) => self.wait(attempt, None),
+                Err(HttpError::Connection { .. } | HttpError::Timeout { .. } | HttpError::Truncated { .. }) => {
+                    self.wait(attempt, None)
+                }
                 _ => return answer,
             };
             match (wait, answer) {
                 (Some(wait), _) => tokio::time::sleep(wait).await,
-                (None, Ok(answer)) => return Err(self.server_failure(url, answer.status(), attempt)),
+                (None, Ok(answer)) => return Err(server_failure(url, answer.status(), attempt)),
                 (None, Err(error)) => return Err(error),
             }
             attempt += 1;
@@ -210,17 +174,6 @@ impl Http {
     /// How long to wait before the next attempt, if there is one.
     fn wait(&self, attempt: u32, retry_after: Option<&str>) -> Option<Duration> {
         (attempt < self.options.retries).then(|| pause(attempt, self.options.first_pause, retry_after))
-    }
-
-    fn given_up(&self, url: &Url, answer: Result<Response, HttpError>, attempt: u32) -> Result<Response, HttpError> {
-        Err(match answer {
-            Ok(response) => self.server_failure(url, response.status, attempt),
-            Err(error) => error,
-        })
-    }
-
-    fn server_failure(&self, url: &Url, status: StatusCode, attempt: u32) -> HttpError {
-        HttpError::ServerFailure { url: without_secrets(url), status, attempts: attempt + 1 }
     }
 
     async fn once(
@@ -309,33 +262,8 @@ impl Http {
     }
 }
 
-/// A document as it was before its server packed it: nobody asks for that here, but files are kept packed where they are only laid down.
-fn unpacked(body: Vec<u8>, encoding: Option<&str>, url: &Url, limit: u64) -> Result<Vec<u8>, HttpError> {
-    let is_packed = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
-    if !is_packed || !body.starts_with(&[0x1f, 0x8b]) {
-        return Ok(body);
-    }
-    let received = body.len() as u64;
-    let mut whole = Vec::new();
-    let mut bounded = flate2::read::MultiGzDecoder::new(&body[..]).take(limit.saturating_add(1));
-    bounded.read_to_end(&mut whole).map_err(|error| HttpError::Truncated {
-        url: without_secrets(url),
-        received,
-        reason: format!("what is there cannot be unpacked: {error}"),
-    })?;
-    let is_too_large = whole.len() as u64 > limit;
-    if is_too_large { Err(HttpError::TooLarge { url: without_secrets(url), limit }) } else { Ok(whole) }
-}
-
-/// The answer without its body, and the body to come.
-fn head(answer: reqwest::Response) -> (Response, reqwest::Response) {
-    let response = Response {
-        status: answer.status(),
-        headers: answer.headers().clone(),
-        body: Vec::new(),
-        url: answer.url().clone(),
-    };
-    (response, answer)
+fn server_failure(url: &Url, status: StatusCode, attempt: u32) -> HttpError {
+    HttpError::ServerFailure { url: without_secrets(url), status, attempts: attempt + 1 }
 }
 
 fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap, HttpError> {
@@ -357,6 +285,7 @@ fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap,
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
     use std::net::TcpListener;
     use std::time::Instant;
 
@@ -379,25 +308,6 @@ mod tests {
             }
         });
         url.parse().unwrap()
-    }
-
-    #[test]
-    fn a_document_that_is_kept_packed_is_unpacked_as_far_as_a_document_may_be_large() {
-        let url = "https://example.com/index.json".parse().unwrap();
-        let pack = |content: &[u8]| {
-            let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-            packer.write_all(content).unwrap();
-            packer.finish().unwrap()
-        };
-        let seen = |body, encoding| unpacked(body, encoding, &url, 1 << 16).map_err(|error| error.to_string());
-        assert_eq!(seen(pack(b"{}"), Some("gzip")).unwrap(), b"{}");
-        // What only says that it is packed is taken as it is.
-        assert_eq!(seen(b"{}".to_vec(), Some("gzip")).unwrap(), b"{}");
-        assert_eq!(seen(pack(b"{}"), None).unwrap(), pack(b"{}"));
-        assert!(seen(pack(&[b' '; 1 << 20]), Some("gzip")).unwrap_err().contains("more than 65536 bytes"));
-        let mut cut = pack(b"{}");
-        cut.truncate(12);
-        assert!(seen(cut, Some("gzip")).unwrap_err().contains("cannot be unpacked"));
     }
 
     #[test]

@@ -1,0 +1,109 @@
+//! Answers of servers.
+
+use std::io::Read;
+
+use reqwest::header::HeaderMap;
+use reqwest::{StatusCode, Url};
+
+use super::error::{HttpError, without_secrets};
+
+/// An answer, whole.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body; at most as long as was accepted.
+    pub body: Vec<u8>,
+    /// Where it came from in the end: redirects have been followed.
+    pub url: Url,
+}
+
+impl Response {
+    /// A header's value, where it is text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+}
+
+/// An answer, of which the body may be still to come.
+pub(super) trait Answered {
+    fn status(&self) -> StatusCode;
+    fn headers(&self) -> &HeaderMap;
+}
+
+impl Answered for Response {
+    fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+}
+
+impl Answered for reqwest::Response {
+    fn status(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        self.headers()
+    }
+}
+
+/// A document as it was before its server packed it: nobody asks for that here, but files are kept packed where they are only laid down.
+pub(super) fn unpacked(body: Vec<u8>, encoding: Option<&str>, url: &Url, limit: u64) -> Result<Vec<u8>, HttpError> {
+    let is_packed = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
+    if !is_packed || !body.starts_with(&[0x1f, 0x8b]) {
+        return Ok(body);
+    }
+    let received = body.len() as u64;
+    let mut whole = Vec::new();
+    let mut bounded = flate2::read::MultiGzDecoder::new(&body[..]).take(limit.saturating_add(1));
+    bounded.read_to_end(&mut whole).map_err(|error| HttpError::Truncated {
+        url: without_secrets(url),
+        received,
+        reason: format!("what is there cannot be unpacked: {error}"),
+    })?;
+    let is_too_large = whole.len() as u64 > limit;
+    if is_too_large { Err(HttpError::TooLarge { url: without_secrets(url), limit }) } else { Ok(whole) }
+}
+
+/// The answer without its body, and the body to come.
+pub(super) fn head(answer: reqwest::Response) -> (Response, reqwest::Response) {
+    let response = Response {
+        status: answer.status(),
+        headers: answer.headers().clone(),
+        body: Vec::new(),
+        url: answer.url().clone(),
+    };
+    (response, answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    #[test]
+    fn a_document_that_is_kept_packed_is_unpacked_as_far_as_a_document_may_be_large() {
+        let url = "https://example.com/index.json".parse().unwrap();
+        let pack = |content: &[u8]| {
+            let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+            packer.write_all(content).unwrap();
+            packer.finish().unwrap()
+        };
+        let seen = |body, encoding| unpacked(body, encoding, &url, 1 << 16).map_err(|error| error.to_string());
+        assert_eq!(seen(pack(b"{}"), Some("gzip")).unwrap(), b"{}");
+        // What only says that it is packed is taken as it is.
+        assert_eq!(seen(b"{}".to_vec(), Some("gzip")).unwrap(), b"{}");
+        assert_eq!(seen(pack(b"{}"), None).unwrap(), pack(b"{}"));
+        assert!(seen(pack(&[b' '; 1 << 20]), Some("gzip")).unwrap_err().contains("more than 65536 bytes"));
+        let mut cut = pack(b"{}");
+        cut.truncate(12);
+        assert!(seen(cut, Some("gzip")).unwrap_err().contains("cannot be unpacked"));
+    }
+}
