@@ -6,6 +6,7 @@
 mod codec;
 mod form;
 mod frame;
+mod known;
 mod numbered;
 mod read;
 mod record;

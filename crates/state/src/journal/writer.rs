@@ -1,6 +1,6 @@
 //! The writing side.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,11 +9,11 @@ use foldhash::fast::RandomState;
 use groma_address::{ProviderConfig, ResourceInstance};
 
 use super::form::{self, Numbers};
+use super::known::Known;
 use super::record::{Begin, Outcome, Place, RunHeader};
 use super::sealing::Seal;
 use super::syncing::Syncing;
 use super::{MAGIC, frame};
-use crate::dependencies::{ByAddress, Dependencies};
 use crate::error::StateError;
 use crate::file::{write_check_results, write_outputs};
 use crate::model::State;
@@ -45,87 +45,6 @@ struct Writer {
     under_way: HashSet<Place, RandomState>,
     /// Whether a record could not be written.
     lacks_records: bool,
-}
-
-#[derive(Default)]
-struct Known {
-    texts: u64,
-    lists: u64,
-    providers: HashMap<ProviderConfig, u64, RandomState>,
-    /// Mostly the next record has it again.
-    last_provider: Option<(ProviderConfig, u64)>,
-    resources: ByAddress<u64>,
-    /// By where the list is in memory, which stays as long as the list is kept beside it. A list that occurs twice in
-    /// memory gets two numbers, which only costs room.
-    dependencies: HashMap<usize, (u64, Dependencies), RandomState>,
-}
-
-impl Known {
-    fn provider(&mut self, provider: &ProviderConfig, out: &mut Vec<u8>) -> u64 {
-        if let Some((_, number)) = self.last_provider.as_ref().filter(|(last, _)| last == provider) {
-            return *number;
-        }
-        let number = match self.providers.get(provider) {
-            Some(number) => *number,
-            None => write_text(&provider.to_string(), &mut self.texts, out),
-        };
-        self.providers.insert(provider.clone(), number);
-        self.last_provider = Some((provider.clone(), number));
-        number
-    }
-
-    fn list(&mut self, list: &Dependencies, out: &mut Vec<u8>) -> u64 {
-        let Some(place) = list.place() else { return 0 };
-        if let Some((number, _)) = self.dependencies.get(&place) {
-            return *number;
-        }
-        match list.parts().and_then(|(own, lists)| Some((own, self.numbers_of(lists)?))) {
-            Some((own, lists)) => {
-                let own = self.texts_of(list, own, out);
-                frame::append(out, |out| form::encode_union(&own, &lists, out));
-            }
-            None => {
-                let numbers = self.texts_of(list, list.numbers(), out);
-                frame::append(out, |out| form::encode_list(&numbers, out));
-            }
-        }
-        self.lists += 1;
-        self.dependencies.insert(place, (self.lists, list.clone()));
-        self.lists
-    }
-
-    /// The numbers of the lists at these places, if all of them were noted.
-    fn numbers_of(&self, places: impl Iterator<Item = usize>) -> Option<Vec<u64>> {
-        places.map(|place| self.dependencies.get(&place).map(|(number, _)| *number)).collect()
-    }
-
-    /// The numbers of resources, which are given here to those that have none yet.
-    fn texts_of(&mut self, list: &Dependencies, resources: &[u32], out: &mut Vec<u8>) -> Vec<u64> {
-        let mut numbers = Vec::with_capacity(resources.len());
-        let texts = &mut self.texts;
-        let write = |rank: Option<u32>, text: &str| match rank {
-            None => write_text(text, texts, out),
-            Some(rank) => write_numbered(|out| form::encode_ranked_text(rank, text, out), texts, out),
-        };
-        self.resources.each_of(list, resources, write, |number| numbers.push(*number));
-        numbers
-    }
-
-    /// Forgets what was given numbers, for when it could not be written: it is written again when it is needed.
-    fn forget(&mut self, texts: u64, lists: u64) {
-        *self = Self { texts, lists, ..Self::default() };
-    }
-}
-
-/// Notes a text; returns its number, `texts` being how many there were.
-fn write_text(text: &str, texts: &mut u64, out: &mut Vec<u8>) -> u64 {
-    write_numbered(|out| form::encode_text(text, out), texts, out)
-}
-
-fn write_numbered(encode: impl FnOnce(&mut Vec<u8>), texts: &mut u64, out: &mut Vec<u8>) -> u64 {
-    frame::append(out, encode);
-    *texts += 1;
-    *texts - 1
 }
 
 impl Journal {
