@@ -228,68 +228,17 @@ impl JsonParser<'_> {
 
     /// What comes after an element: true after a comma, false after the closing bracket.
     fn separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
-        let next = self.peek();
-        let span = self.here();
-        match (next, bracket) {
+        match (self.peek(), bracket) {
             (Some(b','), _) => {
+                let comma = self.here();
                 self.at += 1;
-                self.after_comma(bracket, span)
+                self.after_comma(bracket, comma)
             }
             (Some(b'}'), Bracket::Object) | (Some(b']'), Bracket::Array) => {
                 self.at += 1;
                 Ok(false)
             }
-            (None, _) => {
-                // An inner bracket that is not closed says it for the outer ones too.
-                if !self.diagnostics.has_errors() {
-                    let open = self.span(open, open + 1);
-                    self.error("Unclosed object", "The text ends before this bracket is closed.", open);
-                }
-                Err(Lost)
-            }
-            (Some(b']'), Bracket::Object) => {
-                self.at += 1;
-                self.error("Mismatched braces", "An object is closed with a brace, not with a bracket.", span);
-                Ok(false)
-            }
-            (Some(b'}'), Bracket::Array) => {
-                self.at += 1;
-                self.error("Mismatched brackets", "An array is closed with a bracket, not with a brace.", span);
-                Ok(false)
-            }
-            (Some(b':'), Bracket::Array) => {
-                let detail = "The elements of an array have no names. For names use an object, in braces.";
-                self.error("Invalid array value", detail, span);
-                self.skip_element();
-                self.separator(bracket, open)
-            }
-            (Some(b')'), _) if self.closers_too_many() < 0 => {
-                self.at += 1;
-                let (summary, detail) = match bracket {
-                    Bracket::Object => {
-                        ("Mismatched braces", "An object is closed with a brace, not with a parenthesis.")
-                    }
-                    Bracket::Array => {
-                        ("Mismatched brackets", "An array is closed with a bracket, not with a parenthesis.")
-                    }
-                };
-                self.error(summary, detail, span);
-                Ok(false)
-            }
-            (Some(b'['), Bracket::Array) | (Some(b'{'), Bracket::Object) if self.closers_too_many() < -1 => {
-                self.at += 1;
-                let (summary, detail) = match bracket {
-                    Bracket::Object => ("Mismatched braces", "An object is closed with }. This brace opens another."),
-                    Bracket::Array => ("Mismatched brackets", "An array is closed with ]. This bracket opens another."),
-                };
-                self.error(summary, detail, span);
-                Ok(false)
-            }
-            (Some(_), _) => {
-                self.error("Missing attribute seperator comma", "A comma must stand before the next element.", span);
-                self.skip_element();
-                self.separator(bracket, open)
-            }
+            _ => self.wrong_separator(bracket, open),
         }
     }
 

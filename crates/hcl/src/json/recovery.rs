@@ -2,9 +2,67 @@
 
 use groma_diagnostics::{Diagnostics, Span};
 
-use super::JsonParser;
+use super::{Bracket, JsonParser, Lost};
 
 impl JsonParser<'_> {
+    /// What stands where a comma or the closing bracket should: whatever closes, or seems to, ends the object or the array.
+    pub(super) fn wrong_separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
+        let span = self.here();
+        match (self.peek(), bracket) {
+            (None, _) => {
+                // An inner bracket that is not closed says it for the outer ones too.
+                if !self.diagnostics.has_errors() {
+                    let open = self.span(open, open + 1);
+                    self.error("Unclosed object", "The text ends before this bracket is closed.", open);
+                }
+                Err(Lost)
+            }
+            (Some(b']'), Bracket::Object) => {
+                self.at += 1;
+                self.error("Mismatched braces", "An object is closed with a brace, not with a bracket.", span);
+                Ok(false)
+            }
+            (Some(b'}'), Bracket::Array) => {
+                self.at += 1;
+                self.error("Mismatched brackets", "An array is closed with a bracket, not with a brace.", span);
+                Ok(false)
+            }
+            (Some(b':'), Bracket::Array) => {
+                let detail = "The elements of an array have no names. For names use an object, in braces.";
+                self.error("Invalid array value", detail, span);
+                self.skip_element();
+                self.separator(bracket, open)
+            }
+            (Some(b')'), _) if self.closers_too_many() < 0 => {
+                self.at += 1;
+                let (summary, detail) = match bracket {
+                    Bracket::Object => {
+                        ("Mismatched braces", "An object is closed with a brace, not with a parenthesis.")
+                    }
+                    Bracket::Array => {
+                        ("Mismatched brackets", "An array is closed with a bracket, not with a parenthesis.")
+                    }
+                };
+                self.error(summary, detail, span);
+                Ok(false)
+            }
+            (Some(b'['), Bracket::Array) | (Some(b'{'), Bracket::Object) if self.closers_too_many() < -1 => {
+                self.at += 1;
+                let (summary, detail) = match bracket {
+                    Bracket::Object => ("Mismatched braces", "An object is closed with }. This brace opens another."),
+                    Bracket::Array => ("Mismatched brackets", "An array is closed with ]. This bracket opens another."),
+                };
+                self.error(summary, detail, span);
+                Ok(false)
+            }
+            (Some(_), _) => {
+                self.error("Missing attribute seperator comma", "A comma must stand before the next element.", span);
+                self.skip_element();
+                self.separator(bracket, open)
+            }
+        }
+    }
+
     /// The span of the next word, number or string, or of a single character.
     pub(super) fn next_token(&self) -> Span {
         let bytes = &self.text.as_bytes()[self.at..];
