@@ -215,6 +215,21 @@ const ROWS: &[Meant] = &[
         evening: Without(without_prior_data),
     },
     Meant {
+        matter: "data in a plan that destroys",
+        applies: |step, _, _| step.has("-destroy"),
+        evening: Without(|outcome| {
+            outcome.plan.iter_mut().for_each(|plan| without_members(plan, &["relevant_attributes"]));
+        }),
+    },
+    Meant {
+        matter: "moved blocks that lead in a circle, of which an instance is still declared",
+        applies: |_, theirs, ours| {
+            theirs.planned.says("Error: Moved object still exists")
+                && ours.planned.says("Error: Cyclic dependency in move statements")
+        },
+        evening: Ends,
+    },
+    Meant {
         matter: "what objects in the state depend on, where that has moved",
         applies: |step, _, _| step.files.values().any(|text| text.contains("moved {")),
         evening: Without(without_any_dependencies),
