@@ -222,6 +222,16 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
+        matter: "`x == null` where only something inside `x` is sensitive",
+        applies: |step, theirs, ours| {
+            let holds_secret_against_null =
+                |line: &str| line.contains("sensitive(") && (line.contains("== null") || line.contains("!= null"));
+            has_all_secrets(theirs, ours)
+                && step.files.values().flat_map(|text| text.lines()).any(holds_secret_against_null)
+        },
+        evening: Ends,
+    },
+    Meant {
         matter: "moved blocks that lead in a circle, of which an instance is still declared",
         applies: |_, theirs, ours| {
             theirs.planned.says("Error: Moved object still exists")
