@@ -3,6 +3,7 @@
 mod difference;
 mod disk;
 mod errored;
+mod first_look;
 mod fold;
 mod left;
 mod local;
@@ -12,6 +13,7 @@ mod paths;
 mod reconcile;
 mod sealed;
 mod time;
+mod writing;
 
 pub use errored::{ERRORED_STATE, write_errored};
 pub use local::{LocalStore, Opened, Saved};

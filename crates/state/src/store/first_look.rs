@@ -1,0 +1,120 @@
+//! The first look at a state file: what an interrupted run has left is folded in.
+
+use std::fs;
+
+use super::disk::{Disk, content_of};
+use super::left::read_journal;
+use super::local::{LocalStore, Opened};
+use super::lock::{HeldLock, Locking};
+use super::open::{make_private, read_if_there};
+use super::paths::{StatePaths, suffixed};
+use super::reconcile::{Repair, reconcile};
+use super::sealed::{Clear, clear, sealed};
+use crate::content::replace_content;
+use crate::error::StateError;
+use crate::file;
+use crate::model::State;
+use crate::random::random_bits;
+use crate::storage::Storage;
+
+impl LocalStore {
+    /// Opens the state: takes the lock, reads the file, and folds in what an interrupted run has left.
+    ///
+    /// `terraform_version` is what a written file names as its writer. While another process holds the lock,
+    /// `keep_waiting` is asked again and again.
+    ///
+    /// # Errors
+    /// When the lock is held by another process, or the file cannot be read or is damaged.
+    pub fn open(
+        paths: StatePaths,
+        terraform_version: &str,
+        locking: &Locking,
+        keep_waiting: &dyn Fn() -> bool,
+    ) -> Result<(Self, Opened), StateError> {
+        let lock = match locking {
+            Locking::On(request) => Some(HeldLock::take(&paths, request, keep_waiting)?),
+            Locking::Off => None,
+        };
+        let bytes = match &lock {
+            Some(lock) if paths.read == paths.write => {
+                lock.file.read_all().map_err(|error| StateError::io("read", &paths.read, &error))?
+            }
+            _ => read_if_there(&paths.read)?.unwrap_or_default(),
+        };
+        let (left, journal) = read_journal(&paths)?;
+        let Clear { bytes: content, is_current } = clear(&paths, &paths.read, &bytes)?;
+        let reconciled = reconcile(&paths.read, &content, journal)?;
+        drop(content);
+        let disk = if paths.read == paths.write {
+            Disk { is_current, ..Disk::of(&bytes, reconciled.file_is_state, reconciled.state.as_ref()) }
+        } else {
+            let there = read_if_there(&paths.write)?.unwrap_or_default();
+            let content = clear(&paths, &paths.write, &there);
+            let is_state = content.as_ref().is_ok_and(|content| file::read(&content.bytes).is_ok());
+            let is_current = content.is_ok_and(|content| content.is_current);
+            let seen = Disk::of(&there, is_state, reconciled.state.as_ref());
+            Disk { is_elsewhere: true, is_current, ..seen }
+        };
+        let was_blank = file::is_blank(&bytes);
+        drop(bytes);
+        let has_own_layout =
+            reconciled.state.as_ref().is_some_and(|state| state.terraform_version == terraform_version);
+        let disk = Disk { has_own_layout, ..disk };
+        let mut store = Self {
+            terraform_version: terraform_version.to_owned(),
+            lock,
+            disk,
+            is_behind: false,
+            backup_made: false,
+            journal: None,
+            left,
+            paths,
+        };
+        let mut state = reconciled.state;
+        if let Some(state) = state.as_mut().filter(|_| was_blank) {
+            // What only the journal knows was made by this program.
+            state.terraform_version.clone_from(&store.terraform_version);
+        }
+        store.repair(reconciled.repair, state.as_mut())?;
+        Ok((store, Opened { state, in_flight: reconciled.in_flight, warnings: reconciled.warnings }))
+    }
+
+    fn repair(&mut self, repair: Repair, state: Option<&mut State>) -> Result<(), StateError> {
+        match (repair, state) {
+            (Repair::Write | Repair::Restore(_), _) if self.lock.is_none() => {
+                self.is_behind = true;
+                Ok(())
+            }
+            (_, _) if self.lock.is_none() => Ok(()),
+            (Repair::Write, Some(state)) => self.save(state).map(|_| ()),
+            (Repair::Restore(bytes), Some(state)) => self.restore(&bytes, state),
+            (Repair::SetAside, _) => self.set_journal_aside(),
+            // All of it has reached the file, but the journal could not be retired any more.
+            (_, state) if !self.left.is_folded || self.left.under_way.is_empty() => {
+                self.retire_journal(state.map_or("", |state| &state.lineage))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts a content into the half-written file that the journal still has.
+    fn restore(&mut self, bytes: &[u8], state: &State) -> Result<(), StateError> {
+        let file = self.file_to_write()?;
+        let bytes = sealed(self.paths.encryption.as_deref(), bytes.to_vec())?;
+        self.back_up(&*file)?;
+        make_private(&file);
+        replace_content(&*file, &[&bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
+        self.disk = Disk { serial: state.serial, ..Disk::written(content_of(&bytes)) };
+        self.paths.read.clone_from(&self.paths.write);
+        self.retire_journal(&state.lineage)
+    }
+
+    fn set_journal_aside(&self) -> Result<(), StateError> {
+        if self.lock.is_none() {
+            return Ok(());
+        }
+        let path = self.paths.journal();
+        let aside = suffixed(&path, &format!(".{:08x}", random_bits() >> 32));
+        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))
+    }
+}
