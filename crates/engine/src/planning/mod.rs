@@ -28,6 +28,7 @@ mod notes;
 mod order;
 mod orphans;
 mod pending;
+mod places;
 mod planner;
 mod provider_blocks;
 mod reach;

@@ -1,20 +1,16 @@
 //! What data resources wait for: changes that are planned of what they depend on (PL-07).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::{AbsResource, ConfigResource, InstanceKey, Mode as ResourceMode};
 use groma_lang::{Binding, for_each_traversal};
-use groma_state::State;
 
 use super::event::Instance;
+use super::places::Places;
 use super::planner::Planner;
 use crate::config_graph::NodeIndex;
 use crate::plan::Mode;
 use crate::world::{Expansion, ModuleId};
-
-/// Where the state has objects of each resource: in which instances of its module.
-pub(super) type Places = HashMap<ConfigResource, Vec<AbsResource>>;
 
 impl Planner<'_> {
     /// Whether something that a data resource depends on is going to change (PL-07): what `depends_on` names, its own or
@@ -100,8 +96,8 @@ impl Planner<'_> {
             return false;
         }
         let around = self.world.module(below).address.steps();
-        let recorded = self.recorded_places.get_or_init(|| places(&self.state));
-        recorded.get(resource).into_iter().flatten().any(|place| {
+        let recorded = self.recorded_places.get_or_init(|| Places::of(&self.state));
+        recorded.of_resource(resource).iter().any(|place| {
             place.module.steps().starts_with(around)
                 && self.world.find(&place.module).is_none()
                 && self.goes(place, &Expansion::Absent)
@@ -132,12 +128,4 @@ impl Planner<'_> {
                 .any(|(key, record)| record.current.is_some() && expansion.position(key).is_none() && is_included(key))
         })
     }
-}
-
-fn places(state: &State) -> Places {
-    let mut places = Places::new();
-    for (place, _) in state.resources() {
-        places.entry(place.config_resource()).or_default().push(place.clone());
-    }
-    places
 }

@@ -12,7 +12,7 @@ use groma_state::State;
 use super::destroying::{Remains, is_ephemeral};
 use super::event::{Event, Instance, Task};
 use super::later::{LaterImports, Waiting};
-use super::pending::Places;
+use super::places::Places;
 use super::targets::Included;
 use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
