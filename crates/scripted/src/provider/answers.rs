@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, CallFunctionRequest, CloseEphemeralRequest, ConfigureRequest,
@@ -16,8 +16,8 @@ use groma_provider::{
 use groma_value::Value;
 
 use super::Scripted;
+use super::faulty::{Asked, Wrong, delayed};
 use crate::call::{Operation, name_of};
-use crate::delay::Delay;
 use crate::fault::Fault;
 use crate::good;
 use crate::script::Handler;
@@ -31,17 +31,6 @@ fn answered<Request, Response>(
     match handler {
         Some(handler) => handler(request, &good),
         None => good(),
-    }
-}
-
-/// `respond`, after a while if the script says so.
-fn delayed<'a, T: Send + 'a>(delay: Option<Duration>, respond: impl FnOnce() -> T + Send + 'a) -> Answer<'a, T> {
-    match delay {
-        None => Answer::ready(respond()),
-        Some(duration) => Answer::later(async move {
-            Delay::new(duration).await;
-            respond()
-        }),
     }
 }
 
@@ -109,137 +98,99 @@ impl Provider for Scripted {
 
     fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let object = self.record(Operation::Validate, &request.type_name, &[&request.config]);
-        let script = match self.script(&request.type_name) {
-            Ok(script) => script,
-            Err(problems) => return Answer::ready(problems),
-        };
-        let fault = script.fault_of(Operation::Validate, &object).cloned();
-        delayed(script.delay_of(Operation::Validate), move || {
-            if let Some(problems) = fault.as_ref().and_then(Fault::before) {
-                return problems;
-            }
-            let block = &script.schema.block;
-            let mut found = answered(script.validate.as_ref(), &request, || good::validate(block, &request.config));
-            found.extend(fault.as_ref().map(Fault::after).unwrap_or_default());
-            found
+        let asked = Asked { operation: Operation::Validate, type_name: request.type_name.clone(), object };
+        let wrong = Wrong { refused: |_, problems| problems, spoil: |fault, found| found.extend(fault.after()) };
+        self.faulty(&asked, request, wrong, |script, request| {
+            answered(script.validate.as_ref(), request, || good::validate(&script.schema.block, &request.config))
         })
     }
 
     fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
         let object = self.record(Operation::Upgrade, &request.type_name, &[]);
-        let script = match self.script(&request.type_name) {
-            Ok(script) => script,
-            Err(diagnostics) => return Answer::ready(UpgradeResponse { upgraded_state: Value::NULL, diagnostics }),
-        };
-        let fault = script.fault_of(Operation::Upgrade, &object).cloned();
-        delayed(script.delay_of(Operation::Upgrade), move || {
-            if let Some(diagnostics) = fault.as_ref().and_then(Fault::before) {
-                return UpgradeResponse { upgraded_state: Value::NULL, diagnostics };
-            }
-            let mut response = answered(script.upgrade.as_ref(), &request, || good::upgrade(script, &request));
-            if let Some(fault) = &fault {
-                response.upgraded_state = fault.distort(response.upgraded_state);
+        let asked = Asked { operation: Operation::Upgrade, type_name: request.type_name.clone(), object };
+        let wrong = Wrong {
+            refused: |_, diagnostics| UpgradeResponse { upgraded_state: Value::NULL, diagnostics },
+            spoil: |fault, response: &mut UpgradeResponse| {
+                response.upgraded_state = fault.distort(std::mem::take(&mut response.upgraded_state));
                 response.diagnostics.extend(fault.after());
-            }
-            response
+            },
+        };
+        self.faulty(&asked, request, wrong, |script, request| {
+            answered(script.upgrade.as_ref(), request, || good::upgrade(script, request))
         })
     }
 
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
         let object = self.record(Operation::Read, &request.type_name, &[&request.current_state]);
-        let failed = |request: &ReadRequest, diagnostics| ReadResponse {
-            diagnostics,
-            ..ReadResponse::unchanged(request.clone())
-        };
-        let script = match self.script(&request.type_name) {
-            Ok(script) => script,
-            Err(problems) => return Answer::ready(failed(&request, problems)),
-        };
-        let fault = script.fault_of(Operation::Read, &object).cloned();
-        delayed(script.delay_of(Operation::Read), move || {
-            if let Some(problems) = fault.as_ref().and_then(Fault::before) {
-                return failed(&request, problems);
-            }
-            let mut response = answered(script.read.as_ref(), &request, || good::read(script, &self.world, &request));
-            if let Some(fault) = &fault {
-                response.new_state = fault.distort(response.new_state);
+        let asked = Asked { operation: Operation::Read, type_name: request.type_name.clone(), object };
+        let wrong = Wrong {
+            refused: |request: &ReadRequest, diagnostics| ReadResponse {
+                diagnostics,
+                ..ReadResponse::unchanged(request.clone())
+            },
+            spoil: |fault, response| {
+                response.new_state = fault.distort(std::mem::take(&mut response.new_state));
                 response.diagnostics.extend(fault.after());
-            }
-            response
+            },
+        };
+        self.faulty(&asked, request, wrong, |script, request| {
+            answered(script.read.as_ref(), request, || good::read(script, &self.world, request))
         })
     }
 
     fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
         let object = self.record(Operation::Plan, &request.type_name, &[&request.config, &request.prior_state]);
-        let failed = |request: &PlanRequest, diagnostics| {
-            let response = PlanResponse::new(request.proposed_new_state.clone(), request.prior_private.clone());
-            PlanResponse { diagnostics, ..response }
-        };
-        let script = match self.script(&request.type_name) {
-            Ok(script) => script,
-            Err(problems) => return Answer::ready(failed(&request, problems)),
-        };
-        let fault = script.fault_of(Operation::Plan, &object).cloned();
-        delayed(script.delay_of(Operation::Plan), move || {
-            if let Some(problems) = fault.as_ref().and_then(Fault::before) {
-                return failed(&request, problems);
-            }
-            let mut response = answered(script.plan.as_ref(), &request, || good::plan(script, &request));
-            if let Some(fault) = &fault {
-                response.planned_state = fault.distort(response.planned_state);
+        let asked = Asked { operation: Operation::Plan, type_name: request.type_name.clone(), object };
+        let wrong = Wrong {
+            refused: |request: &PlanRequest, diagnostics| PlanResponse {
+                diagnostics,
+                ..PlanResponse::new(request.proposed_new_state.clone(), request.prior_private.clone())
+            },
+            spoil: |fault, response| {
+                response.planned_state = fault.distort(std::mem::take(&mut response.planned_state));
                 response.diagnostics.extend(fault.after());
-            }
-            response
+            },
+        };
+        self.faulty(&asked, request, wrong, |script, request| {
+            answered(script.plan.as_ref(), request, || good::plan(script, request))
         })
     }
 
     fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
         let object = self.record(Operation::Apply, &request.type_name, &[&request.config, &request.prior_state]);
-        let failed = |request: &ApplyRequest, diagnostics| {
-            let response = ApplyResponse::new(request.prior_state.clone(), request.planned_private.clone());
-            ApplyResponse { diagnostics, ..response }
-        };
-        let script = match self.script(&request.type_name) {
-            Ok(script) => script,
-            Err(problems) => return Answer::ready(failed(&request, problems)),
-        };
-        let fault = script.fault_of(Operation::Apply, &object).cloned();
-        delayed(script.delay_of(Operation::Apply), move || {
-            if let Some(problems) = fault.as_ref().and_then(Fault::before) {
-                return failed(&request, problems);
-            }
-            let mut response = answered(script.apply.as_ref(), &request, || good::apply(script, &self.world, &request));
-            match &fault {
-                Some(Fault::Nothing) => response.new_state = None,
-                Some(fault) => {
-                    response.new_state = response.new_state.map(|state| fault.distort(state));
+        let asked = Asked { operation: Operation::Apply, type_name: request.type_name.clone(), object };
+        let wrong = Wrong {
+            refused: |request: &ApplyRequest, diagnostics| ApplyResponse {
+                diagnostics,
+                ..ApplyResponse::new(request.prior_state.clone(), request.planned_private.clone())
+            },
+            spoil: |fault, response| match fault {
+                Fault::Nothing => response.new_state = None,
+                fault => {
+                    response.new_state = response.new_state.take().map(|state| fault.distort(state));
                     response.diagnostics.extend(fault.after());
                 }
-                None => {}
-            }
-            response
+            },
+        };
+        self.faulty(&asked, request, wrong, |script, request| {
+            answered(script.apply.as_ref(), request, || good::apply(script, &self.world, request))
         })
     }
 
     fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
         let object = self.record(Operation::Import, &request.type_name, &[]);
-        let script = match self.script(&request.type_name) {
-            Ok(script) => script,
-            Err(diagnostics) => return Answer::ready(ImportResponse { diagnostics, ..ImportResponse::default() }),
-        };
-        let fault = script.fault_of(Operation::Import, &object).cloned();
-        delayed(script.delay_of(Operation::Import), move || {
-            if let Some(diagnostics) = fault.as_ref().and_then(Fault::before) {
-                return ImportResponse { diagnostics, ..ImportResponse::default() };
-            }
-            let mut response = answered(script.import.as_ref(), &request, || good::import(script, &request));
-            if let Some(fault) = &fault {
+        let asked = Asked { operation: Operation::Import, type_name: request.type_name.clone(), object };
+        let wrong = Wrong {
+            refused: |_, diagnostics| ImportResponse { diagnostics, ..ImportResponse::default() },
+            spoil: |fault, response: &mut ImportResponse| {
                 for imported in &mut response.imported {
-                    imported.state = fault.distort(imported.state.clone());
+                    imported.state = fault.distort(std::mem::take(&mut imported.state));
                 }
                 response.diagnostics.extend(fault.after());
-            }
-            response
+            },
+        };
+        self.faulty(&asked, request, wrong, |script, request| {
+            answered(script.import.as_ref(), request, || good::import(script, request))
         })
     }
 

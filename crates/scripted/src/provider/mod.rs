@@ -1,6 +1,7 @@
 //! The scripted provider: what it has, and what it was asked.
 
 mod answers;
+mod faulty;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
