@@ -139,7 +139,9 @@ pub struct ConfigResource {
 /// `module.a.aws_x.y`.
 impl fmt::Display for ConfigResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_module(f, &self.module, self.module.is_root())?;
+        if !self.module.is_root() {
+            write!(f, "{}.", self.module)?;
+        }
         self.resource.fmt(f)
     }
 }
@@ -168,7 +170,9 @@ impl AbsResource {
 /// `module.a["x"].aws_x.y`.
 impl fmt::Display for AbsResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_module(f, &self.module, self.module.is_root())?;
+        if !self.module.is_root() {
+            write!(f, "{}.", self.module)?;
+        }
         self.resource.fmt(f)
     }
 }
@@ -229,14 +233,12 @@ impl ResourceInstance {
 /// `module.a["x"].aws_x.y["k"]`.
 impl fmt::Display for ResourceInstance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_module(f, &self.module, self.module.is_root())?;
+        if !self.module.is_root() {
+            write!(f, "{}.", self.module)?;
+        }
         self.resource.fmt(f)?;
         self.key.fmt(f)
     }
-}
-
-fn write_module(f: &mut fmt::Formatter<'_>, module: &impl fmt::Display, root: bool) -> fmt::Result {
-    if root { Ok(()) } else { write!(f, "{module}.") }
 }
 
 #[cfg(test)]

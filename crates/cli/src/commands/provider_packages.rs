@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_config::Configuration;
@@ -176,14 +177,15 @@ async fn learn(
         hashes: Vec::new(),
     });
     let before = work.locks.providers.get(address).map(|lock| lock.hashes.as_slice()).unwrap_or_default();
-    let is_tracked = learnt.hashes.iter().all(|hash| before.contains(hash));
+    let told = told(before, &learnt.hashes, &shown.to_string(), platform);
     lock.constraints = constraints.clone();
     lock.add_hashes(learnt.hashes);
-    Ok(told(before, is_tracked, &shown.to_string(), platform))
+    Ok(told)
 }
 
 /// What the lock file gains.
-fn told(before: &[std::sync::Arc<str>], is_tracked: bool, shown: &str, platform: &Platform) -> String {
+fn told(before: &[Arc<str>], learnt: &[Arc<str>], shown: &str, platform: &Platform) -> String {
+    let is_tracked = learnt.iter().all(|hash| before.contains(hash));
     let what = match (before, is_tracked) {
         ([], _) => "This was a new provider and the checksums for this platform are now tracked in the lock file",
         (_, true) => "All checksums for this platform were already tracked in the lock file",

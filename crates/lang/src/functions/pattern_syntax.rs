@@ -89,7 +89,10 @@ pub(super) fn parse(pattern: &str) -> Result<Parsed, Problem> {
     while !reader.text.rest.is_empty() {
         let bounds = reader.repetition()?;
         if let Some((least, most)) = bounds {
-            reader.repeat(least, most, after_repetition)?;
+            if after_repetition {
+                return Err("invalid nested repetition operator");
+            }
+            reader.repeat(least, most)?;
         } else {
             reader.piece()?;
         }
@@ -147,11 +150,8 @@ impl Reader<'_> {
         self.text.eat("}").then_some((least, most))
     }
 
-    fn repeat(&mut self, least: u32, most: Option<u32>, again: bool) -> Result<(), Problem> {
+    fn repeat(&mut self, least: u32, most: Option<u32>) -> Result<(), Problem> {
         let greedy = self.text.eat("?") == self.flags.swapped;
-        if again {
-            return Err("invalid nested repetition operator");
-        }
         let piece = self.open.last_mut().and_then(|group| group.pieces.pop());
         let Some(piece) = piece else { return Err("missing argument to repetition operator") };
         // Nothing is left of what is repeated never, not even its limits.

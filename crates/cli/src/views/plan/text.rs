@@ -67,7 +67,7 @@ impl PlanText {
             return self.write_partial(&deferred, out);
         }
         if nothing_planned {
-            return self.write_nothing(plan, !drift.is_empty(), out);
+            return self.write_nothing(plan, &drift, out);
         }
         if !drift.is_empty() {
             self.rule(out)?;
@@ -209,10 +209,10 @@ impl PlanText {
         writeln!(out, "{}", word_wrap(&conclusion, self.columns))
     }
 
-    fn write_nothing(&self, plan: &Plan, has_drift: bool, out: &mut dyn Write) -> io::Result<()> {
+    fn write_nothing(&self, plan: &Plan, drift: &[Drifted<'_>], out: &mut dyn Write) -> io::Result<()> {
         let product = &self.wording.product;
         if plan.errored {
-            if has_drift {
+            if !drift.is_empty() {
                 self.rule(out)?;
             }
             let failed = self.palette.paint(Tone::BoldRed, "Planning failed.");
@@ -221,7 +221,7 @@ impl PlanText {
         }
         let (title, text) = match plan.mode {
             // What was written about the drift says it all.
-            Mode::RefreshOnly if has_drift => return Ok(()),
+            Mode::RefreshOnly if !drift.is_empty() => return Ok(()),
             Mode::RefreshOnly => (
                 "Your infrastructure still matches the configuration.",
                 format!(
