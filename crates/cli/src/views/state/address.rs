@@ -1,0 +1,38 @@
+//! Addresses in the documents of states and plans.
+
+use groma_address::{InstanceKey, Mode, ProviderConfig, ResourceInstance};
+use serde_json::{Map, Value as Json};
+
+/// The fields that name an instance in state and plan documents.
+pub(crate) fn address_json(address: &ResourceInstance, provider: &ProviderConfig) -> Map<String, Json> {
+    let resource = &address.resource;
+    let mut json = Map::new();
+    json.insert("address".into(), address.to_string().into());
+    json.insert("mode".into(), mode_word(resource.mode).into());
+    json.insert("type".into(), resource.type_name.to_string().into());
+    json.insert("name".into(), resource.name.to_string().into());
+    if let Some(key) = key_json(&address.key) {
+        json.insert("index".into(), key);
+    }
+    json.insert("provider_name".into(), provider.provider.to_string().into());
+    json
+}
+
+/// The word for a mode.
+pub(crate) fn mode_word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Managed => "managed",
+        Mode::Data => "data",
+        Mode::Ephemeral => "ephemeral",
+        Mode::List => "list",
+    }
+}
+
+/// The key of an instance, if it has one.
+pub(crate) fn key_json(key: &InstanceKey) -> Option<Json> {
+    match key {
+        InstanceKey::None => None,
+        InstanceKey::Int(index) => Some((*index).into()),
+        InstanceKey::String(name) => Some(name.to_string().into()),
+    }
+}

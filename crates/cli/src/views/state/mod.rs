@@ -1,0 +1,15 @@
+//! A state for people and for programs.
+
+mod address;
+mod checks;
+mod json;
+mod modules;
+mod stored;
+mod text;
+
+pub(crate) use address::{address_json, mode_word};
+pub(crate) use checks::checks_json;
+pub use json::{objects_json, state_json, told_of};
+pub(crate) use modules::modules_json;
+pub use stored::StoredObject;
+pub use text::{state_text, write_object};
