@@ -11,4 +11,5 @@ pub use planned::Counted;
 pub(crate) use planned::told_drift;
 pub use stream::{Message, Stream};
 pub use text::{compact, pretty, write_compact};
+pub(crate) use values::key_json;
 pub use values::{sensitive_json, type_json, unknown_json, value_json};

@@ -1,12 +1,12 @@
 //! What programs are told about objects and what happens to them.
 
-use groma_address::{InstanceKey, ResourceInstance};
+use groma_address::ResourceInstance;
 use groma_engine::invocation::{ActionInstance, Cause, Invocation};
 use groma_engine::{Action, ActionReason, DeferredChange, Importing, ResourceChange};
 use groma_provider::ImportTarget;
 use serde_json::{Map, Value, json};
 
-use super::values::value_json;
+use super::values::{key_json, value_json};
 
 /// The fields that tell which instance is meant.
 pub(crate) fn resource_json(address: &ResourceInstance) -> Value {
@@ -36,14 +36,6 @@ pub(crate) fn action_json(action: &ActionInstance) -> Value {
         "action_name": &*action.name,
         "action_key": key_json(&action.key),
     })
-}
-
-fn key_json(key: &InstanceKey) -> Value {
-    match key {
-        InstanceKey::None => Value::Null,
-        InstanceKey::Int(index) => (*index).into(),
-        InstanceKey::String(name) => name.to_string().into(),
-    }
 }
 
 pub(super) fn invocation_json(invocation: &Invocation) -> Value {

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use groma_address::InstanceKey;
 use groma_value::{Kind, Type, Value};
 use serde_json::{Map, Number, Value as Json};
 
@@ -60,6 +61,15 @@ fn telling<'v>(entries: impl Iterator<Item = (&'v groma_value::Name, &'v Value)>
 /// The JSON form of a type.
 pub fn type_json(ty: &Type) -> Json {
     serde_json::from_str(&ty.to_json()).unwrap_or(Json::Null)
+}
+
+/// The key of an instance, if it has one.
+pub(crate) fn key_json(key: &InstanceKey) -> Option<Json> {
+    match key {
+        InstanceKey::None => None,
+        InstanceKey::Int(index) => Some((*index).into()),
+        InstanceKey::String(name) => Some(name.to_string().into()),
+    }
 }
 
 #[cfg(test)]

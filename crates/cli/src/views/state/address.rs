@@ -1,7 +1,9 @@
 //! Addresses in the documents of states and plans.
 
-use groma_address::{InstanceKey, Mode, ProviderConfig, ResourceInstance};
+use groma_address::{Mode, ProviderConfig, ResourceInstance};
 use serde_json::{Map, Value as Json};
+
+use crate::views::json::key_json;
 
 /// The fields that name an instance in state and plan documents.
 pub(crate) fn address_json(address: &ResourceInstance, provider: &ProviderConfig) -> Map<String, Json> {
@@ -25,14 +27,5 @@ pub(crate) fn mode_word(mode: Mode) -> &'static str {
         Mode::Data => "data",
         Mode::Ephemeral => "ephemeral",
         Mode::List => "list",
-    }
-}
-
-/// The key of an instance, if it has one.
-pub(crate) fn key_json(key: &InstanceKey) -> Option<Json> {
-    match key {
-        InstanceKey::None => None,
-        InstanceKey::Int(index) => Some((*index).into()),
-        InstanceKey::String(name) => Some(name.to_string().into()),
     }
 }

@@ -4,7 +4,7 @@ use groma_address::ResourceInstance;
 use groma_state::{CheckResult, CheckStatus};
 use serde_json::{Map, Value as Json, json};
 
-use super::address::key_json;
+use crate::views::json::key_json;
 
 /// Results of conditions as documents list them.
 pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
