@@ -8,8 +8,8 @@ use groma_lang::{EmptyScope, FunctionContext};
 use groma_provider::{Block, BodyDecoder, Provider, ProviderDiagnostics};
 use groma_value::Value;
 
-use crate::audit::Given;
 use crate::kind::Kind;
+use crate::options::Given;
 
 /// What a file may have blocks for.
 const GIVEN: [Kind; 3] = [Kind::Resource, Kind::DataSource, Kind::EphemeralResource];
