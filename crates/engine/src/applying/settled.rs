@@ -1,6 +1,6 @@
 //! What has its value before the first step: whatever the plan does not change.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
 use groma_state::InstanceView;
@@ -51,7 +51,8 @@ impl Applier<'_> {
         let gone: HashSet<&ResourceInstance> = self.changes.iter().filter(gone).map(|change| &change.address).collect();
         let managed = self.changes.iter().filter(|change| change.address.resource.mode == ResourceMode::Managed);
         let blocks = managed.filter_map(|change| self.world.locate_block(&change.address));
-        let mut lost: HashMap<(ModuleId, u32), Vec<(InstanceKey, Value)>> = blocks.map(|at| (at, Vec::new())).collect();
+        let mut lost: HashMap<(ModuleId, u32), BTreeMap<InstanceKey, Value>> =
+            blocks.map(|at| (at, BTreeMap::new())).collect();
         for view in self.state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Managed) {
             let address = view.address();
             let Some((module, resource)) = self.world.locate_block(&address) else { continue };
@@ -62,7 +63,7 @@ impl Applier<'_> {
                 && let (Some(record), Some(template)) = (&view.record.current, template)
                 && let Some(object) = record::decode(&template.schema, record)
             {
-                lost.push((address.key, object));
+                lost.insert(address.key, object);
             }
         }
         for ((module, resource), lost) in lost {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::Mode as ResourceMode;
+use groma_address::{Mode as ResourceMode, ResourceInstance};
 
 use super::event::{Instance, Task};
 use super::planner::{Open, Planner};
@@ -13,18 +13,34 @@ use crate::world::ModuleId;
 impl Planner<'_> {
     /// The instances of a resource are queued; its node ends with the last of them.
     pub(super) fn begin_instances(&mut self, module: ModuleId, resource: u32, positions: Vec<usize>) {
-        if positions.is_empty() {
+        let lost = self.lost_to_look_at(module, resource);
+        if positions.is_empty() && lost.is_empty() {
             return self.end_instances(module, resource, Outcome::Done);
         }
-        self.open.insert((module, resource), Open { left: positions.len(), outcome: Outcome::Done });
+        let left = positions.len() + lost.len();
+        self.open.insert((module, resource), Open { left, outcome: Outcome::Done });
         for position in positions {
             self.queue(Task::Instance(Instance { module, resource, position }));
+        }
+        for address in lost {
+            self.lost.insert(address.clone(), (module, resource));
+            self.queue(Task::Orphan(address, None));
         }
     }
 
     /// One instance of a resource is through.
     pub(super) fn end_instance(&mut self, instance: Instance, outcome: Outcome) {
-        let key = (instance.module, instance.resource);
+        self.end_one((instance.module, instance.resource), outcome);
+    }
+
+    /// One that the block has lost is through, if it is one that is looked at so early.
+    pub(super) fn end_lost(&mut self, address: &ResourceInstance, outcome: Outcome) {
+        if let Some(of) = self.lost.get(address) {
+            self.end_one(*of, outcome);
+        }
+    }
+
+    fn end_one(&mut self, key: (ModuleId, u32), outcome: Outcome) {
         let Some(open) = self.open.get_mut(&key) else { return };
         open.left -= 1;
         if outcome == Outcome::Failed || open.outcome == Outcome::Done {
@@ -33,7 +49,7 @@ impl Planner<'_> {
         if open.left == 0 {
             let outcome = open.outcome;
             self.open.remove(&key);
-            self.end_instances(instance.module, instance.resource, outcome);
+            self.end_instances(key.0, key.1, outcome);
         }
     }
 

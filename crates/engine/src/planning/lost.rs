@@ -1,7 +1,9 @@
 //! Resources whose instances the plan leaves as they are, be there more or fewer than the block makes: whoever names one as a whole sees what
 //! there is.
 
-use groma_address::{InstanceKey, Mode as ResourceMode};
+use std::collections::BTreeMap;
+
+use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
 use groma_value::Value;
 
 use super::planner::Planner;
@@ -17,20 +19,43 @@ impl Planner<'_> {
         }
     }
 
+    /// The instances that a resource has lost and that are looked at with those that it has, so that whoever names it sees them as they are now.
+    pub(super) fn lost_to_look_at(&self, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
+        if self.options.mode != Mode::RefreshOnly {
+            return Vec::new();
+        }
+        let is_chosen = |address: &ResourceInstance| {
+            self.included.as_ref().is_none_or(|included| included.left_over(&self.graph, address))
+        };
+        // Another provider than that of the block may be configured later.
+        let has_manager = |address: &ResourceInstance| {
+            self.state.provider(address, None).is_some_and(|config| self.providers.configured(config).is_some())
+        };
+        let place = self.world.resource_address(module, at);
+        let lost = self.lost(module, at).unwrap_or_default();
+        lost.into_keys().map(|key| place.instance(key)).filter(is_chosen).filter(has_manager).collect()
+    }
+
+    /// Shows one of them as it is now; none where it is gone.
+    pub(super) fn show_lost(&mut self, address: &ResourceInstance, object: Option<Value>) {
+        if let Some((module, resource)) = self.lost.get(address) {
+            self.world.module_mut(*module).resources[*resource as usize].show_lost(&address.key, object);
+        }
+    }
+
     /// The objects that a resource has lost and keeps. None where all is done that the block says.
-    fn lost(&self, module: ModuleId, at: u32) -> Option<Vec<(InstanceKey, Value)>> {
+    fn lost(&self, module: ModuleId, at: u32) -> Option<BTreeMap<InstanceKey, Value>> {
         let leaves_objects = match self.options.mode {
             Mode::RefreshOnly => true,
             Mode::Normal => self.included.is_some(),
             Mode::Destroy => false,
         };
         let data = self.world.module(module);
-        let (address, _) = self.world.static_module(module).config.resources.get_index(at as usize)?;
+        let place = self.world.resource_address(module, at);
         let template = self.templates.resource(data.of, at)?;
-        if !leaves_objects || address.mode != ResourceMode::Managed {
+        if !leaves_objects || place.resource.mode != ResourceMode::Managed {
             return None;
         }
-        let place = address.absolute(data.address.clone());
         let stays = |key: &InstanceKey| {
             let included = self.included.as_ref().filter(|_| self.options.mode == Mode::Normal);
             included.is_none_or(|included| !included.left_over(&self.graph, &place.instance(key.clone())))

@@ -281,8 +281,13 @@ impl Planner<'_> {
             }
             self.note_change(&subject, draft);
         }
-        if let Some(instance) = subject.instance {
-            self.end_instance(instance, outcome);
+        match subject.instance {
+            Some(instance) => self.end_instance(instance, outcome),
+            None if subject.deposed.is_none() => {
+                self.show_lost(&subject.address, value);
+                self.end_lost(&subject.address, outcome);
+            }
+            None => {}
         }
     }
 

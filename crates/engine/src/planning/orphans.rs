@@ -6,6 +6,7 @@ use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode, ModulePat
 use groma_config::RemovedFrom;
 use groma_diagnostics::Span;
 use groma_hcl::ExpressionKind;
+use groma_provider::{Checked, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
 use super::conversation::{Conversation, Parting, Prevention, Purpose};
@@ -52,7 +53,7 @@ impl Planner<'_> {
                 forgotten_data.push(address);
                 continue;
             }
-            if view.record.current.is_some() {
+            if view.record.current.is_some() && !self.lost.contains_key(&address) {
                 found.push((address.clone(), None));
             }
             found.extend(view.record.deposed.keys().map(|key| (address.clone(), Some(key.clone()))));
@@ -118,39 +119,44 @@ impl Planner<'_> {
     }
 
     pub(super) async fn start_orphan(&mut self, address: ResourceInstance, deposed: Option<DeposedKey>) {
-        let Some(record) = self.state.object(&address, deposed.as_ref()).cloned() else { return };
-        let Some(config) = self.state.provider(&address, deposed.as_ref()).cloned() else { return };
-        let left = self.waiting.reason(&config).filter(|_| !self.is_forgotten(&address));
-        if let Some(reason) = left.filter(|_| self.waiting.is_unready(&config)) {
-            return self.leave_orphan(address, deposed, config, reason);
+        let Some((left_over, reason)) = self.left_over(&address, deposed) else {
+            return self.end_lost(&address, Outcome::Done);
+        };
+        let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
+        if self.options.mode == Mode::Normal && self.is_forgotten(&address) {
+            return self.forget(subject, talk, reason).await;
         }
-        let Some(provider) = self.providers.configured(&config) else {
-            if self.is_beside_error {
-                // What keeps the provider from being configured may be among them.
-                return;
-            }
-            let problem = self.no_manager(&config, &address, Span::NONE);
-            self.evaluation.diagnostics.push(problem);
-            return;
-        };
-        let schema = match self.providers.schema(&config.provider, &address.resource, Span::NONE) {
-            Ok(schema) => schema,
-            Err(problems) => return self.evaluation.diagnostics.append(problems),
-        };
-        let reason = match (self.standing(&address), self.options.mode, &deposed) {
+        self.talk(hold(subject, talk)).await;
+    }
+
+    /// What there is to talk about with the provider of an object, and why it goes; nothing where that cannot be.
+    fn left_over(
+        &mut self,
+        address: &ResourceInstance,
+        deposed: Option<DeposedKey>,
+    ) -> Option<(LeftOver, Option<ActionReason>)> {
+        let record = self.state.object(address, deposed.as_ref()).cloned()?;
+        let config = self.state.provider(address, deposed.as_ref()).cloned()?;
+        let forget = self.is_forgotten(address);
+        let left = self.waiting.reason(&config).filter(|_| !forget);
+        if let Some(reason) = left.filter(|_| self.waiting.is_unready(&config)) {
+            self.leave_orphan(address.clone(), deposed, config, reason);
+            return None;
+        }
+        let (provider, schema) = self.manager_of_orphan(address, &config)?;
+        let reason = match (self.standing(address), self.options.mode, &deposed) {
             (Standing::Gone(reason), Mode::Normal, None) => Some(reason),
             _ => None,
         };
-        let forget = self.is_forgotten(&address);
-        let parting = self.parting(&address, &record);
-        let prevention = if deposed.is_none() { self.prevention(&address) } else { Prevention::None };
+        let parting = self.parting(address, &record);
+        let prevention = if deposed.is_none() { self.prevention(address) } else { Prevention::None };
         let purpose = match self.options.mode {
             Mode::RefreshOnly => Purpose::Look,
             Mode::Normal if forget => Purpose::Look,
             Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
         };
         let left_over = LeftOver {
-            address,
+            address: address.clone(),
             deposed,
             config: Arc::new(config),
             provider,
@@ -166,11 +172,30 @@ impl Planner<'_> {
             deferral: self.options.deferral,
             left,
         };
-        let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
-        if forget && self.options.mode == Mode::Normal {
-            return self.forget(subject, talk, reason).await;
+        Some((left_over, reason))
+    }
+
+    /// The provider of an object that has no block, and the schema of its type; says why there is none.
+    fn manager_of_orphan(
+        &mut self,
+        address: &ResourceInstance,
+        config: &ProviderConfig,
+    ) -> Option<(Arc<Checked>, Arc<Schema>)> {
+        let Some(provider) = self.providers.configured(config) else {
+            // Beside an error, what keeps the provider from being configured may be among what was told.
+            if !self.is_beside_error {
+                let problem = self.no_manager(config, address, Span::NONE);
+                self.evaluation.diagnostics.push(problem);
+            }
+            return None;
+        };
+        match self.providers.schema(&config.provider, &address.resource, Span::NONE) {
+            Ok(schema) => Some((provider, schema)),
+            Err(problems) => {
+                self.evaluation.diagnostics.append(problems);
+                None
+            }
         }
-        self.talk(hold(subject, talk)).await;
     }
 
     /// Leaves an object to a later run whose provider cannot even be asked.

@@ -93,6 +93,8 @@ pub(super) struct Planner<'a> {
     pub(super) told_before: HashSet<Instance>,
     /// The action blocks that were looked at.
     pub(super) actions: ActionBlocks,
+    /// Instances that a block has lost and that are looked at before its resource is through, with the resource.
+    pub(super) lost: HashMap<ResourceInstance, (ModuleId, u32)>,
     /// Instances that nothing changes but whose conditions could not be told.
     pub(super) undecided: Vec<ResourceInstance>,
     /// Whether any instance of a resource is updated or replaced, for those that are replaced for its sake: once it was visited it stays so.
@@ -180,6 +182,7 @@ impl<'a> Planner<'a> {
             deferred_invocations: Vec::new(),
             left_of: HashMap::new(),
             told_before: HashSet::new(),
+            lost: HashMap::new(),
             actions: ActionBlocks::with(parts.options.deferral),
             undecided: Vec::new(),
             acts: HashMap::new(),

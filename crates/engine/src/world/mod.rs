@@ -16,7 +16,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use groma_address::{ModuleInstance, Resource, ResourceInstance};
+use groma_address::{AbsResource, ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
 use groma_value::{Type, Value};
 
@@ -162,14 +162,15 @@ impl World {
 
     /// The address of an instance of a resource.
     pub fn instance_address(&self, module: ModuleId, resource: u32, position: usize) -> ResourceInstance {
+        let key = self.module(module).resources[resource as usize].expansion.key(position);
+        self.resource_address(module, resource).instance(key)
+    }
+
+    /// The address of a resource of a module instance.
+    pub fn resource_address(&self, module: ModuleId, resource: u32) -> AbsResource {
         let data = self.module(module);
         let config = &self.graph.module(data.of).config;
-        let key = data.resources[resource as usize].expansion.key(position);
-        ResourceInstance {
-            module: data.address.clone(),
-            resource: config.resources[resource as usize].address.clone(),
-            key,
-        }
+        config.resources[resource as usize].address.absolute(data.address.clone())
     }
 
     /// The steps of the address of a resource's instance whose keys are not known: those of the modules from 0, and that of

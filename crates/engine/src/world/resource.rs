@@ -1,6 +1,7 @@
 //! A resource in one module instance, with the objects of its instances.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 use groma_address::{InstanceKey, Name};
 use groma_value::{Type, Value};
@@ -17,8 +18,8 @@ pub struct ResourceData {
     pub values: Vec<Option<Value>>,
     /// Whether an instance is going to change.
     pub pending: bool,
-    /// Where instances are left as they are: the objects of those that the block has lost, in the order of their keys.
-    pub(super) lost: Option<Box<[(InstanceKey, Value)]>>,
+    /// Where instances are left as they are: the objects of those that the block has lost.
+    pub(super) lost: Option<BTreeMap<InstanceKey, Value>>,
     pub(super) whole: OnceCell<Value>,
     pub(super) marker: Option<Box<Marker>>,
     /// What there is where it is switched off, if it can be.
@@ -44,8 +45,18 @@ impl ResourceData {
 
     /// Has the name of the resource mean what there is: the instances that have a value, and the objects `lost`, of instances that the block has
     /// lost and that stay where they are.
-    pub fn show_what_there_is(&mut self, lost: Vec<(InstanceKey, Value)>) {
-        self.lost = Some(lost.into());
+    pub fn show_what_there_is(&mut self, lost: BTreeMap<InstanceKey, Value>) {
+        self.lost = Some(lost);
+        self.whole = OnceCell::new();
+    }
+
+    /// Shows one of the lost instances with this object; none takes it out.
+    pub fn show_lost(&mut self, key: &InstanceKey, object: Option<Value>) {
+        let Some(lost) = &mut self.lost else { return };
+        match object {
+            Some(object) => lost.insert(key.clone(), object),
+            None => lost.remove(key),
+        };
         self.whole = OnceCell::new();
     }
 
@@ -100,7 +111,7 @@ impl ResourceData {
         }
     }
 
-    fn names_there(&self, elements: &[(Name, Value)], lost: &[(InstanceKey, Value)]) -> Value {
+    fn names_there(&self, elements: &[(Name, Value)], lost: &BTreeMap<InstanceKey, Value>) -> Value {
         let of_block = elements.iter().zip(&self.values).filter_map(|((name, _), value)| Some((name, value.as_ref()?)));
         let lost = lost.iter().filter_map(|(key, object)| match key {
             InstanceKey::String(name) => Some((name, object)),
@@ -109,7 +120,7 @@ impl ResourceData {
         Value::object(of_block.chain(lost).map(|(name, object)| (name.clone(), object.clone())))
     }
 
-    fn numbers_there(&self, lost: &[(InstanceKey, Value)]) -> Value {
+    fn numbers_there(&self, lost: &BTreeMap<InstanceKey, Value>) -> Value {
         let of_block = (0_u64..).zip(&self.values).filter_map(|(number, value)| Some((number, value.as_ref()?)));
         let lost = lost.iter().filter_map(|(key, object)| match key {
             InstanceKey::Int(number) => Some((*number, object)),

@@ -1,9 +1,11 @@
 //! What the name of a resource means where a run leaves instances as they are: what there is, not what the block says.
 
 use groma_engine::Mode;
-use groma_value::{Kind, Value};
+use groma_provider::Attribute;
+use groma_scripted::{ResourceScript, Scripted};
+use groma_value::{Kind, Type, Value};
 
-use crate::support::{Project, errors};
+use crate::support::{Project, errors, object_with};
 
 /// A project in which what `before` says has been made, and that now says `after`.
 fn changed(before: &str, after: &str) -> Project {
@@ -85,4 +87,40 @@ fn beside_a_target_there_is_not_yet_what_nobody_named() {
         ["terraform_data.n[2]", "terraform_data.k[\"d\"]"].map(|text| text.parse().unwrap()).to_vec();
     let (_, kept) = outputs(&mut project);
     assert_eq!(kept, "a,b,c; a,b,d; none", "an instance that is not there leaves an output as it is");
+}
+
+/// They are looked at before whatever names them, and once.
+#[test]
+fn what_the_block_has_lost_is_seen_as_it_is_now() {
+    let main = |names: &str| {
+        format!(
+            "resource \"test_object\" \"k\" {{\n  for_each = toset([{names}])\n  name = each.key\n}}\noutput \"k\" {{\n  value = join(\",\", [for one in \
+             test_object.k : one.name])\n}}\n"
+        )
+    };
+    let scripted = Scripted::new("test")
+        .resource("test_object", ResourceScript::new(object_with("note", Attribute::optional(Type::String))));
+    let mut project = Project::with_test(&main(r#""a", "b", "c""#), scripted);
+    project.apply();
+    let world = project.provider().world().clone();
+    let ids = world.ids("test_object");
+    let is_of = |id: &&String, name: &str| {
+        let named = world.get("test_object", id).and_then(|object| object.attribute("name"));
+        named.is_some_and(|known| text(&known) == name)
+    };
+    let id_of = |name: &str| ids.iter().find(|id| is_of(id, name)).unwrap();
+    world.change("test_object", id_of("b"), "name", Value::string("changed"));
+    world.remove("test_object", id_of("c"));
+    project.rewrite(&main(r#""a""#));
+    project.options.mode = Mode::RefreshOnly;
+    project.provider().forget_calls();
+    let planned = project.plan();
+    assert_eq!(errors(&planned.diagnostics), Vec::<String>::new());
+    let plan = planned.plan.as_ref().unwrap();
+    assert_eq!(text(&plan.outputs[0].after), "a,changed");
+    assert_eq!(plan.drift.len(), 2);
+    let reads = project.provider().call_texts().iter().filter(|call| call.starts_with("read")).count();
+    assert_eq!(reads, 3);
+    assert_eq!(errors(&project.apply_plan(planned)), Vec::<String>::new());
+    assert_eq!(text(&project.state.outputs["k"].value), "a,changed");
 }
