@@ -5,6 +5,7 @@
 mod actions;
 mod circles;
 mod clerk;
+mod conditions;
 mod configured_functions;
 mod deferral;
 mod deferred_actions;
@@ -29,6 +30,7 @@ mod query;
 mod rules;
 mod static_references;
 mod support;
+mod targets;
 mod terraform_data;
 mod turns;
 mod what_providers_say;
