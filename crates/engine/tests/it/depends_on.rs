@@ -1,18 +1,26 @@
-//! What an entry of `depends_on` waits for: values and single outputs of modules, and all that these stand on.
+//! What things wait for: what they refer to, and the entries of `depends_on`, which may be values and single outputs of modules.
 
+use groma_engine::Mode;
 use groma_provider::Attribute;
-use groma_scripted::{DataScript, ResourceScript, Scripted};
+use groma_scripted::{DataScript, Operation, ResourceScript, Scripted};
 use groma_value::Type;
 
 use crate::support::{Project, found, object_with};
 
+const TEST: &str = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\n";
+
+fn script() -> ResourceScript {
+    ResourceScript::new(object_with("list", Attribute::optional(Type::list(Type::String))))
+}
+
 fn project(main: &str) -> Project {
-    let script = ResourceScript::new(object_with("list", Attribute::optional(Type::list(Type::String))));
+    project_of(main, script())
+}
+
+fn project_of(main: &str, script: ResourceScript) -> Project {
     let provider = Scripted::new("test").resource("test_object", script).data("test_found", DataScript::new(found()));
     Project::with_test(main, provider)
 }
-
-const TEST: &str = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\n";
 
 #[test]
 fn pl_07_data_waits_for_all_that_values_in_its_depends_on_stand_on() {
@@ -160,4 +168,148 @@ fn an_output_in_depends_on_stands_for_itself_not_for_its_module() {
         ]
     );
     assert!(project.plan().actions().is_empty());
+}
+
+#[test]
+fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_variables_pass_on() {
+    let text = |size: u32| {
+        format!(
+            r#"
+            resource "test_object" "a" {{
+              name = "a"
+              size = {size}
+            }}
+            locals {{ name = test_object.a.name }}
+            module "child" {{
+              source = "./child"
+              name   = test_object.a.name
+            }}
+            module "after" {{
+              source     = "./child"
+              name       = "fixed"
+              depends_on = [test_object.a]
+            }}
+            data "test_found" "direct" {{ name = test_object.a.name }}
+            data "test_found" "local" {{ name = local.name }}
+            data "test_found" "after" {{
+              name       = "fixed"
+              depends_on = [test_object.a]
+            }}
+            data "test_found" "chained" {{ name = data.test_found.direct.found }}
+            "#
+        )
+    };
+    let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nvariable \"name\" {}\n\
+                 data \"test_found\" \"in\" { name = var.name }\n";
+    let mut project = project(&text(1)).with("child/main.tf", child);
+    project.apply();
+    assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
+    project.rewrite(&text(2));
+    assert_eq!(
+        project.plan().actions(),
+        [
+            "data.test_found.after: read (read_because_dependency_pending)",
+            "data.test_found.chained: read (read_because_config_unknown)",
+            "data.test_found.direct: read (read_because_dependency_pending)",
+            "test_object.a: update",
+            "module.after.data.test_found.in: read (read_because_dependency_pending)",
+        ]
+    );
+    project.apply();
+    assert!(project.plan().actions().is_empty());
+}
+
+#[test]
+fn pl_07_data_waits_for_the_end_of_what_it_depends_on_too() {
+    let text = |count: u32, create_before_destroy: bool| {
+        format!(
+            r#"
+            resource "test_object" "a" {{
+              count = {count}
+              name  = "a${{count.index}}"
+            }}
+            module "child" {{
+              source = "./child"
+              count  = {count}
+            }}
+            data "test_found" "after" {{
+              name       = "after"
+              depends_on = [test_object.a]
+            }}
+            data "test_found" "direct" {{ name = "direct-${{length(test_object.a) > 0}}" }}
+            data "test_found" "module" {{
+              name       = "module"
+              depends_on = [module.child]
+            }}
+            resource "test_object" "b" {{
+              name       = "b-${{data.test_found.after.found}}-{count}"
+              depends_on = [test_object.a]
+              lifecycle {{ create_before_destroy = {create_before_destroy} }}
+            }}
+            "#
+        )
+    };
+    let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nresource \"test_object\" \"in\" { name = \"in\" }\n";
+    for create_before_destroy in [false, true] {
+        let mut project = project(&text(2, create_before_destroy)).with("child/main.tf", child);
+        project.apply();
+        assert!(project.plan().actions().is_empty());
+        project.rewrite(&text(1, create_before_destroy));
+        // What is replaced by an object that stands on the data, and created first, goes before what it stood on.
+        if create_before_destroy {
+            project.options.replace = vec!["test_object.b".parse().unwrap()];
+        }
+        let planned = project.plan();
+        let reads: Vec<String> = planned.actions().into_iter().filter(|action| action.starts_with("data.")).collect();
+        let wanted = ["after", "direct", "module"];
+        assert_eq!(reads, wanted.map(|name| format!("data.test_found.{name}: read (read_because_dependency_pending)")));
+        project.provider().forget_calls();
+        assert!(!project.apply_plan(planned).has_errors());
+        project.options.replace.clear();
+        let calls = project.provider().call_texts();
+        let place = |wanted: &str| calls.iter().position(|call| call.contains(wanted)).unwrap();
+        assert!(place("apply test_object in") < place("read-data test_found module"), "{calls:?}");
+        if !create_before_destroy {
+            assert!(place("apply test_object a1") < place("read-data test_found after"), "{calls:?}");
+            assert!(place("apply test_object a1") < place("read-data test_found direct"), "{calls:?}");
+        }
+        assert!(project.plan().actions().is_empty());
+    }
+}
+
+#[test]
+fn pl_28_references_and_depends_on_order_everything_across_modules() {
+    let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nvariable \"name\" {}\n\
+                 resource \"test_object\" \"in\" { name = var.name }\n\
+                 output \"id\" { value = test_object.in.id }\noutput \"fixed\" { value = \"fixed\" }\n";
+    let mut project = project_of(
+        r#"
+        resource "test_object" "last" {
+          name       = "last"
+          depends_on = [module.second]
+        }
+        module "second" {
+          source     = "./child"
+          name       = "second"
+          depends_on = [module.first]
+        }
+        module "first" {
+          source = "./child"
+          name   = "first ${test_object.start.id}"
+        }
+        resource "test_object" "start" { name = "start" }
+        "#,
+        script().delay(Operation::Apply, std::time::Duration::from_millis(20)),
+    )
+    .with("child/main.tf", child);
+    let applied = |project: &Project| -> Vec<String> {
+        let calls = project.provider().calls().into_iter().filter(|call| call.operation == Operation::Apply);
+        calls.map(|call| call.object).collect()
+    };
+    project.apply();
+    assert_eq!(applied(&project), ["start", "first test_object-1", "second", "last"]);
+    project.provider().forget_calls();
+    project.options.mode = Mode::Destroy;
+    project.apply();
+    assert_eq!(applied(&project), ["last", "second", "first test_object-1", "start"], "deletions go the other way");
 }
