@@ -104,7 +104,7 @@ pub fn check_references(module: &Module, expression: &Expression) -> Diagnostics
 /// What is wrong with a reference in a block of `module` whatever the values are. What `count`, `each` and `self` mean there is looked at
 /// elsewhere, and so is the evaluation of calls.
 pub fn check_reference(module: &Module, traversal: &Traversal) -> Option<Diagnostic> {
-    let place = Place { shelter: Shelter::Some, ..Place::repeated(true, true).with_self() };
+    let place = Place { shelter: Shelter::Some, ..Place::of_any_object() };
     walk::problem(module, traversal, &place)
 }
 

@@ -1,6 +1,7 @@
 //! What an expression may see at its place.
 
 use groma_address::{Name, Resource as ResourceAddress};
+use groma_hcl::Expression;
 use groma_lang::Shelter;
 
 /// The place of an expression: which of the objects with a limited range it may name.
@@ -24,8 +25,13 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Inside a block with these arguments.
-    pub(super) fn repeated(count: bool, each: bool) -> Self {
-        Self { count, each, ..Self::default() }
+    pub(super) fn repeated(count: Option<&Expression>, for_each: Option<&Expression>) -> Self {
+        Self { count: count.is_some(), each: for_each.is_some(), ..Self::default() }
+    }
+
+    /// Inside something of which it is not known which object it belongs to: `count`, `each` and `self` may mean something.
+    pub(super) fn of_any_object() -> Self {
+        Self { count: true, each: true, self_object: true, ..Self::default() }
     }
 
     /// The same, where `self` is known.

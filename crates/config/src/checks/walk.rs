@@ -45,7 +45,7 @@ pub(super) fn check(module: &Module, deep: &mut Vec<DeepReference>, diagnostics:
         walk.import(import);
     }
     for removed in &module.removed {
-        walk.provisioners(&removed.provisioners, &Place::repeated(true, true).with_self());
+        walk.provisioners(&removed.provisioners, &Place::of_any_object());
     }
     for action in module.actions.values() {
         walk.action(action);
@@ -72,7 +72,7 @@ pub(super) fn check_provider(
     diagnostics: &mut Diagnostics,
 ) {
     let mut walk = Walk { module, deep, diagnostics };
-    walk.body(&provider.body, &Place::repeated(false, provider.for_each.is_some()));
+    walk.body(&provider.body, &Place::repeated(None, provider.for_each.as_ref()));
 }
 
 /// The same in an expression that belongs to no block of `module`.
@@ -103,7 +103,7 @@ impl Walk<'_> {
         self.option(call.count.as_ref(), &nowhere);
         self.option(call.for_each.as_ref(), &nowhere);
         self.option(call.enabled.as_ref(), &nowhere);
-        let inside = Place::repeated(call.count.is_some(), call.for_each.is_some());
+        let inside = Place::repeated(call.count.as_ref(), call.for_each.as_ref());
         self.arguments(call, &inside);
         for passed in &call.providers {
             self.option(passed.parent.key.as_ref(), &inside);
@@ -166,7 +166,7 @@ impl Walk<'_> {
     }
 
     fn import(&mut self, import: &Import) {
-        let inside = Place::repeated(false, import.for_each.is_some());
+        let inside = Place::repeated(None, import.for_each.as_ref());
         self.option(import.for_each.as_ref(), &Place::default());
         match &import.identity {
             ImportIdentity::Id(expression) | ImportIdentity::Identity(expression) => {
@@ -193,7 +193,7 @@ impl Walk<'_> {
     fn action(&mut self, action: &ActionBlock) {
         self.option(action.count.as_ref(), &Place::default());
         self.option(action.for_each.as_ref(), &Place::default());
-        let inside = Place::repeated(action.count.is_some(), action.for_each.is_some());
+        let inside = Place::repeated(action.count.as_ref(), action.for_each.as_ref());
         if let Some(config) = &action.config {
             self.body(config, &inside);
         }
