@@ -49,11 +49,10 @@ impl Applier<'_> {
         let ends = |action| matches!(action, Action::Delete | Action::Forget);
         let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);
         let gone: HashSet<&ResourceInstance> = self.changes.iter().filter(gone).map(|change| &change.address).collect();
-        let managed = self.changes.iter().filter(|change| change.address.resource.mode == ResourceMode::Managed);
-        let blocks = managed.filter_map(|change| self.world.locate_block(&change.address));
+        let blocks = self.changes.iter().filter_map(|change| self.world.locate_block(&change.address));
         let mut lost: HashMap<(ModuleId, u32), BTreeMap<InstanceKey, Value>> =
             blocks.map(|at| (at, BTreeMap::new())).collect();
-        for view in self.state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Managed) {
+        for view in self.state.iter() {
             let address = view.address();
             let Some((module, resource)) = self.world.locate_block(&address) else { continue };
             let lost = lost.entry((module, resource)).or_default();

@@ -21,7 +21,8 @@ impl Planner<'_> {
 
     /// The instances that a resource has lost and that are looked at with those that it has, so that whoever names it sees them as they are now.
     pub(super) fn lost_to_look_at(&self, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
-        if self.options.mode != Mode::RefreshOnly {
+        let place = self.world.resource_address(module, at);
+        if self.options.mode != Mode::RefreshOnly || place.resource.mode != ResourceMode::Managed {
             return Vec::new();
         }
         let is_chosen = |address: &ResourceInstance| {
@@ -31,7 +32,6 @@ impl Planner<'_> {
         let has_manager = |address: &ResourceInstance| {
             self.state.provider(address, None).is_some_and(|config| self.providers.configured(config).is_some())
         };
-        let place = self.world.resource_address(module, at);
         let lost = self.lost(module, at).unwrap_or_default();
         lost.into_keys().map(|key| place.instance(key)).filter(is_chosen).filter(has_manager).collect()
     }
@@ -45,24 +45,25 @@ impl Planner<'_> {
 
     /// The objects that a resource has lost and keeps. None where all is done that the block says.
     fn lost(&self, module: ModuleId, at: u32) -> Option<BTreeMap<InstanceKey, Value>> {
-        let leaves_objects = match self.options.mode {
-            Mode::RefreshOnly => true,
-            Mode::Normal => self.included.is_some(),
-            Mode::Destroy => false,
-        };
         let data = self.world.module(module);
         let place = self.world.resource_address(module, at);
         let template = self.templates.resource(data.of, at)?;
-        if !leaves_objects || place.resource.mode != ResourceMode::Managed {
+        let is_only_looked_at = match (place.resource.mode, self.options.mode) {
+            (ResourceMode::Managed, Mode::RefreshOnly) => true,
+            (ResourceMode::Managed | ResourceMode::Data, Mode::Normal | Mode::RefreshOnly) => false,
+            (ResourceMode::Ephemeral | ResourceMode::List, _) | (_, Mode::Destroy) => return None,
+        };
+        if !is_only_looked_at && self.included.is_none() {
             return None;
         }
-        let stays = |key: &InstanceKey| {
-            let included = self.included.as_ref().filter(|_| self.options.mode == Mode::Normal);
-            included.is_none_or(|included| !included.left_over(&self.graph, &place.instance(key.clone())))
+        let is_beside = |key: &InstanceKey| {
+            let included = self.included.as_ref();
+            included.is_some_and(|included| !included.left_over(&self.graph, &place.instance(key.clone())))
         };
         let expansion = &data.resources[at as usize].expansion;
         let instances = self.state.resource(&place).into_iter().flat_map(|entry| entry.instances());
-        let lost = instances.filter(|(key, _)| expansion.position(key).is_none() && stays(key));
+        let lost =
+            instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_beside(key)));
         let objects = lost.filter_map(|(key, instance)| {
             let object = record::decode(&template.schema, instance.current.as_ref()?)?;
             Some((key.clone(), object))

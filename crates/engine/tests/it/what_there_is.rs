@@ -2,10 +2,10 @@
 
 use groma_engine::Mode;
 use groma_provider::Attribute;
-use groma_scripted::{ResourceScript, Scripted};
+use groma_scripted::{DataScript, ResourceScript, Scripted};
 use groma_value::{Kind, Type, Value};
 
-use crate::support::{Project, errors, object_with};
+use crate::support::{Project, errors, found, object_with};
 
 /// A project in which what `before` says has been made, and that now says `after`.
 fn changed(before: &str, after: &str) -> Project {
@@ -123,4 +123,24 @@ fn what_the_block_has_lost_is_seen_as_it_is_now() {
     assert_eq!(reads, 3);
     assert_eq!(errors(&project.apply_plan(planned)), Vec::<String>::new());
     assert_eq!(text(&project.state.outputs["k"].value), "a,changed");
+}
+
+#[test]
+fn data_that_nobody_named_is_as_the_state_has_it() {
+    let main = |count: u32| {
+        format!(
+            "data \"test_found\" \"d\" {{\n  count = {count}\n  name = \"a\"\n}}\noutput \"d\" {{\n  value = join(\",\", data.test_found.d[*].found)\n}}\n"
+        )
+    };
+    let data = DataScript::new(found()).returning(|_| vec![("found", Value::string("yes"))]);
+    let mut project = Project::with_test(&main(3), Scripted::new("test").data("test_found", data));
+    project.apply();
+    for count in [2, 4] {
+        project.rewrite(&main(count));
+        project.options.targets = vec!["data.test_found.d[1]".parse().unwrap()];
+        let planned = project.plan();
+        assert_eq!(text(&planned.plan.as_ref().unwrap().outputs[0].after), "yes,yes,yes", "with {count}");
+        assert_eq!(errors(&project.apply_plan(planned)), Vec::<String>::new());
+        assert_eq!(text(&project.state.outputs["d"].value), "yes,yes,yes", "with {count}");
+    }
 }
