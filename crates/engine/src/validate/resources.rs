@@ -47,7 +47,7 @@ impl Validator<'_> {
         let object = unknown_object(address.mode, &template);
         let data = &mut self.world.module_mut(module).resources[at as usize];
         data.expand(if is_repeated { Expansion::Abstract } else { Expansion::Single });
-        data.settle(0, object.clone());
+        data.settle(0, seen_by_others(resource, &object));
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         of_object(&mut self.evaluation, resource, &instance, &scope.with_self(&object));
         if failed || template.fit == Fit::Wrong {
@@ -151,6 +151,16 @@ fn unknown_object(mode: ResourceMode, template: &Template) -> Value {
             Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL)
         }
         ResourceMode::Managed | ResourceMode::Data => Value::unknown(template.schema.block.implied_type().clone()),
+    }
+}
+
+/// What others know of it. Of one of several instances it is not known whether it is there, so that nothing is wrong yet with what is made of it.
+fn seen_by_others(resource: &Resource, object: &Value) -> Value {
+    let lifecycle = &resource.lifecycle;
+    match (resource.count.as_ref().or(resource.for_each.as_ref()), &lifecycle.enabled) {
+        (Some(_), _) => Value::DYNAMIC.with_marks(object.marks()),
+        (None, Some(_)) => object.clone(),
+        (None, None) => object.not_null(),
     }
 }
 
