@@ -309,7 +309,11 @@ impl Walk<'_> {
     fn note_deep(&mut self, traversal: &Traversal, shelter: Shelter) {
         let Some((resource, steps)) = Binding::object_of(traversal) else { return };
         let inside = traversal.steps().len().saturating_sub(steps);
-        if inside > 1 || (inside > 0 && shelter == Shelter::Some) {
+        // What one of several instances is like is not known before there are any: it may not be there.
+        let is_repeated = |(_, block): (_, &Resource)| block.count.is_some() || block.for_each.is_some();
+        let may_be_passed_over =
+            || shelter == Shelter::Some || self.module.resources.get_index(resource as usize).is_some_and(is_repeated);
+        if inside > 1 || (inside > 0 && may_be_passed_over()) {
             let (module, traversal) = (self.module.path.clone(), traversal.clone());
             self.deep.push(DeepReference { module, resource, traversal, steps });
         }
