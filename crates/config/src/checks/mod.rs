@@ -32,6 +32,7 @@ use groma_hcl::{Expression, Traversal};
 use groma_lang::Shelter;
 
 use self::object::Place;
+use self::walk::Presence;
 use crate::configuration::{DeepReference, Soundness};
 use crate::model::Module;
 use crate::options::References;
@@ -54,11 +55,16 @@ pub(crate) fn check(
     let mut others = Diagnostics::new();
     // What is wrong inside a folder is said once, however many modules are made of it.
     let mut folders: HashSet<&Path> = HashSet::new();
+    let certain = certain_folders(root);
     let mut rest = vec![root];
     while let Some(module) = rest.pop() {
         if folders.insert(&module.directory) {
             if references == References::Checked {
-                walk::check(module, &mut deep, &mut names);
+                let presence = match certain.contains(&*module.directory) {
+                    true => Presence::Certain,
+                    false => Presence::Possible,
+                };
+                walk::check(module, presence, &mut deep, &mut names);
                 check_providers(module, used, &mut deep, &mut names);
             }
             refactoring::check(module, references, sources, &mut others);
@@ -92,6 +98,18 @@ pub(crate) fn check(
     diagnostics.append(names);
     diagnostics.append(others);
     (soundness, deep)
+}
+
+/// The folders of which modules are made whatever the values are.
+fn certain_folders(root: &Module) -> HashSet<&Path> {
+    let mut folders = HashSet::new();
+    let mut rest = vec![root];
+    while let Some(module) = rest.pop() {
+        folders.insert(&*module.directory);
+        let calls = module.calls.values().filter(|call| call.is_always_there());
+        rest.extend(calls.filter_map(|call| module.children.get(&call.name)).map(AsRef::as_ref));
+    }
+    folders
 }
 
 /// What is wrong with the names in an expression that somebody asks about in `module`, outside of all blocks.

@@ -16,8 +16,22 @@ use crate::model::{
     ProviderBlock, Provisioner, Resource,
 };
 
+/// Whether there are modules of a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Presence {
+    /// At least one, whatever the values are.
+    Certain,
+    /// Perhaps none.
+    Possible,
+}
+
 /// Checks all references in `module`. Those that only schemas can tell more about are noted.
-pub(super) fn check(module: &Module, deep: &mut Vec<DeepReference>, diagnostics: &mut Diagnostics) {
+pub(super) fn check(
+    module: &Module,
+    presence: Presence,
+    deep: &mut Vec<DeepReference>,
+    diagnostics: &mut Diagnostics,
+) {
     let mut walk = Walk { module, deep, diagnostics };
     let nowhere = Place::default();
     for local in module.locals.values() {
@@ -33,7 +47,7 @@ pub(super) fn check(module: &Module, deep: &mut Vec<DeepReference>, diagnostics:
         walk.depends_on(&output.depends_on);
     }
     for call in module.calls.values() {
-        walk.call(call);
+        walk.call(call, presence);
     }
     for resource in module.resources.values() {
         walk.resource(resource);
@@ -98,13 +112,18 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn call(&mut self, call: &ModuleCall) {
+    fn call(&mut self, call: &ModuleCall, presence: Presence) {
         let nowhere = Place::default();
         self.option(call.count.as_ref(), &nowhere);
         self.option(call.for_each.as_ref(), &nowhere);
         self.option(call.enabled.as_ref(), &nowhere);
         let inside = Place::repeated(call.count.as_ref(), call.for_each.as_ref());
-        self.arguments(call, &inside);
+        let arguments = match presence {
+            Presence::Certain if call.is_always_there() => inside,
+            // Naming an object of another repetition is wrong when there is an instance to give the argument to.
+            _ => Place { count: true, each: true, ..inside },
+        };
+        self.arguments(call, &arguments);
         for passed in &call.providers {
             self.option(passed.parent.key.as_ref(), &inside);
         }

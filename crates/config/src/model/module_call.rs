@@ -46,6 +46,11 @@ pub struct ModuleCall {
 impl ModuleCall {
     /// The meta-arguments of such a block that need not be there.
     pub const WORDS: &[&str] = &["count", "for_each", "providers", "depends_on", "version"];
+
+    /// Whether there is one instance, whatever the values are, wherever the calling module is.
+    pub fn is_always_there(&self) -> bool {
+        self.count.is_none() && self.for_each.is_none() && self.enabled.is_none()
+    }
 }
 
 /// Whose rules something follows where the two differ.

@@ -128,8 +128,12 @@ impl Validator<'_> {
         outcome
     }
 
-    /// Assertions are only looked at for mistakes: nothing is known that could decide them.
+    /// Assertions are only looked at for mistakes: nothing is known that could decide them. Terraform looks when it plans, so that none are wrong
+    /// of a module that is not there.
     fn check(&mut self, module: ModuleId, at: u32) -> Outcome {
+        if !self.world.is_always_there(module) {
+            return Outcome::Done;
+        }
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, check)) = config.checks.get_index(at as usize) else { return Outcome::Failed };
         let functions = Arc::clone(&self.evaluation.functions);
@@ -202,6 +206,10 @@ impl Validator<'_> {
         let repeated = call.count.is_some() || call.for_each.is_some();
         let expansion = if repeated { Expansion::Abstract } else { Expansion::Single };
         let instances = self.world.expand_call(module, at, expansion);
+        if !(call.is_always_there() && self.world.is_always_there(module)) {
+            // Whether an object of another repetition is wrong in the arguments is told where there is an instance.
+            instances.iter().for_each(|made| self.world.module_mut(*made).repetition = Repetition::Unknown);
+        }
         self.walk.expanded(&self.world, module, at, &instances);
         Outcome::Done
     }
