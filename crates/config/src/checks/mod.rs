@@ -6,6 +6,7 @@ mod calls;
 mod describe;
 pub(crate) mod discarded;
 mod misspelt;
+mod named;
 mod object;
 mod outputs;
 mod overrides;

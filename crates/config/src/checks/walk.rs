@@ -9,7 +9,7 @@ use groma_lang::{
 };
 
 use super::object::Place;
-use super::reference;
+use super::{named, reference};
 use crate::configuration::DeepReference;
 use crate::model::{
     ActionBlock, Condition, Connection, Import, ImportIdentity, Local, LocalProviderRef, Module, ModuleCall,
@@ -26,12 +26,7 @@ pub(super) enum Presence {
 }
 
 /// Checks all references in `module`. Those that only schemas can tell more about are noted.
-pub(super) fn check(
-    module: &Module,
-    presence: Presence,
-    deep: &mut Vec<DeepReference>,
-    diagnostics: &mut Diagnostics,
-) {
+pub(super) fn check(module: &Module, presence: Presence, deep: &mut Vec<DeepReference>, diagnostics: &mut Diagnostics) {
     let mut walk = Walk { module, deep, diagnostics };
     let nowhere = Place::default();
     for local in module.locals.values() {
@@ -44,7 +39,7 @@ pub(super) fn check(
     for output in module.outputs.values() {
         walk.expression(&output.expression, &nowhere);
         walk.conditions(&output.preconditions, &nowhere);
-        walk.depends_on(&output.depends_on);
+        named::depends_on(walk.module, &output.depends_on, walk.diagnostics);
     }
     for call in module.calls.values() {
         walk.call(call, presence);
@@ -127,7 +122,7 @@ impl Walk<'_> {
         for passed in &call.providers {
             self.option(passed.parent.key.as_ref(), &inside);
         }
-        self.depends_on(&call.depends_on);
+        named::depends_on(self.module, &call.depends_on, self.diagnostics);
     }
 
     /// The arguments of a call. Of one that the module does not take, that alone is said.
@@ -151,23 +146,24 @@ impl Walk<'_> {
             self.option(search.limit.as_ref(), &inside);
         }
         self.provider(resource.provider.as_ref(), &inside);
-        self.depends_on(&resource.depends_on);
+        named::depends_on(self.module, &resource.depends_on, self.diagnostics);
         let lifecycle = &resource.lifecycle;
         self.option(lifecycle.create_before_destroy.as_ref(), &inside);
         self.option(lifecycle.prevent_destroy.as_ref(), &inside);
         self.option(lifecycle.destroy.as_ref(), &inside);
         // Conditions name their own object with a message of their own.
         let condition = Place { argument_of: None, ..inside };
+        // What there is in an object is only asked when it changes.
         for trigger in &lifecycle.replace_triggered_by {
-            self.expression(trigger, &inside);
+            self.mentions(trigger, &inside, &mut |_, _, _| {});
         }
         self.conditions(&lifecycle.preconditions, &condition);
         self.conditions(&lifecycle.postconditions, &condition.with_self());
         for trigger in &lifecycle.action_triggers {
             self.option(trigger.condition.as_ref(), &condition);
-            trigger.actions.iter().for_each(|action| self.action_reference(action));
+            self.diagnostics.append(trigger.actions.iter().filter_map(|action| named::action(self.module, action)));
         }
-        self.connection(resource.connection.as_ref(), &inside.with_self());
+        self.connection(resource.used_connection(), &inside.with_self());
         self.provisioners(&resource.provisioners, &inside.with_self());
     }
 
@@ -219,33 +215,6 @@ impl Walk<'_> {
         self.provider(action.provider.as_ref(), &inside);
     }
 
-    /// `action.TYPE.NAME`, perhaps with a key, exists.
-    fn action_reference(&mut self, expression: &Expression) {
-        let named = match &expression.kind {
-            ExpressionKind::Index(index) => &index.source,
-            _ => expression,
-        };
-        let traversal = named.as_traversal();
-        let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, traversal.steps()));
-        let is_quoted = matches!(named.kind, ExpressionKind::String(_));
-        let summary = match names {
-            _ if is_quoted => "No actions specified",
-            Some(("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..])) => {
-                if self.module.actions.contains_key(&(type_name.clone(), name.clone())) {
-                    return;
-                }
-                "action_trigger actions references non-existent action"
-            }
-            Some(("action", _)) => "Invalid reference",
-            Some(("module", _)) => "Invalid reference to action outside this module",
-            Some(_) => "Invalid action argument inside action_triggers",
-            None => "No actions specified",
-        };
-        let detail =
-            "Each element of \"actions\" names an action block of this module, without quotes: action.TYPE.NAME.";
-        self.diagnostics.push(Diagnostic::error(summary, detail).at(expression.span));
-    }
-
     fn provider(&mut self, reference: Option<&LocalProviderRef>, place: &Place<'_>) {
         self.option(reference.and_then(|reference| reference.key.as_ref()), place);
     }
@@ -264,10 +233,20 @@ impl Walk<'_> {
     }
 
     fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
+        self.mentions(expression, place, &mut Self::note_deep);
+    }
+
+    /// What an expression mentions; `noted` is told the names and what is around each.
+    fn mentions(
+        &mut self,
+        expression: &Expression,
+        place: &Place<'_>,
+        noted: &mut dyn FnMut(&mut Self, &Traversal, Shelter),
+    ) {
         for_each_mention(expression, &mut |mention, around| match mention {
             Mention::Name(traversal) => {
                 self.traversal(traversal, &Place { bound: around.bound, shelter: around.shelter, ..*place });
-                self.note_deep(traversal, around.shelter);
+                noted(self, traversal, around.shelter);
             }
             Mention::Word(named, index) => self.word(named, index),
             Mention::Function(_) => {}
@@ -335,38 +314,6 @@ impl Walk<'_> {
         if inside > 1 || (inside > 0 && may_be_passed_over()) {
             let (module, traversal) = (self.module.path.clone(), traversal.clone());
             self.deep.push(DeepReference { module, resource, traversal, steps });
-        }
-    }
-
-    /// What `depends_on` names exists, and is named as a whole.
-    fn depends_on(&mut self, references: &[Traversal]) {
-        for traversal in references {
-            let referenced = match parse_reference(traversal) {
-                Ok(referenced) => referenced,
-                Err(_) if &*traversal.root.name == "action" => {
-                    let detail = "An action is invoked by what happens to a resource; nothing waits for it. Take it out of the list.";
-                    let problem = Diagnostic::error("Invalid depends_on Action Reference", detail);
-                    self.diagnostics.push(problem.at(traversal.span));
-                    continue;
-                }
-                Err(problem) => {
-                    self.diagnostics.push(problem);
-                    continue;
-                }
-            };
-            let mut whole = referenced.clone();
-            whole.rest.clear();
-            if let Some(problem) = reference::problem(self.module, &Place::default(), traversal, &whole) {
-                self.diagnostics.push(problem);
-            }
-            let (Reference::Resource(_), Some(first)) = (&referenced.target, referenced.rest.first()) else { continue };
-            self.diagnostics.push(
-                Diagnostic::error(
-                    "Invalid depends_on reference",
-                    "depends_on names whole objects, such as a resource or a module, not their attributes. Leave the attribute out.",
-                )
-                .at(first.span()),
-            );
         }
     }
 }

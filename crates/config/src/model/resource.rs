@@ -82,6 +82,11 @@ pub struct Search {
 }
 
 impl Resource {
+    /// How provisioners reach the object. Where there are none, nobody looks at the block.
+    pub fn used_connection(&self) -> Option<&Connection> {
+        self.connection.as_ref().filter(|_| !self.provisioners.is_empty())
+    }
+
     /// Where something is shown that is about the content of the block as a whole.
     pub fn beginning(&self) -> Span {
         self.search.as_ref().map_or_else(|| self.body.missing_item_span(), |search| search.beginning)

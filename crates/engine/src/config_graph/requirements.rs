@@ -287,7 +287,7 @@ impl<'a> Requirements<'a> {
                 self.body(module, &connection.body);
             }
         }
-        if let Some(connection) = &resource.connection {
+        if let Some(connection) = resource.used_connection() {
             self.body(module, &connection.body);
         }
     }

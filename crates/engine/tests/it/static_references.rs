@@ -128,3 +128,34 @@ fn collections_inside_of_dynamic_blocks_are_looked_at_even_where_there_is_no_ele
         }
     }
 }
+
+#[test]
+fn the_arguments_of_a_call_that_is_not_made_may_name_anything_of_a_repetition() {
+    let project = |count: u8| {
+        let main = format!("module \"m\" {{\n  source = \"./m\"\n  count  = {count}\n}}\n");
+        let called = "module \"arg\" {\n  source = \"./arg\"\n  x      = each.key\n}\n";
+        let project = Project::with_test(&main, object());
+        project.with("m/main.tf", called).with("m/arg/main.tf", "variable \"x\" {}\n")
+    };
+    let nothing: [String; 0] = [];
+    assert_eq!(errors(&project(0).validate()), nothing);
+    assert_eq!(project(0).plan().errors(), nothing);
+    assert_eq!(errors(&project(1).validate()), nothing);
+    assert_eq!(project(1).plan().errors(), ["Reference to \"each\" in context without for_each"]);
+}
+
+#[test]
+fn nobody_waits_for_what_a_connection_names_that_no_provisioner_has() {
+    let main = |more: &str| {
+        format!(
+            "resource \"test_object\" \"a\" {{\n  connection {{\n    host = test_object.b.name\n  }}\n{more}}}\n\
+             resource \"test_object\" \"b\" {{\n  name = test_object.a.name\n}}\n"
+        )
+    };
+    let told = |more: &str| errors(&Project::with_test(&main(more), object()).validate());
+    assert_eq!(told(""), Vec::<String>::new());
+    assert_eq!(
+        told("  provisioner \"local-exec\" {\n    command = \"true\"\n  }\n"),
+        ["Cycle: test_object.a, test_object.b"]
+    );
+}
