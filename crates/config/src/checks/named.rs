@@ -26,10 +26,17 @@ pub(super) fn depends_on(module: &Module, references: &[Traversal], diagnostics:
         };
         let mut whole = referenced.clone();
         whole.rest.clear();
+        // What comes of a module may be named by its output, and nobody asks for which instances.
+        let allowed = usize::from(matches!(referenced.target, Reference::Module(_)));
+        if allowed > 0 {
+            whole.key = None;
+        }
         diagnostics.append(reference::problem(module, &Place::default(), written, &whole));
-        let (Reference::Resource(_), Some(first)) = (&referenced.target, referenced.rest.first()) else { continue };
-        let detail = "depends_on names whole objects, such as a resource or a module, not their attributes. Leave the attribute out.";
-        diagnostics.push(Diagnostic::error("Invalid depends_on reference", detail).at(first.span()));
+        if let Some(step) = referenced.rest.get(allowed) {
+            let detail =
+                "depends_on names whole objects, such as a resource or a module, not what is in them. Leave this out.";
+            diagnostics.push(Diagnostic::error("Invalid depends_on reference", detail).at(step.span()));
+        }
     }
 }
 

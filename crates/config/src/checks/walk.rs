@@ -233,7 +233,11 @@ impl Walk<'_> {
     }
 
     fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
-        self.mentions(expression, place, &mut Self::note_deep);
+        // The conditions of checks may not be evaluated before a plan.
+        let of_check = place.check.map(|_| Shelter::Some);
+        self.mentions(expression, place, &mut |walk, traversal, shelter| {
+            walk.note_deep(traversal, of_check.unwrap_or(shelter));
+        });
     }
 
     /// What an expression mentions; `noted` is told the names and what is around each.

@@ -128,17 +128,18 @@ impl Validator<'_> {
         outcome
     }
 
-    /// Assertions are only looked at for mistakes: nothing is known that could decide them. Terraform looks when it plans, so that none are wrong
-    /// of a module that is not there.
+    /// Assertions are only looked at for mistakes: nothing is known that could decide them. Terraform looks at their conditions when it plans, so
+    /// that none are wrong of a module that is not there.
     fn check(&mut self, module: ModuleId, at: u32) -> Outcome {
-        if !self.world.is_always_there(module) {
-            return Outcome::Done;
-        }
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, check)) = config.checks.get_index(at as usize) else { return Outcome::Failed };
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions);
         for rule in &check.assertions {
+            if !self.world.is_always_there(module) {
+                self.evaluation.telling_value(&rule.error_message, &scope);
+                continue;
+            }
             // Whether it holds is not asked yet, nor what it is made of.
             let mut problems = Diagnostics::new();
             judge(Checkable::Check, rule, &scope, &mut problems);
