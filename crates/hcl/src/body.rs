@@ -83,7 +83,7 @@ pub struct Block {
     pub body: Body,
     /// From the kind to the last label.
     pub header: Span,
-    /// From the kind to the closing brace.
+    /// From the kind to the closing brace, in the JSON syntax from what is named of this block alone.
     pub span: Span,
 }
 

@@ -147,12 +147,17 @@ impl Unpacking<'_> {
     }
 
     fn block(&self, body: &Expression, around: &Expression) -> Block {
+        // The names before the last one, and an array, stand before other blocks as well.
+        let start = match &around.kind {
+            ExpressionKind::Tuple(_) => body.span,
+            _ => self.labels.last().map_or(self.kind.span, |label| label.span),
+        };
         Block {
             kind: self.kind.clone(),
             labels: self.labels.iter().cloned().collect(),
             body: Body::from_json(JsonBody::new(body.clone(), self.text)),
             header: beginning(around),
-            span: self.kind.span.to(body.span),
+            span: start.to(body.span),
         }
     }
 }
