@@ -70,6 +70,16 @@ pub(crate) fn constant_template(expression: &Expression) -> Result<Value, Diagno
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(value) }
 }
 
+/// As [`string_or`], where strings of the JSON syntax are templates.
+pub(super) fn template_or(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Name> {
+    let expression = &attribute.expression;
+    if syntax::is_invalid(expression) {
+        return None;
+    }
+    let text = fitting(constant_template(expression), &Type::String, Wrong { expression, summary }, decoding)?;
+    text.as_str().map(Name::from)
+}
+
 /// The text of a string argument, which null is not.
 pub(super) fn string(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Name> {
     let text = text(attribute, UNSUITABLE, decoding)?;
@@ -107,22 +117,29 @@ fn typed(expression: &Expression, ty: &Type, summary: &'static str, decoding: &m
     if syntax::is_invalid(expression) {
         return None;
     }
-    let value = match constant(expression) {
-        Ok(value) => value,
-        Err(diagnostics) => {
-            decoding.diagnostics.append(diagnostics);
-            return None;
-        }
-    };
-    match convert::convert(&value, ty) {
-        Ok(value) => Some(value),
-        Err(error) => {
-            let place = expression.start(decoding.sources);
-            decoding
-                .report(Diagnostic::error(summary, format!("This value does not fit: {}.", error.message)).at(place));
-            None
-        }
-    }
+    fitting(constant(expression), ty, Wrong { expression, summary }, decoding)
+}
+
+/// What is said of a value that does not fit.
+#[derive(Clone, Copy)]
+struct Wrong<'a> {
+    expression: &'a Expression,
+    summary: &'static str,
+}
+
+fn fitting(
+    value: Result<Value, Diagnostics>,
+    ty: &Type,
+    wrong: Wrong<'_>,
+    decoding: &mut Decoding<'_>,
+) -> Option<Value> {
+    let value = value.map_err(|diagnostics| decoding.diagnostics.append(diagnostics)).ok()?;
+    let fitting = convert::convert(&value, ty).map_err(|error| {
+        let place = wrong.expression.start(decoding.sources);
+        let detail = format!("This value does not fit: {}.", error.message);
+        decoding.report(Diagnostic::error(wrong.summary, detail).at(place));
+    });
+    fitting.ok()
 }
 
 /// Reports an expression that is constant already and no truth value; others are for later.

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use groma_diagnostics::Diagnostic;
-use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ExpressionKind, ObjectItem};
+use groma_hcl::{Attribute, Block, BodySchema, Content, Expression, ObjectItem};
 
 use super::context::{Decoding, Dialect};
 use super::meta::{duplicate_lifecycle, expression_of};
@@ -51,7 +51,7 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
     let is_lost = arguments.any(|attribute| decoding.unparsed.is_in(attribute.expression.span));
     let source_argument = content.get("source").filter(|_| !is_lost);
     // OpenTofu takes null for a version that is not written.
-    let is_version = |attribute: &&Attribute| !is_lost && !matches!(attribute.expression.kind, ExpressionKind::Null);
+    let is_version = |attribute: &&Attribute| !is_lost && !is_null(&attribute.expression);
     let version_argument = content.get("version").filter(is_version);
     let source = source_argument.and_then(|attribute| constant_source(attribute, version_argument, decoding));
     let version = match version_argument {
@@ -104,6 +104,10 @@ fn is_constant(expression: &Expression) -> bool {
     literal::constant_template(expression).is_ok()
 }
 
+fn is_null(expression: &Expression) -> bool {
+    literal::constant_template(expression).is_ok_and(|value| value.is_null())
+}
+
 /// The source, unless it has to wait for variables to be known.
 fn constant_source(
     attribute: &Attribute,
@@ -114,10 +118,10 @@ fn constant_source(
         return None;
     }
     const WRONG: &str = "Incorrect value type";
-    if attribute.expression.kind == ExpressionKind::Null {
+    if is_null(&attribute.expression) {
         decoding.error(attribute.expression.span, WRONG, "A module comes from somewhere: write its source as a text.");
     }
-    let text = literal::string_or(attribute, WRONG, decoding)?;
+    let text = literal::template_or(attribute, WRONG, decoding)?;
     match ModuleSource::parse(&text) {
         Ok(source) => Some(source),
         Err(detail) => {

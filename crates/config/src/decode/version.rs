@@ -48,7 +48,7 @@ pub(super) fn of_provider(attribute: &Attribute, decoding: &mut Decoding<'_>) ->
 
 /// The `version` argument of a module call.
 pub(super) fn of_module(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
-    let text = literal::string_or(attribute, "Incorrect value type", decoding)?;
+    let text = literal::template_or(attribute, "Incorrect value type", decoding)?;
     parse_constraints(&text, attribute.expression.span, decoding)
 }
 
