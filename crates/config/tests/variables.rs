@@ -108,6 +108,18 @@ fn text_is_a_string_or_an_expression_depending_on_the_type() {
 }
 
 #[test]
+fn a_space_behind_the_equals_sign_belongs_to_the_value() {
+    let declaration = format!("{DECLARATION}variable \"list\" {{\n  type = list(string)\n}}\n");
+    let (values, problems) = resolve(&declaration, &[], &[var("x= spaced"), var("list= [\"a\"]")]);
+    assert_eq!(problems, "");
+    let value = |name: &str| values.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone()).unwrap();
+    assert_eq!(value("x").as_str().map(|text| text.to_string()).as_deref(), Some(" spaced"));
+    assert_eq!(value("list"), Value::list(groma_value::Type::String, vec![Value::string("a")]));
+    let (_, problems) = resolve(DECLARATION, &[], &[var("x =spaced")]);
+    assert!(problems.contains("Invalid -var option"), "{problems}");
+}
+
+#[test]
 fn null_means_the_default_where_null_is_not_allowed() {
     let text = "variable \"a\" {\n  default  = 1\n  nullable = false\n}\nvariable \"b\" {\n  default = 1\n}\n-- terraform.tfvars --\na = null\nb = null\n";
     let (values, problems) = resolve(text, &[], &[]);

@@ -133,11 +133,11 @@ impl Collector<'_> {
             ));
             return;
         };
-        if name.ends_with(' ') || text.starts_with(' ') {
+        if name.ends_with(' ') {
             self.diagnostics.push(Diagnostic::error(
                 "Invalid -var option",
                 format!(
-                    "The option for {:?} has a space beside its equals sign. Remove it: -var=\"name=value\".",
+                    "The option for {:?} has a space before its equals sign. Remove it: -var=\"name=value\".",
                     name.trim()
                 ),
             ));
