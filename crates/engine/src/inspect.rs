@@ -116,21 +116,7 @@ impl Inspector<'_> {
             | NodeKind::CallEnd(_) => {}
         }
         let told = std::mem::take(&mut self.evaluation.diagnostics);
-        if self.waits_for_a_value(visit) {
-            return;
-        }
         self.mistakes.extend(told.into_iter().filter(Diagnostic::is_error));
-    }
-
-    /// Whether this is a variable that nobody has given a value: for looking it is just not known.
-    fn waits_for_a_value(&self, visit: Visit) -> bool {
-        let module = self.world.static_module(visit.module);
-        let NodeKind::Variable(at) = module.kind(visit.node) else { return false };
-        let variable = module.config.variables.get_index(at as usize);
-        visit.module == ModuleId::ROOT
-            && variable.is_some_and(|(name, variable)| {
-                variable.default_value().is_none() && !self.evaluation.inputs.contains_key(name)
-            })
     }
 
     fn expand_call(&mut self, walk: &mut Walk, module: ModuleId, at: u32) {

@@ -141,6 +141,9 @@ pub struct Console {
     /// Write the answers to this file too, as JSON messages
     #[arg(long, value_name = "FILE")]
     pub json_into: Option<PathBuf>,
+    /// -input=false never asks
+    #[arg(long)]
+    pub input: Option<Flag>,
     /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,

@@ -105,6 +105,23 @@ fn what_will_have_another_value_is_not_known_with_plan() {
 }
 
 #[test]
+fn a_variable_that_nobody_has_given_a_value_is_not_known_but_of_its_type() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"ports\" {\n  type = list(number)\n}\nvariable \"any\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.ports\n}\n",
+    );
+    let asked = "type(var.ports)\nvar.any\ntype([for port in var.ports : { port = port }])\n";
+    for arguments in [&["console", "-input=false"][..], &["console", "-plan"]] {
+        let ran = folder.run_with_input(arguments, asked);
+        assert_eq!((ran.code, &*ran.err), (0, ""), "{arguments:?}");
+        assert_eq!(ran.out, "list(number)\n(known after apply)\ndynamic\n", "{arguments:?}");
+    }
+    let ran = folder.run_with_input(&["console", "-plan"], "type(terraform_data.a.input)\n");
+    assert_eq!(ran.out, "list(number)\n");
+}
+
+#[test]
 fn a_name_means_in_the_console_what_it_means_in_a_block() {
     let folder = folder();
     let problems = |text: &str| {

@@ -10,7 +10,7 @@ use super::completion::Words;
 use super::unfinished::goes_on;
 
 /// The source of expressions.
-pub(super) enum Input<'a> {
+pub(super) enum Source<'a> {
     /// Somebody types.
     Prompt(Box<Prompt<'a>>),
     /// Standard input as it comes.
@@ -39,7 +39,7 @@ pub(super) enum Next {
     End,
 }
 
-impl<'a> Input<'a> {
+impl<'a> Source<'a> {
     /// A prompt that completes `words`.
     ///
     /// # Errors

@@ -6,26 +6,33 @@ mod unfinished;
 
 use std::sync::Arc;
 
+use groma_address::Name;
 use groma_config::{Module, check_references};
-use groma_diagnostics::Diagnostic;
-use groma_engine::PlanOptions;
+use groma_diagnostics::{Diagnostic, Span};
 use groma_engine::hooks::Silent;
+use groma_engine::{Input, PlanOptions};
 use groma_hcl::parse_expression;
 use groma_lang::Scope;
+use groma_value::Value;
+use indexmap::IndexMap;
 
-use super::backend::{Elsewhere, state_paths};
+use super::backend::{Elsewhere, state_paths, unless_off};
 use super::configuration::load_to_look;
 use super::context::Context;
 use super::operation::{look_at_state, quiet_run as new_run};
 use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::{Console, Flag};
+use crate::settings::Questions;
 use crate::views::json::Message;
 use completion::Words;
-use input::{Input, Lines, Next};
+use input::{Lines, Next, Source};
 
 pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     context.view(&arguments.view);
+    if !unless_off(arguments.input) {
+        context.settings.questions = Questions::Forbidden;
+    }
     if let Some(path) = &arguments.json_into {
         context.speak_into(path)?;
     }
@@ -33,8 +40,9 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     context.tell_deprecations(&configuration);
     let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
     let paths = state_paths(context, &configuration.root, elsewhere)?;
-    let (inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
+    let (mut inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
     warnings.append(problems);
+    leave_open(&configuration.root, &mut inputs);
     let state = look_at_state(context, paths)?;
     let root = Arc::clone(&configuration.root);
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
@@ -58,13 +66,21 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let scope = inspection.scope();
     let asked = Asked { module: &root, scope: &scope };
     let mut input = match context.streams.input_is_terminal {
-        true => Input::prompt(Words::of(&asked))
+        true => Source::prompt(Words::of(&asked))
             .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?,
-        false => Input::Pipe,
+        false => Source::Pipe,
     };
     let outcome = converse(context, &asked, &mut input);
     run.leave();
     outcome
+}
+
+/// For looking, a variable that nobody has given a value is just not known.
+fn leave_open(root: &Module, inputs: &mut IndexMap<Name, Input>) {
+    for (name, variable) in root.variables.iter().filter(|(_, variable)| variable.is_required()) {
+        let value = || Value::unknown(variable.constraint.ty.clone());
+        inputs.entry(name.clone()).or_insert_with(|| Input { value: value(), span: Span::NONE });
+    }
 }
 
 /// What expressions are about.
@@ -74,7 +90,7 @@ struct Asked<'a> {
 }
 
 /// Answers until there is no more; where nobody is there to try again, the first mistake is the end.
-fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Input<'_>) -> Outcome {
+fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>) -> Outcome {
     loop {
         let text = match input.next() {
             Next::Text(text) => text,
