@@ -32,6 +32,6 @@ pub use lock_file::{LockFile, LockedProvider};
 pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;
 pub use module_source::{ModuleSource, Package, RegistryModule};
-pub use options::{LoadOptions, Queries, References, TestFolder};
+pub use options::{Calls, LoadOptions, Queries, References, TestFolder};
 pub use providers::{MissingProvider, ProviderKey, ProviderRequirement, ProviderUse, module_requirements};
 pub use source::{DiskFiles, Entry, Files, MemoryFiles};

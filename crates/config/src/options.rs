@@ -33,6 +33,16 @@ pub enum References {
     LeftAlone,
 }
 
+/// Whether the modules that the root module calls are part of the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calls {
+    /// They are read.
+    #[default]
+    Followed,
+    /// They are left alone, for whoever only wants to know what the root module says.
+    LeftAlone,
+}
+
 /// Where files of tests are, beside those next to the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TestFolder {
@@ -78,6 +88,8 @@ pub struct LoadOptions {
     pub key_network: Option<Arc<dyn Network>>,
     /// Whether query files count.
     pub queries: Queries,
+    /// Whether called modules count.
+    pub calls: Calls,
     /// Where files of tests are, for whoever has to do with them.
     pub tests: Option<TestFolder>,
     /// Whether the names in expressions are looked up.
@@ -99,6 +111,7 @@ impl Default for LoadOptions {
             encryption: None,
             key_network: None,
             queries: Queries::default(),
+            calls: Calls::default(),
             tests: None,
             references: References::default(),
         }

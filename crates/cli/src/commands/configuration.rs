@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_config::variables::VariableSources;
 use groma_config::{
-    Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
+    Calls, Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
     ModuleRequest, Queries, References, Soundness, TestFolder, UNSUPPORTED_BACKEND, has_test_files, load, load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics};
@@ -218,22 +218,23 @@ pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Dia
     loaded(context, &options, &DiskFiles::new("."))
 }
 
-/// The configuration as far as it says where the state is: called modules that are not installed do not matter for that, nor what
-/// expressions name. For commands that look at the state.
+/// The root module, which says where the state is: what it calls does not matter for that, nor what expressions name. For commands
+/// that look at the state.
 pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
     check_options_given(context)?;
-    load_where_state_is(context)
+    load_where_state_is(context, Calls::LeftAlone)
 }
 
-/// The same for commands that change the state or hand it out, which are as strict as plans with the values of variables.
+/// The configuration as far as it says so, without modules that are not installed. For commands that change the state or hand it
+/// out, which are as strict as plans with the values of variables.
 pub(super) fn load_to_change_state(context: &Context) -> Result<Configuration, Diagnostics> {
-    let configuration = load_where_state_is(context)?;
+    let configuration = load_where_state_is(context, Calls::Followed)?;
     check_given(context, &configuration.root)?;
     Ok(configuration)
 }
 
-fn load_where_state_is(context: &Context) -> Result<Configuration, Diagnostics> {
-    let options = LoadOptions { references: References::OfBackend, ..load_options(context) };
+fn load_where_state_is(context: &Context, calls: Calls) -> Result<Configuration, Diagnostics> {
+    let options = LoadOptions { references: References::OfBackend, calls, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let manifest = ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default();
     let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };

@@ -372,6 +372,27 @@ fn a_state_without_a_lineage_is_pushed_as_it_is() {
 }
 
 #[test]
+fn what_the_state_says_is_told_although_a_called_module_is_wrong() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\noutput \"o\" {\n  value = 1\n}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write(
+        "call.tf",
+        "variable \"where\" {\n  const = true\n}\nmodule \"m\" {\n  source = \"./${var.where}\"\n}\n",
+    );
+    folder.write("m/main.tf", "nonsense {\n");
+    for where_it_is in ["m", "nowhere"] {
+        folder.write("call.auto.tfvars", &format!("where = {where_it_is:?}\n"));
+        folder.fails(&["validate"]);
+        assert_eq!(folder.ok(&["output", "-raw", "o"]), "1");
+        assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
+        assert!(folder.ok(&["state", "show", "terraform_data.a"]).contains("terraform_data.a"));
+        assert!(folder.ok(&["show"]).contains("terraform_data.a"));
+        assert_eq!(folder.ok(&["workspace", "list"]), "* default\n\n");
+    }
+}
+
+#[test]
 fn what_the_state_says_is_told_although_modules_are_not_installed() {
     let folder = Folder::new();
     let resource = "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\noutput \"o\" {\n  value = \"v\"\n}\n";

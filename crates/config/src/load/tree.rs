@@ -17,6 +17,7 @@ use super::root_values::RootValues;
 use crate::decode::{Dialect, constant_template, versionless};
 use crate::model::{Encryption, Module, ModuleCall, RunModule};
 use crate::module_source::ModuleSource;
+use crate::options::Calls;
 use crate::source::display;
 use crate::version::Constraints;
 
@@ -132,6 +133,9 @@ impl Builder<'_, '_> {
 
     /// What is below `module`, the one at `path`; `above` are the folders from the root module's to this one's.
     fn below(&mut self, module: &Module, path: &ModulePath, above: &mut Vec<PathBuf>, early: &Early<'_>) -> Below {
+        if self.reader.options.calls == Calls::LeftAlone {
+            return Below { calls: module.calls.clone(), children: IndexMap::new() };
+        }
         let mut below = Below::default();
         for (name, call) in &module.calls {
             let mut call = call.clone();
