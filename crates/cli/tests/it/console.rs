@@ -122,6 +122,27 @@ fn a_variable_that_nobody_has_given_a_value_is_not_known_but_of_its_type() {
 }
 
 #[test]
+fn what_a_plan_comes_to_before_it_fails_can_be_looked_at() {
+    let folder = Folder::new();
+    let of = |line: &str| format!("locals {{\n  fine = 1\n}}\nresource \"terraform_data\" \"a\" {{\n  {line}\n}}\n");
+    for (line, summary) in [
+        ("count = -1", "Invalid count argument"),
+        ("nonsense = 1", "Unsupported argument"),
+        (
+            "lifecycle {\n    precondition {\n      condition     = local.fine > 1\n      error_message = \"small\"\n    }\n  }",
+            "Resource precondition failed",
+        ),
+    ] {
+        folder.write("main.tf", &of(line));
+        let ran = folder.run_with_input(&["console", "-plan"], "local.fine + 1\n");
+        assert_eq!(ran.code, 0, "{line}: {}", ran.err);
+        assert_eq!(ran.err.matches("Error: ").count(), 1, "{line}: {}", ran.err);
+        assert!(ran.err.contains(summary), "{line}: {}", ran.err);
+        assert!(ran.out.contains("Due to the problems above") && ran.out.ends_with("2\n"), "{line}: {}", ran.out);
+    }
+}
+
+#[test]
 fn a_name_means_in_the_console_what_it_means_in_a_block() {
     let folder = folder();
     let problems = |text: &str| {

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use groma_address::Name;
 use groma_config::{Module, check_references};
-use groma_diagnostics::{Diagnostic, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_engine::hooks::Silent;
-use groma_engine::{Input, PlanOptions};
+use groma_engine::{Input, Inspection, PlanOptions, Run};
 use groma_hcl::parse_expression;
 use groma_lang::Scope;
+use groma_state::State;
 use groma_value::Value;
 use indexmap::IndexMap;
 
@@ -46,16 +47,11 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let state = look_at_state(context, paths)?;
     let root = Arc::clone(&configuration.root);
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
-    let inspection = if arguments.plan.is_some_and(Flag::is_on) {
-        let options = PlanOptions { inputs: inputs.clone(), ..PlanOptions::default() };
-        let (plan, problems) = run.plan(state, &options);
-        warnings.append(problems);
-        let Some(plan) = plan.filter(|plan| !plan.errored) else { return Err(warnings) };
-        run.inspect_plan(&plan, inputs)?
-    } else {
-        run.inspect(&state, inputs)?
+    let (inspection, problems) = match arguments.plan.is_some_and(Flag::is_on) {
+        true => inspect_plan(&mut run, state, inputs)?,
+        false => inspect(&mut run, &state, inputs)?,
     };
-    warnings.append(inspection.mistakes().iter().cloned());
+    warnings.append(problems);
     if warnings.has_errors() {
         warnings.push(Diagnostic::warning(
             "Due to the problems above, some expressions may produce unexpected results.",
@@ -73,6 +69,41 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let outcome = converse(context, &asked, &mut input);
     run.leave();
     outcome
+}
+
+/// What there is, with the mistakes in the values of the configuration.
+fn inspect(
+    run: &mut Run,
+    state: &State,
+    inputs: IndexMap<Name, Input>,
+) -> Result<(Inspection, Diagnostics), Diagnostics> {
+    let inspection = run.inspect(state, inputs)?;
+    let mistakes = inspection.mistakes().iter().cloned().collect();
+    Ok((inspection, mistakes))
+}
+
+/// What a plan comes to, as far as it comes, with what it says.
+fn inspect_plan(
+    run: &mut Run,
+    state: State,
+    inputs: IndexMap<Name, Input>,
+) -> Result<(Inspection, Diagnostics), Diagnostics> {
+    let options = PlanOptions { inputs: inputs.clone(), ..PlanOptions::default() };
+    let (plan, mut problems) = run.plan(state, &options);
+    let (inspection, mistakes) = match plan {
+        Some(plan) => {
+            let inspection = run.inspect_plan(&plan, inputs)?;
+            let mistakes = inspection.mistakes().iter().cloned().collect();
+            (inspection, mistakes)
+        }
+        // No block of a resource can be relied on: nothing is known of the objects.
+        None => inspect(run, &State::default(), inputs)?,
+    };
+    // They have been told where planning has failed.
+    if !problems.has_errors() {
+        problems.append(mistakes);
+    }
+    Ok((inspection, problems))
 }
 
 /// For looking, a variable that nobody has given a value is just not known.
