@@ -120,6 +120,18 @@ fn a_space_behind_the_equals_sign_belongs_to_the_value() {
 }
 
 #[test]
+fn a_named_file_of_json_may_have_any_name() {
+    let files = |name: &str, content: &str| format!("{DECLARATION}-- {name} --\n{content}\n");
+    let (values, problems) = resolve(&files("63", " { \"x\": \"json\" }"), &[], &[var_file("63")]);
+    assert_eq!(problems, "");
+    assert_eq!(values[0].1, Value::string("json"));
+    let (_, problems) = resolve(&files("63", "{ \"x\": }"), &[], &[var_file("63")]);
+    assert!(problems.contains("Missing JSON value"), "{problems}");
+    let (_, problems) = resolve(&files("terraform.tfvars", "{ \"x\": \"json\" }"), &[], &[]);
+    assert!(problems.contains("Argument or block definition required"), "{problems}");
+}
+
+#[test]
 fn null_means_the_default_where_null_is_not_allowed() {
     let text = "variable \"a\" {\n  default  = 1\n  nullable = false\n}\nvariable \"b\" {\n  default = 1\n}\n-- terraform.tfvars --\na = null\nb = null\n";
     let (values, problems) = resolve(text, &[], &[]);

@@ -24,9 +24,9 @@ pub(super) fn file(
     sources: &Sources,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(Name, Given)> {
-    let shown = display(path);
+    let origin = origin(display(path));
     let Some(file) = register(path, content, what, sources, diagnostics) else { return Vec::new() };
-    let (parsed, problems) = if shown.ends_with(".json") { parse_json_file(&file) } else { parse_file(&file) };
+    let (parsed, problems) = if is_json(&file, &origin) { parse_json_file(&file) } else { parse_file(&file) };
     let broken = problems.has_errors();
     diagnostics.append(problems);
     let (attributes, problems) = parsed.body.attributes();
@@ -34,7 +34,14 @@ pub(super) fn file(
     if !broken {
         diagnostics.append(problems);
     }
-    attributes.iter().map(|attribute| assignment(attribute, origin(shown.clone()))).collect()
+    attributes.iter().map(|attribute| assignment(attribute, origin.clone())).collect()
+}
+
+/// Whether the file is in the JSON syntax: its name says so, or it is one that somebody names, which a shell may call anything, and it
+/// begins as no other file does.
+fn is_json(file: &SourceFile, origin: &Origin) -> bool {
+    let is_named = matches!(origin, Origin::NamedFile(_));
+    file.name().ends_with(".json") || (is_named && file.text().trim_start().starts_with('{'))
 }
 
 fn register(
