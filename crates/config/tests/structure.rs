@@ -209,6 +209,51 @@ output "o" {
 }
 
 #[test]
+fn an_action_keeps_what_an_override_file_does_not_name() {
+    let root = only_root(
+        r#"
+action "example_note" "a" {
+  count    = 2
+  provider = example.west
+  config {
+    text = "base"
+    kept = true
+  }
+}
+action "example_note" "b" {
+  config {
+    text = "base"
+  }
+}
+provider "example" {
+  alias = "west"
+}
+-- a_override.tf --
+action "example_note" "a" {
+  config {
+    text = "changed"
+  }
+}
+action "example_note" "b" {
+  for_each = toset(["x"])
+}
+"#,
+    );
+    let action = |name: &str| &root.actions[&("example_note".into(), name.into())];
+    let config = |name: &str| {
+        let (mut arguments, _) = action(name).config.as_ref().unwrap().attributes();
+        arguments.sort_by_key(|argument| argument.name.name.clone());
+        let value = |expression| groma_lang::evaluate_constant(expression, &mut groma_diagnostics::Diagnostics::new());
+        arguments.iter().map(|argument| (argument.name.name.to_string(), value(&argument.expression))).collect::<Vec<_>>()
+    };
+    assert_eq!(config("a"), [("kept".to_owned(), Value::bool(true)), ("text".to_owned(), Value::string("changed"))]);
+    assert!(action("a").count.is_some());
+    assert_eq!(action("a").local_provider().alias.as_deref(), Some("west"));
+    assert_eq!(config("b"), [("text".to_owned(), Value::string("base"))]);
+    assert!(action("b").for_each.is_some());
+}
+
+#[test]
 fn refactoring_blocks_keep_their_addresses() {
     let root = only_root(
         r#"

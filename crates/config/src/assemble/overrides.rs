@@ -9,7 +9,7 @@ use indexmap::map::Entry;
 
 use super::assembly::Assembly;
 use crate::decode::{FileContent, OutputDraft, VariableDraft};
-use crate::model::{IgnoreChanges, Lifecycle, ModuleCall, Product, ProviderBlock, Resource};
+use crate::model::{ActionBlock, IgnoreChanges, Lifecycle, ModuleCall, Product, ProviderBlock, Resource};
 
 impl Assembly<'_> {
     /// Applies an override file.
@@ -28,9 +28,7 @@ impl Assembly<'_> {
         file.outputs.into_iter().for_each(|output| self.override_output(output));
         file.calls.into_iter().for_each(|call| self.override_call(call));
         file.resources.into_iter().for_each(|resource| self.override_resource(resource));
-        for action in file.actions {
-            self.module.actions.insert((action.type_name.clone(), action.name.clone()), action);
-        }
+        file.actions.into_iter().for_each(|action| self.override_action(action));
     }
 
     fn override_settings(&mut self, file: &FileContent) {
@@ -206,6 +204,20 @@ impl Assembly<'_> {
             override_lifecycle(Arc::make_mut(&mut base.lifecycle), &resource.lifecycle);
         }
         base.body = base.body.overridden_by(&resource.body);
+    }
+
+    fn override_action(&mut self, action: ActionBlock) {
+        let key = (action.type_name.clone(), action.name.clone());
+        let Some(base) = self.module.actions.get_mut(&key) else {
+            let what = format!("action {}.{}", action.type_name, action.name);
+            return self.nothing_to_override(action.span, "Missing resource to override", &what);
+        };
+        repeat(&mut base.count, &mut base.for_each, action.count, action.for_each);
+        replace(&mut base.provider, action.provider);
+        base.config = match (base.config.take(), action.config) {
+            (Some(base), Some(change)) => Some(base.overridden_by(&change)),
+            (base, change) => change.or(base),
+        };
     }
 
     fn refuse_depends_on(&mut self, depends_on: &[Traversal]) {
