@@ -130,8 +130,10 @@ impl ProviderAddress {
         };
         let hostname = normal_registry(host, source)?;
         Ok(Self {
-            // Terraform 0.13 wrote a single dash for providers whose namespace it did not know yet, all of the registry that was the default.
-            namespace: if namespace == UNTOLD_NAMESPACE && [DEFAULT_PROVIDER_HOST, default_host].contains(&&*hostname) {
+            // Who reads a state from before namespaces writes a single dash for them, all of the registry that is the default there.
+            namespace: if namespace == UNTOLD_NAMESPACE
+                && [DEFAULT_PROVIDER_HOST, OPENTOFU_PROVIDER_HOST, default_host].contains(&&*hostname)
+            {
                 namespace.into()
             } else {
                 normal_part(namespace, ProviderPart::Namespace, source)?

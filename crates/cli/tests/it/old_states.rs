@@ -103,3 +103,24 @@ fn a_provider_without_a_namespace_has_to_be_named_before_init() {
     // Only its provider can make values of what is stored.
     assert!(state.contains(r#""triggers.food": "meat""#), "{state}");
 }
+
+#[test]
+fn a_provider_without_a_namespace_in_the_state_of_opentofu_is_named_alike() {
+    let folder = Folder::new();
+    let state = r#"{
+        "version": 4, "terraform_version": "1.12.6", "serial": 3, "lineage": "savanna", "outputs": {},
+        "resources": [{
+            "mode": "managed", "type": "null_resource", "name": "lion",
+            "provider": "provider[\"registry.opentofu.org/-/null\"]",
+            "instances": [{ "schema_version": 0, "attributes": { "id": "4711", "triggers": null } }]
+        }]
+    }"#;
+    folder.write("terraform.tfstate", state).write("main.tf", "output \"size\" { value = \"big\" }");
+    assert_eq!(folder.ok(&["state", "list"]), "null_resource.lion\n");
+    folder.ok(&["state", "replace-provider", "-auto-approve", "registry.opentofu.org/-/null", "hashicorp/null"]);
+    assert!(
+        folder
+            .read("terraform.tfstate")
+            .contains(r#""provider": "provider[\"registry.terraform.io/hashicorp/null\"]""#)
+    );
+}
