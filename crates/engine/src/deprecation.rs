@@ -52,9 +52,8 @@ pub fn tell_inputs(root: &Module, inputs: &IndexMap<Name, Input>, diagnostics: &
         if let Some(message) = &variable.deprecated
             && inputs.get(&variable.name).is_some_and(|input| !input.value.is_null())
         {
-            let detail = format!("The configuration's authors advise against giving {:?}: {message}", variable.name);
-            diagnostics
-                .push(Diagnostic::warning(groma_config::DEPRECATED_VARIABLE, detail).at(variable.deprecated_span));
+            let warning = groma_config::deprecated_variable("configuration", &variable.name, message);
+            diagnostics.push(warning.at(variable.deprecated_span));
         }
     }
 }

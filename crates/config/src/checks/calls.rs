@@ -79,11 +79,13 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
 /// The summary of the warning that a variable got a value which should not get one any more.
 pub const DEPRECATED_VARIABLE: &str = "Deprecated variable got a value";
 
+/// That warning about the variable `name` of a module or configuration, with what its authors have to say, which may be nothing.
+pub fn deprecated_variable(of: &str, name: &str, message: &str) -> Diagnostic {
+    let advice = format!("The {of}'s authors advise against giving {name:?}");
+    let detail = if message.is_empty() { format!("{advice}.") } else { format!("{advice}: {message}") };
+    Diagnostic::warning(DEPRECATED_VARIABLE, detail)
+}
+
 fn deprecated(argument: &Attribute, message: &str) -> Diagnostic {
-    Diagnostic::warning(
-        DEPRECATED_VARIABLE,
-        format!("The module's authors advise against giving {:?}: {message}", argument.name.name),
-    )
-    .at(argument.expression.span)
-    .within(argument.span())
+    deprecated_variable("module", &argument.name.name, message).at(argument.expression.span).within(argument.span())
 }

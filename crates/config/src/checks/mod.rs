@@ -19,7 +19,7 @@ mod test_providers;
 mod walk;
 
 pub use backend::UNSUPPORTED_BACKEND;
-pub use calls::DEPRECATED_VARIABLE;
+pub use calls::{DEPRECATED_VARIABLE, deprecated_variable};
 pub use misspelt::unless_misspelt;
 pub use overrides::check_overrides;
 pub(crate) use reference::undeclared_value;

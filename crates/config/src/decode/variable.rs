@@ -79,7 +79,7 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
         nullable,
         constant,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
-        deprecated: content.get("deprecated").and_then(|attribute| deprecation(attribute, decoding)),
+        deprecated: content.get("deprecated").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated_span: content.get("deprecated").map(Attribute::span).unwrap_or_default(),
         validations,
         span: block.header,
@@ -102,11 +102,6 @@ fn check_own_reference(name: &Name, validation: &Condition, decoding: &mut Decod
             format!("The condition is about values of {name:?}, so it has to refer to var.{name}."),
         );
     }
-}
-
-/// A `deprecated` argument; an empty message deprecates nothing.
-pub(super) fn deprecation(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Name> {
-    literal::string(attribute, decoding).filter(|message| !message.trim().is_empty())
 }
 
 /// A `type` argument. The quoted types of Terraform 0.11 are refused with the way to write them now.
