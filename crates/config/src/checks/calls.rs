@@ -1,7 +1,7 @@
 //! Module calls against the variables of the modules they call.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, suggest};
-use groma_hcl::{Attribute, ExpressionKind};
+use groma_hcl::{Attribute, BodySchema, ExpressionKind};
 
 use super::discarded;
 use crate::decode::Dialect;
@@ -33,8 +33,11 @@ pub(super) fn check_discarded(module: &Module, sources: &Sources, diagnostics: &
 
 fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) {
     let (arguments, problems) = call.body.attributes();
-    let unsupported = |problem: Diagnostic| Diagnostic { summary: "Unsupported block type".to_owned(), ..problem };
-    diagnostics.append(problems.into_iter().map(unsupported));
+    if !problems.is_empty() {
+        let known = child.variables.keys().chain(arguments.iter().map(|argument| &argument.name.name));
+        let schema = known.fold(BodySchema::new(), |schema, name| schema.optional(name.clone()));
+        diagnostics.append(call.body.content(&schema).1);
+    }
     for variable in child.variables.values().filter(|variable| variable.is_required()) {
         if !arguments.iter().any(|argument| argument.name.name == variable.name) {
             diagnostics.push(
