@@ -244,7 +244,10 @@ action "example_note" "b" {
         let (mut arguments, _) = action(name).config.as_ref().unwrap().attributes();
         arguments.sort_by_key(|argument| argument.name.name.clone());
         let value = |expression| groma_lang::evaluate_constant(expression, &mut groma_diagnostics::Diagnostics::new());
-        arguments.iter().map(|argument| (argument.name.name.to_string(), value(&argument.expression))).collect::<Vec<_>>()
+        arguments
+            .iter()
+            .map(|argument| (argument.name.name.to_string(), value(&argument.expression)))
+            .collect::<Vec<_>>()
     };
     assert_eq!(config("a"), [("kept".to_owned(), Value::bool(true)), ("text".to_owned(), Value::string("changed"))]);
     assert!(action("a").count.is_some());

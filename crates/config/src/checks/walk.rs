@@ -50,8 +50,9 @@ pub(super) fn check(module: &Module, presence: Presence, deep: &mut Vec<DeepRefe
     for check in module.checks.values() {
         walk.conditions(&check.assertions, &nowhere.in_check(Some(&check.name)));
     }
-    for import in &module.imports {
-        walk.import(import);
+    // Those of called modules are ignored, with a warning.
+    if module.path.is_root() {
+        module.imports.iter().for_each(|import| walk.import(import));
     }
     for removed in &module.removed {
         walk.provisioners(&removed.provisioners, &Place::of_any_object());
