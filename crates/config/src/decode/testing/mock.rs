@@ -7,7 +7,7 @@ use groma_diagnostics::Span;
 use groma_hcl::{Block, Body, BodySchema, Content, Name};
 
 use super::{Seen, TestContent, overriding};
-use crate::decode::context::{Decoding, Dialect};
+use crate::decode::context::Decoding;
 use crate::decode::{literal, name, provider};
 use crate::model::{LocalProvider, Override};
 
@@ -53,10 +53,6 @@ pub(crate) fn mock_file(body: &Body, decoding: &mut Decoding<'_>) -> MockFile {
 pub(super) fn provider(block: &Block, found: &mut TestContent, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
     let label = block.labels.first()?;
     let content = decoding.content(&block.body, &PROVIDER);
-    if let (Dialect::Terraform, Some(attribute)) = (decoding.dialect, content.get("for_each")) {
-        let detail = "Terraform has mocked providers without \"for_each\"; OpenTofu has it in .tofutest.hcl files.";
-        decoding.error(attribute.name.span, "Unsupported argument", detail);
-    }
     if let Some(attribute) = content.get("override_during") {
         overriding::during(attribute, decoding);
     }
