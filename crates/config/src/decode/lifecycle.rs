@@ -190,7 +190,22 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
         decoding.error(element.span, "Invalid replace_triggered_by expression", detail);
         fine = false;
     }
+    if fine && !is_address(element) {
+        let detail = "Each element is a reference with nothing around it: TYPE.NAME, and a key or an attribute of it where wanted.";
+        decoding.error(element.span, "Invalid replace_triggered_by expression", detail);
+        fine = false;
+    }
     fine
+}
+
+/// Whether `element` is a reference and nothing around it, so that it says whose change counts.
+fn is_address(element: &Expression) -> bool {
+    match &element.kind {
+        ExpressionKind::Traversal(_) | ExpressionKind::Invalid => true,
+        ExpressionKind::Index(index) => is_address(&index.source),
+        ExpressionKind::Relative(relative) => is_address(&relative.source),
+        _ => false,
+    }
 }
 
 /// The key in the reference that `element` is, where it is neither a literal nor a plain reference.
