@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance, Target};
+use groma_config::variables::Origin;
 use groma_diagnostics::Span;
 use groma_provider::ClientCapabilities;
 use groma_value::Value;
@@ -27,8 +28,10 @@ pub enum Refresh {
 pub struct Input {
     /// The value as given, converted or not.
     pub value: Value,
-    /// Where it was given.
+    /// Where it is written, if that is in a file.
     pub span: Span,
+    /// What it comes from, where that is known.
+    pub origin: Option<Origin>,
 }
 
 /// What becomes of import blocks whose resource has no block.

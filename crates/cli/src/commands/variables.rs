@@ -1,7 +1,7 @@
 //! Values of the root module's variables, from everywhere they can come from.
 
 use groma_address::Name;
-use groma_config::variables::{VariableOption, VariableSources, check_options, collect};
+use groma_config::variables::{InputValue, VariableOption, VariableSources, check_options, collect};
 use groma_config::{DiskFiles, Module};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::Input;
@@ -59,8 +59,8 @@ pub(super) fn values(
     if diagnostics.has_errors() {
         return Err(diagnostics);
     }
-    let inputs = values.into_iter().map(|(name, value)| (name, Input { value: value.value, span: value.span }));
-    Ok((inputs.collect(), diagnostics))
+    let input = |given: InputValue| Input { value: given.value, span: given.span, origin: Some(given.origin) };
+    Ok((values.into_iter().map(|(name, value)| (name, input(value))).collect(), diagnostics))
 }
 
 /// What is wrong with the values given for the variables of `root`, for commands that need none of them: files that cannot be

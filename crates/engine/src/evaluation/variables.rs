@@ -1,9 +1,11 @@
 //! Input variables: what they are given, and the rules for that.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use groma_address::Name;
 use groma_config::Variable;
+use groma_config::variables::Origin;
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_hcl::Expression;
 use groma_lang::observing;
@@ -31,7 +33,9 @@ impl Evaluation {
             Some(caller) => self.argument(world, caller, module, name, variable.span),
         };
         let Some((given, span)) = given else { return Outcome::Failed };
-        let Some(value) = self.accept(variable, given, span) else { return Outcome::Failed };
+        let origin = self.inputs.get(name).and_then(|input| input.origin.clone());
+        let origin = origin.filter(|_| world.module(module).caller.is_none());
+        let Some(value) = self.accept(variable, given, span, origin.as_ref()) else { return Outcome::Failed };
         if !variable.ephemeral && value.deep_marks().is_ephemeral() {
             let detail = format!(
                 "The value is ephemeral, and the variable {:?} of the module is not: what it is given may be kept in the state. Declare it \
@@ -84,7 +88,13 @@ impl Evaluation {
     }
 
     /// A given value as the variable takes it; none where it does not, which is noted.
-    fn accept(&mut self, variable: &Variable, given: Option<Value>, span: Span) -> Option<Value> {
+    fn accept(
+        &mut self,
+        variable: &Variable,
+        given: Option<Value>,
+        span: Span,
+        origin: Option<&Origin>,
+    ) -> Option<Value> {
         let Some(given) = given else {
             let default = variable.default_value();
             if default.is_none() {
@@ -97,7 +107,14 @@ impl Evaluation {
         match variable.accept(&given) {
             Ok(value) => Some(value),
             Err(problem) => {
-                self.diagnostics.push(problem.diagnose(variable, span));
+                let mut problem = problem.diagnose(variable, span);
+                // Where no text can be shown, it is said what gave it. Who runs a command sees what they say there.
+                if problem.subject == Some(variable.span)
+                    && let Some(origin) = origin.filter(|origin| **origin != Origin::CommandLine)
+                {
+                    let _ = write!(problem.detail, " It was given by {}.", origin.describe(&variable.name));
+                }
+                self.diagnostics.push(problem);
                 None
             }
         }

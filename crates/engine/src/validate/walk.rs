@@ -69,7 +69,7 @@ fn unknown_inputs(session: &Session) -> IndexMap<groma_address::Name, Input> {
     let variables = &session.configuration.root.variables;
     let unknown = variables.values().map(|variable| {
         let value = Value::unknown(variable.constraint.ty.clone());
-        (variable.name.clone(), Input { value, span: variable.span })
+        (variable.name.clone(), Input { value, span: variable.span, origin: None })
     });
     unknown.collect()
 }

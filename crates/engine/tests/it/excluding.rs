@@ -167,7 +167,7 @@ fn instances_beside_the_planned_ones_are_as_the_state_has_them() {
     project.apply();
     let second = project.plan();
     assert!(second.actions().is_empty());
-    let two = groma_engine::Input { value: "2".into(), span: groma_diagnostics::Span::NONE };
+    let two = groma_engine::Input { value: "2".into(), span: groma_diagnostics::Span::NONE, origin: None };
     project.options.inputs.insert("x".into(), two);
     project.options.excludes = vec!["terraform_data.a[1]".parse().unwrap()];
     assert_eq!(project.apply(), ["terraform_data.a[0]: update"]);

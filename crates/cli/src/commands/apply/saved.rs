@@ -72,7 +72,7 @@ pub(super) fn from_file(
     }
     context.listeners().for_each(|stream| stream.changes_to_apply(&plan));
     for variable in &plan.variables {
-        inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE });
+        inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE, origin: None });
     }
     Ok(Some(Ready { run, store, plan, inputs, warnings }))
 }

@@ -110,7 +110,7 @@ fn inspect_plan(
 fn leave_open(root: &Module, inputs: &mut IndexMap<Name, Input>) {
     for (name, variable) in root.variables.iter().filter(|(_, variable)| variable.is_required()) {
         let value = || Value::unknown(variable.constraint.ty.clone());
-        inputs.entry(name.clone()).or_insert_with(|| Input { value: value(), span: Span::NONE });
+        inputs.entry(name.clone()).or_insert_with(|| Input { value: value(), span: Span::NONE, origin: None });
     }
 }
 

@@ -127,6 +127,18 @@ fn variables_that_nobody_gives() {
 }
 
 #[test]
+fn what_does_not_fit_a_variable_is_told_with_what_gave_it() {
+    let main = "variable \"n\" {\n  type = number\n}\nvariable \"secret\" {\n  type      = number\n  default   = 1\n  sensitive = true\n}\n";
+    let summary = "Invalid value for input variable";
+    let set = folder(main).with("TF_VAR_n", "many");
+    refuses(&set, &["plan"], summary, "a number is required. It was given by the environment variable TF_VAR_n.");
+    let written = folder(main);
+    written.write("terraform.tfvars", "n      = 1\nsecret = \"hidden\"\n");
+    refuses(&written, &["plan"], summary, "It was given by the file \"terraform.tfvars\".");
+    assert!(!written.fails(&["plan"]).contains("hidden"));
+}
+
+#[test]
 fn approval_that_is_not_given() {
     for (build, arguments) in [(false, &["apply"][..]), (true, &["destroy"]), (true, &["apply", "-destroy"])] {
         let folder = if build { built() } else { folder(ONE) };

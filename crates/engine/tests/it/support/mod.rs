@@ -328,5 +328,5 @@ pub fn errors(diagnostics: &Diagnostics) -> Vec<String> {
 
 /// Values of variables as a caller gives them.
 pub fn input(text: &str) -> Input {
-    Input { value: groma_value::Value::string(text), span: groma_diagnostics::Span::NONE }
+    Input { value: groma_value::Value::string(text), span: groma_diagnostics::Span::NONE, origin: None }
 }
