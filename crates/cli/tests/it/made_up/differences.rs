@@ -138,6 +138,11 @@ const ROWS: &[Meant] = &[
         }),
     },
     Meant {
+        matter: "a secret null of an object that is replaced",
+        applies: |_, theirs, ours| changes_only_secrecy(theirs) && !changes_only_secrecy(ours),
+        evening: Ends,
+    },
+    Meant {
         matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
         applies: |step, theirs, ours| step.is_partial() && theirs.planned.code != 1 && ours.planned.code != 1,
         evening: LastWithout(|outcome| {
@@ -343,6 +348,16 @@ fn has_all_secrets(outcome: &Outcome, other: &Outcome) -> bool {
     let (here, there) = (secrets(outcome), secrets(other));
     here.len() == there.len()
         && here.iter().zip(&there).all(|(here, there)| there.iter().all(|path| here.contains(path)))
+}
+
+/// Whether an object is updated of which nothing changes but what of it is secret.
+fn changes_only_secrecy(outcome: &Outcome) -> bool {
+    let changes = outcome.plan.as_ref().and_then(|plan| plan["resource_changes"].as_array());
+    changes.into_iter().flatten().map(|planned| &planned["change"]).any(|change| {
+        change["actions"][0] == "update"
+            && change["before"] == change["after"]
+            && change["before_sensitive"] != change["after_sensitive"]
+    })
 }
 
 /// How many changes are planned for that reason.
