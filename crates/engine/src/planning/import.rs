@@ -214,13 +214,15 @@ impl Planner<'_> {
         (!is_managed).then(|| wanted.importing.clone())
     }
 
-    /// Imports into instances that the configuration does not have.
+    /// Imports into instances that the configuration does not have. What is managed has been imported, and goes as others do.
     pub(super) fn report_unmet_imports(&mut self) {
         let mut missing: Vec<(&ResourceInstance, &Wanted)> = self
             .imports
             .iter()
             .filter(|(address, wanted)| {
-                !wanted.met && self.included.as_ref().is_none_or(|included| included.chosen(address))
+                !wanted.met
+                    && self.state.object(address, None).is_none()
+                    && self.included.as_ref().is_none_or(|included| included.chosen(address))
             })
             .collect();
         missing.sort_by_key(|(address, _)| *address);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{AbsResource, ConfigResource, InstanceKey, Mode as ResourceMode};
+use groma_hcl::Expression;
 use groma_lang::{Binding, for_each_traversal};
 
 use super::event::Instance;
@@ -14,17 +15,23 @@ use crate::world::{Expansion, ModuleId};
 
 impl Planner<'_> {
     /// Whether something that a data resource depends on is going to change (PL-07): what `depends_on` names, its own or
-    /// that of a module around it, and managed resources that its configuration mentions directly.
+    /// that of a module around it, and managed resources that its block mentions directly, in its conditions too.
     pub(super) fn dependency_pending(&mut self, instance: Instance) -> bool {
         let module = instance.module;
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
         let mut direct = false;
-        resource.body.for_each_expression(&mut |expression| {
+        let mut look = |expression: &Expression| {
             for_each_traversal(expression, &mut |traversal| {
                 direct = direct || self.managed_pending(module, config.binding(traversal));
             });
-        });
+        };
+        resource.body.for_each_expression(&mut look);
+        resource.count.iter().chain(&resource.for_each).for_each(&mut look);
+        for condition in resource.lifecycle.preconditions.iter().chain(&resource.lifecycle.postconditions) {
+            look(&condition.condition);
+            look(&condition.error_message);
+        }
         direct || self.any_pending(module, &resource.depends_on) || self.call_pending(module)
     }
 

@@ -171,6 +171,55 @@ fn an_output_in_depends_on_stands_for_itself_not_for_its_module() {
 }
 
 #[test]
+fn pl_07_data_waits_for_what_its_conditions_and_its_repetition_mention() {
+    let text = |size: u32| {
+        format!(
+            r#"
+            resource "test_object" "a" {{
+              name = "a"
+              size = {size}
+            }}
+            data "test_found" "before" {{
+              name = "fixed"
+              lifecycle {{
+                precondition {{
+                  condition     = test_object.a.name == "a"
+                  error_message = "before"
+                }}
+              }}
+            }}
+            data "test_found" "counted" {{
+              count = test_object.a.name == "a" ? 1 : 0
+              name  = "fixed"
+            }}
+            data "test_found" "told" {{
+              name = "fixed"
+              lifecycle {{
+                postcondition {{
+                  condition     = self.name == "fixed"
+                  error_message = "not like ${{test_object.a.name}}"
+                }}
+              }}
+            }}
+            "#
+        )
+    };
+    let mut project = project(&text(1));
+    project.apply();
+    assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
+    project.rewrite(&text(2));
+    assert_eq!(
+        project.plan().actions(),
+        [
+            "data.test_found.before: read (read_because_dependency_pending)",
+            "data.test_found.counted[0]: read (read_because_dependency_pending)",
+            "data.test_found.told: read (read_because_dependency_pending)",
+            "test_object.a: update",
+        ]
+    );
+}
+
+#[test]
 fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_variables_pass_on() {
     let text = |size: u32| {
         format!(

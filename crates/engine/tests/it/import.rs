@@ -133,6 +133,22 @@ fn pl_26_an_import_needs_an_instance_in_the_configuration() {
 }
 
 #[test]
+fn pl_26_what_was_imported_may_go_while_the_import_block_stays() {
+    let text = |count: u8| {
+        format!(
+            "{HEAD}import {{\n  to = test_object.a[0]\n  id = \"x1\"\n}}\nresource \"test_object\" \"a\" {{\n  count = {count}\n  name  = \"web\"\n}}\n"
+        )
+    };
+    let mut project = project("", world("x1", "web"));
+    project.rewrite(&text(1));
+    project.apply();
+    project.rewrite(&text(0));
+    let planned = project.plan();
+    assert_eq!(planned.errors(), Vec::<String>::new());
+    assert_eq!(planned.actions(), ["test_object.a[0]: delete (delete_because_count_index)"]);
+}
+
+#[test]
 fn a_block_is_written_for_an_import_that_has_none() {
     let import = "import {\n  to = test_object.a\n  id = \"x1\"\n}\n";
     let mut project = project(import, world("x1", "{\"a\":{},\"b\":[1,\"${c}\"]}"));
