@@ -27,7 +27,8 @@ impl Planner<'_> {
             });
         };
         resource.body.for_each_expression(&mut look);
-        resource.count.iter().chain(&resource.for_each).for_each(&mut look);
+        let repeats = [&resource.count, &resource.for_each, &resource.lifecycle.enabled];
+        repeats.into_iter().flatten().for_each(&mut look);
         for condition in resource.lifecycle.preconditions.iter().chain(&resource.lifecycle.postconditions) {
             look(&condition.condition);
             look(&condition.error_message);

@@ -22,6 +22,14 @@ fn project_of(main: &str, script: ResourceScript) -> Project {
     Project::with_test(main, provider)
 }
 
+/// With nothing pending all is read while planning; once the configuration is `changed`, these are the actions.
+fn assert_waiting(project: &mut Project, changed: &str, actions: &[&str]) {
+    project.apply();
+    assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
+    project.rewrite(changed);
+    assert_eq!(project.plan().actions(), actions);
+}
+
 #[test]
 fn pl_07_data_waits_for_all_that_values_in_its_depends_on_stand_on() {
     let text = |size: u32| {
@@ -72,19 +80,17 @@ fn pl_07_data_waits_for_all_that_values_in_its_depends_on_stand_on() {
         "{TEST}variable \"value\" {{}}\ndata \"test_found\" \"in\" {{\n name = \"fixed\"\n depends_on = [var.value]\n}}\n"
     );
     let mut project = project(&text(1)).with("passing/main.tf", passing).with("reading/main.tf", &reading);
-    project.apply();
-    assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
-    project.rewrite(&text(2));
-    assert_eq!(
-        project.plan().actions(),
-        [
+    assert_waiting(
+        &mut project,
+        &text(2),
+        &[
             "data.test_found.local: read (read_because_dependency_pending)",
             "data.test_found.module: read (read_because_dependency_pending)",
             "data.test_found.output: read (read_because_dependency_pending)",
             "test_object.a: update",
             "module.around.data.test_found.in: read (read_because_dependency_pending)",
             "module.reading.data.test_found.in: read (read_because_dependency_pending)",
-        ]
+        ],
     );
 }
 
@@ -192,6 +198,10 @@ fn pl_07_data_waits_for_what_its_conditions_and_its_repetition_mention() {
               count = test_object.a.name == "a" ? 1 : 0
               name  = "fixed"
             }}
+            data "test_found" "enabled" {{
+              name = "fixed"
+              lifecycle {{ enabled = test_object.a.name == "a" }}
+            }}
             data "test_found" "told" {{
               name = "fixed"
               lifecycle {{
@@ -205,17 +215,16 @@ fn pl_07_data_waits_for_what_its_conditions_and_its_repetition_mention() {
         )
     };
     let mut project = project(&text(1));
-    project.apply();
-    assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
-    project.rewrite(&text(2));
-    assert_eq!(
-        project.plan().actions(),
-        [
+    assert_waiting(
+        &mut project,
+        &text(2),
+        &[
             "data.test_found.before: read (read_because_dependency_pending)",
             "data.test_found.counted[0]: read (read_because_dependency_pending)",
+            "data.test_found.enabled: read (read_because_dependency_pending)",
             "data.test_found.told: read (read_because_dependency_pending)",
             "test_object.a: update",
-        ]
+        ],
     );
 }
 
@@ -251,18 +260,16 @@ fn pl_07_data_waits_for_what_it_mentions_itself_and_not_for_what_locals_and_vari
     let child = "terraform {\n required_providers { test = { source = \"test/test\" } }\n}\nvariable \"name\" {}\n\
                  data \"test_found\" \"in\" { name = var.name }\n";
     let mut project = project(&text(1)).with("child/main.tf", child);
-    project.apply();
-    assert!(project.plan().actions().is_empty(), "with nothing pending all is read while planning");
-    project.rewrite(&text(2));
-    assert_eq!(
-        project.plan().actions(),
-        [
+    assert_waiting(
+        &mut project,
+        &text(2),
+        &[
             "data.test_found.after: read (read_because_dependency_pending)",
             "data.test_found.chained: read (read_because_config_unknown)",
             "data.test_found.direct: read (read_because_dependency_pending)",
             "test_object.a: update",
             "module.after.data.test_found.in: read (read_because_dependency_pending)",
-        ]
+        ],
     );
     project.apply();
     assert!(project.plan().actions().is_empty());
