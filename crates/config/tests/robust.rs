@@ -54,7 +54,7 @@ proptest! {
             let (given, problems) = collect(variables, &VariableSources::default(), &sources, &files);
             support::print(&problems, &sources);
             for (name, given) in given {
-                let _ = variables[&name].accept(&given.value).map_err(|problem| problem.diagnose(&variables[&name], given.span));
+                let _ = variables[&name].accept(&given.value).map_err(|problem| problem.diagnose(&variables[&name], given.span, Some(&given.origin)));
             }
         }
     }

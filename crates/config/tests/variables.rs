@@ -22,7 +22,9 @@ fn resolve(text: &str, environment: &[(&str, &str)], options: &[VariableOption])
     let mut accepted = Vec::new();
     for (name, variable) in &root.variables {
         let value = match values.get(name) {
-            Some(given) => variable.accept(&given.value).map_err(|problem| problem.diagnose(variable, given.span)),
+            Some(given) => variable
+                .accept(&given.value)
+                .map_err(|problem| problem.diagnose(variable, given.span, Some(&given.origin))),
             None => variable.default_value().ok_or_else(|| missing(variable)),
         };
         match value {

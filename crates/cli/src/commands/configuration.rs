@@ -236,7 +236,10 @@ pub(super) fn load_to_change_state(context: &Context) -> Result<Configuration, D
 fn load_where_state_is(context: &Context, calls: Calls) -> Result<Configuration, Diagnostics> {
     let options = LoadOptions { references: References::OfBackend, calls, ..load_options(context) };
     let disk = DiskFiles::new(".");
-    let manifest = ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default();
+    let manifest = match calls {
+        Calls::Followed => ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default(),
+        Calls::LeftAlone => ModuleManifest::default(),
+    };
     let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };
     let mut locator = WhereInstalled { installed, missing: Vec::new() };
     let empty = nothing();

@@ -22,8 +22,7 @@ pub(super) fn is_plainly_sound(module: &Module, place: &Place<'_>, traversal: &T
             let declared = module.resources.get_index(at as usize);
             binding.index(traversal).is_none()
                 && declared.is_some_and(|(address, declared)| {
-                    let single = declared.count.is_none() && declared.for_each.is_none();
-                    single && declared.check.is_none() && !place.is_itself(address)
+                    !declared.is_repeated() && declared.check.is_none() && !place.is_itself(address)
                 })
         }
         Binding::Module(_) => false,

@@ -156,7 +156,7 @@ impl Walk<'_> {
         let condition = Place { argument_of: None, ..inside };
         // What there is in an object is only asked when it changes.
         for trigger in &lifecycle.replace_triggered_by {
-            self.mentions(trigger, &inside, &mut |_, _, _| {});
+            for_each_traversal(trigger, &mut |traversal| self.traversal(traversal, &inside));
         }
         self.conditions(&lifecycle.preconditions, &condition);
         self.conditions(&lifecycle.postconditions, &condition.with_self());
@@ -236,22 +236,10 @@ impl Walk<'_> {
     fn expression(&mut self, expression: &Expression, place: &Place<'_>) {
         // The conditions of checks may not be evaluated before a plan.
         let of_check = place.check.map(|_| Shelter::Some);
-        self.mentions(expression, place, &mut |walk, traversal, shelter| {
-            walk.note_deep(traversal, of_check.unwrap_or(shelter));
-        });
-    }
-
-    /// What an expression mentions; `noted` is told the names and what is around each.
-    fn mentions(
-        &mut self,
-        expression: &Expression,
-        place: &Place<'_>,
-        noted: &mut dyn FnMut(&mut Self, &Traversal, Shelter),
-    ) {
         for_each_mention(expression, &mut |mention, around| match mention {
             Mention::Name(traversal) => {
                 self.traversal(traversal, &Place { bound: around.bound, shelter: around.shelter, ..*place });
-                noted(self, traversal, around.shelter);
+                self.note_deep(traversal, of_check.unwrap_or(around.shelter));
             }
             Mention::Word(named, index) => self.word(named, index),
             Mention::Function(_) => {}
@@ -313,9 +301,8 @@ impl Walk<'_> {
         let Some((resource, steps)) = Binding::object_of(traversal) else { return };
         let inside = traversal.steps().len().saturating_sub(steps);
         // What one of several instances is like is not known before there are any: it may not be there.
-        let is_repeated = |(_, block): (_, &Resource)| block.count.is_some() || block.for_each.is_some();
-        let may_be_passed_over =
-            || shelter == Shelter::Some || self.module.resources.get_index(resource as usize).is_some_and(is_repeated);
+        let block = self.module.resources.get_index(resource as usize);
+        let may_be_passed_over = || shelter == Shelter::Some || block.is_some_and(|(_, block)| block.is_repeated());
         if inside > 1 || (inside > 0 && may_be_passed_over()) {
             let (module, traversal) = (self.module.path.clone(), traversal.clone());
             self.deep.push(DeepReference { module, resource, traversal, steps });

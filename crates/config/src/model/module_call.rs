@@ -47,9 +47,14 @@ impl ModuleCall {
     /// The meta-arguments of such a block that need not be there.
     pub const WORDS: &[&str] = &["count", "for_each", "providers", "depends_on", "version"];
 
+    /// Whether it has `count` or `for_each`: there are as many instances as that says, perhaps none.
+    pub fn is_repeated(&self) -> bool {
+        self.count.is_some() || self.for_each.is_some()
+    }
+
     /// Whether there is one instance, whatever the values are, wherever the calling module is.
     pub fn is_always_there(&self) -> bool {
-        self.count.is_none() && self.for_each.is_none() && self.enabled.is_none()
+        !self.is_repeated() && self.enabled.is_none()
     }
 }
 

@@ -82,6 +82,11 @@ pub struct Search {
 }
 
 impl Resource {
+    /// Whether it has `count` or `for_each`: there are as many instances as that says, perhaps none.
+    pub fn is_repeated(&self) -> bool {
+        self.count.is_some() || self.for_each.is_some()
+    }
+
     /// How provisioners reach the object. Where there are none, nobody looks at the block.
     pub fn used_connection(&self) -> Option<&Connection> {
         self.connection.as_ref().filter(|_| !self.provisioners.is_empty())

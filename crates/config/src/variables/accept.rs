@@ -1,8 +1,11 @@
 //! Whether what was given can be a variable's value.
 
+use std::fmt::Write as _;
+
 use groma_diagnostics::{Diagnostic, Span};
 use groma_value::{Marks, Value, convert::ConversionError};
 
+use super::input::Origin;
 use crate::model::Variable;
 
 /// Why a value cannot be a variable's.
@@ -15,11 +18,11 @@ pub enum Unsuitable {
 }
 
 impl Unsuitable {
-    /// What is wrong with the value given at `given`. It is said at the declaration where there is no such text, or where
-    /// the text would show a secret.
-    pub fn diagnose(&self, variable: &Variable, given: Span) -> Diagnostic {
+    /// What is wrong with the value given at `given`, by `origin` if it is a root module's. It is said at the declaration where there is no
+    /// such text, or where the text would show a secret, and then with what gave the value; who runs a command sees what they say there.
+    pub fn diagnose(&self, variable: &Variable, given: Span, origin: Option<&Origin>) -> Diagnostic {
         let name = &variable.name;
-        let (summary, detail) = match self {
+        let (summary, mut detail) = match self {
             Self::Null => (
                 "Required variable not set",
                 format!(
@@ -36,8 +39,14 @@ impl Unsuitable {
                 ("Invalid value for input variable", detail)
             }
         };
-        let is_shown = !given.is_none() && !variable.sensitive;
-        Diagnostic::error(summary, detail).at(if is_shown { given } else { variable.span })
+        let is_shown = !given.is_none() && given != variable.span && !variable.sensitive;
+        if is_shown {
+            return Diagnostic::error(summary, detail).at(given);
+        }
+        if let Some(origin) = origin.filter(|origin| **origin != Origin::CommandLine) {
+            let _ = write!(detail, " It was given by {}.", origin.describe(name));
+        }
+        Diagnostic::error(summary, detail).at(variable.span)
     }
 }
 
@@ -54,6 +63,11 @@ impl Variable {
             return self.default.as_ref().map(|default| self.mark(default)).ok_or(Unsuitable::Null);
         }
         self.constraint.convert(given).map(|value| self.mark(&value)).map_err(Unsuitable::Type)
+    }
+
+    /// Any value that it could be given: of the type, and nothing else is known of it.
+    pub fn any_value(&self) -> Value {
+        Value::unknown(self.constraint.ty.clone())
     }
 
     /// The default with the variable's marks.

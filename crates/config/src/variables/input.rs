@@ -40,7 +40,7 @@ pub(super) struct Given {
 
 impl Origin {
     /// The source in the middle of a sentence: `was given NAME ... by`.
-    pub fn describe(&self, name: &Name) -> impl fmt::Display + '_ {
+    pub(super) fn describe(&self, name: &Name) -> impl fmt::Display + '_ {
         struct Described<'a>(&'a Origin, Name);
         impl fmt::Display for Described<'_> {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

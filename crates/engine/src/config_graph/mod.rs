@@ -150,6 +150,13 @@ impl ConfigGraph {
         &self.modules.all[index.at()]
     }
 
+    /// Whether there is one instance of a module at least, whatever the values are.
+    pub fn is_always_there(&self, module: ModuleIndex) -> bool {
+        let Some(place) = self.module(module).caller else { return true };
+        let call = self.module(place.module).config.calls.get_index(place.call as usize);
+        call.is_some_and(|(_, call)| call.is_always_there()) && self.is_always_there(place.module)
+    }
+
     /// All modules; callers before the modules they call.
     pub fn modules(&self) -> impl Iterator<Item = (ModuleIndex, &StaticModule)> {
         self.modules.all.iter().enumerate().map(|(at, module)| (ModuleIndex(narrow(at)), module))

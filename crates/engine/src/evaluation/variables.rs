@@ -1,11 +1,9 @@
 //! Input variables: what they are given, and the rules for that.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use groma_address::Name;
 use groma_config::Variable;
-use groma_config::variables::Origin;
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
 use groma_hcl::Expression;
 use groma_lang::observing;
@@ -33,9 +31,8 @@ impl Evaluation {
             Some(caller) => self.argument(world, caller, module, name, variable.span),
         };
         let Some((given, span)) = given else { return Outcome::Failed };
-        let origin = self.inputs.get(name).and_then(|input| input.origin.clone());
-        let origin = origin.filter(|_| world.module(module).caller.is_none());
-        let Some(value) = self.accept(variable, given, span, origin.as_ref()) else { return Outcome::Failed };
+        let caller = world.module(module).caller;
+        let Some(value) = self.accept(variable, given, span, caller) else { return Outcome::Failed };
         if !variable.ephemeral && value.deep_marks().is_ephemeral() {
             let detail = format!(
                 "The value is ephemeral, and the variable {:?} of the module is not: what it is given may be kept in the state. Declare it \
@@ -87,13 +84,13 @@ impl Evaluation {
         Some((Some(value), argument.span))
     }
 
-    /// A given value as the variable takes it; none where it does not, which is noted.
+    /// A value given by `caller`, or from outside, as the variable takes it; none where it does not, which is noted.
     fn accept(
         &mut self,
         variable: &Variable,
         given: Option<Value>,
         span: Span,
-        origin: Option<&Origin>,
+        caller: Option<ModuleId>,
     ) -> Option<Value> {
         let Some(given) = given else {
             let default = variable.default_value();
@@ -107,14 +104,9 @@ impl Evaluation {
         match variable.accept(&given) {
             Ok(value) => Some(value),
             Err(problem) => {
-                let mut problem = problem.diagnose(variable, span);
-                // Where no text can be shown, it is said what gave it. Who runs a command sees what they say there.
-                if problem.subject == Some(variable.span)
-                    && let Some(origin) = origin.filter(|origin| **origin != Origin::CommandLine)
-                {
-                    let _ = write!(problem.detail, " It was given by {}.", origin.describe(&variable.name));
-                }
-                self.diagnostics.push(problem);
+                let input = self.inputs.get(&variable.name).filter(|_| caller.is_none());
+                let origin = input.and_then(|input| input.origin.as_ref());
+                self.diagnostics.push(problem.diagnose(variable, span, origin));
                 None
             }
         }

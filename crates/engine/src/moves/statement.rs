@@ -33,9 +33,8 @@ impl Statement {
                 self.declared(graph, from).is_some()
             }
             (Target::Resource(from), Target::Instance(_)) if is_plain(&from.module) => {
-                let is_single = |block: &groma_config::Resource| {
-                    block.count.is_none() && block.for_each.is_none() && block.lifecycle.enabled.is_none()
-                };
+                let is_single =
+                    |block: &groma_config::Resource| !block.is_repeated() && block.lifecycle.enabled.is_none();
                 self.declared(graph, from).is_some_and(is_single)
             }
             _ => false,
@@ -311,13 +310,11 @@ fn is_plain(module: &ModuleInstance) -> bool {
     module.steps().iter().all(|step| step.key == InstanceKey::None)
 }
 
-/// Whether the call of a module has `count` or `for_each`.
+/// Whether the call of a module may make several or none.
 fn repeats(graph: &ConfigGraph, module: ModuleIndex) -> bool {
     let Some(place) = graph.module(module).caller else { return false };
     let calls = &graph.module(place.module).config.calls;
-    let repeats =
-        |call: &groma_config::ModuleCall| call.count.is_some() || call.for_each.is_some() || call.enabled.is_some();
-    calls.get_index(place.call as usize).is_some_and(|(_, call)| repeats(call))
+    calls.get_index(place.call as usize).is_some_and(|(_, call)| !call.is_always_there())
 }
 
 fn wanted_len(module: &ModuleInstance) -> usize {

@@ -126,7 +126,7 @@ impl Planner<'_> {
 /// not at all, tells nothing of them.
 pub(super) fn as_written(block: &Resource, recorded: Repetition) -> Repetition {
     match recorded {
-        Repetition::None if block.count.is_none() && block.for_each.is_none() => Repetition::None,
+        Repetition::None if !block.is_repeated() => Repetition::None,
         Repetition::Count(_) if block.count.is_some() => recorded,
         Repetition::Each(..) if block.for_each.is_some() => recorded,
         _ => Repetition::Unknown,

@@ -23,7 +23,7 @@ impl Planner<'_> {
     pub(super) fn expand_call(&mut self, visit: Visit, at: u32) {
         let config = Arc::clone(&self.world.static_module(visit.module).config);
         let Some((_, call)) = config.calls.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
-        let repeats = call.count.is_some() || call.for_each.is_some();
+        let repeats = call.is_repeated();
         let index = self.world.module(visit.module).of;
         let remains = self.remains.as_ref().filter(|remains| repeats && !remains.needs(index, visit.node));
         if let Some(remains) = remains {

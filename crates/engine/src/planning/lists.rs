@@ -76,7 +76,7 @@ impl Planner<'_> {
                 return None;
             }
         };
-        let is_repeated = resource.count.is_some() || resource.for_each.is_some();
+        let is_repeated = resource.is_repeated();
         let writing = (self.options.found == FoundObjects::Written).then(|| Writing {
             provider: resource
                 .provider

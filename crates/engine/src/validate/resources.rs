@@ -18,7 +18,7 @@ use crate::search::Extent;
 use crate::static_references;
 use crate::templates::{Fit, Template};
 use crate::walk::Outcome;
-use crate::world::{Expansion, InstanceScope, ModuleId, Repetition};
+use crate::world::{Expansion, InstanceScope, ModuleId};
 
 impl Validator<'_> {
     /// All that can be said of a block before there are values; a provider is asked where nothing is wrong with them.
@@ -30,8 +30,8 @@ impl Validator<'_> {
         if !self.resource_repeats(module, resource) {
             return Outcome::Failed;
         }
-        let is_repeated = resource.count.is_some() || resource.for_each.is_some();
-        let repetition = if is_repeated { Repetition::Unknown } else { Repetition::None };
+        let expansion = if resource.is_repeated() { Expansion::Abstract } else { Expansion::Single };
+        let repetition = expansion.repetition(0);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let instance = ResourceInstance {
@@ -46,8 +46,11 @@ impl Validator<'_> {
         beside_arguments(&mut self.evaluation, resource, &template, &scope);
         let object = unknown_object(address.mode, &template);
         let data = &mut self.world.module_mut(module).resources[at as usize];
-        data.expand(if is_repeated { Expansion::Abstract } else { Expansion::Single });
-        data.settle(0, seen_by_others(resource, &object));
+        // Without `enabled` it is there.
+        let seen = if resource.lifecycle.enabled.is_some() { object.clone() } else { object.not_null() };
+        let seen = expansion.known(seen);
+        data.expand(expansion);
+        data.settle(0, seen);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         of_object(&mut self.evaluation, resource, &instance, &scope.with_self(&object));
         if failed || template.fit == Fit::Wrong {
@@ -151,16 +154,6 @@ fn unknown_object(mode: ResourceMode, template: &Template) -> Value {
             Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL)
         }
         ResourceMode::Managed | ResourceMode::Data => Value::unknown(template.schema.block.implied_type().clone()),
-    }
-}
-
-/// What others know of it. Of one of several instances it is not known whether it is there, so that nothing is wrong yet with what is made of it.
-fn seen_by_others(resource: &Resource, object: &Value) -> Value {
-    let lifecycle = &resource.lifecycle;
-    match (resource.count.as_ref().or(resource.for_each.as_ref()), &lifecycle.enabled) {
-        (Some(_), _) => Value::DYNAMIC.with_marks(object.marks()),
-        (None, Some(_)) => object.clone(),
-        (None, None) => object.not_null(),
     }
 }
 

@@ -68,8 +68,7 @@ fn without_secrets(value: Value) -> Value {
 fn unknown_inputs(session: &Session) -> IndexMap<groma_address::Name, Input> {
     let variables = &session.configuration.root.variables;
     let unknown = variables.values().map(|variable| {
-        let value = Value::unknown(variable.constraint.ty.clone());
-        (variable.name.clone(), Input { value, span: variable.span, origin: None })
+        (variable.name.clone(), Input { value: variable.any_value(), span: variable.span, origin: None })
     });
     unknown.collect()
 }
@@ -114,8 +113,7 @@ impl Validator<'_> {
         let outcome = self.evaluation.variable(&mut self.world, module, at);
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
-        let any = Value::unknown(variable.constraint.ty.clone());
-        self.world.module_mut(module).variables[at as usize] = variable.accept(&any).ok();
+        self.world.module_mut(module).variables[at as usize] = variable.accept(&variable.any_value()).ok();
         outcome
     }
 
@@ -128,6 +126,11 @@ impl Validator<'_> {
         outcome
     }
 
+    /// Whether a module is made whatever the values are.
+    fn is_always_there(&self, module: ModuleId) -> bool {
+        self.world.graph().is_always_there(self.world.module(module).of)
+    }
+
     /// Assertions are only looked at for mistakes: nothing is known that could decide them. Terraform looks at their conditions when it plans, so
     /// that none are wrong of a module that is not there.
     fn check(&mut self, module: ModuleId, at: u32) -> Outcome {
@@ -135,8 +138,9 @@ impl Validator<'_> {
         let Some((_, check)) = config.checks.get_index(at as usize) else { return Outcome::Failed };
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions);
+        let is_always_there = self.is_always_there(module);
         for rule in &check.assertions {
-            if !self.world.is_always_there(module) {
+            if !is_always_there {
                 self.evaluation.telling_value(&rule.error_message, &scope);
                 continue;
             }
@@ -204,10 +208,9 @@ impl Validator<'_> {
         if !sound {
             return Outcome::Failed;
         }
-        let repeated = call.count.is_some() || call.for_each.is_some();
-        let expansion = if repeated { Expansion::Abstract } else { Expansion::Single };
+        let expansion = if call.is_repeated() { Expansion::Abstract } else { Expansion::Single };
         let instances = self.world.expand_call(module, at, expansion);
-        if !(call.is_always_there() && self.world.is_always_there(module)) {
+        if !(call.is_always_there() && self.is_always_there(module)) {
             // Whether an object of another repetition is wrong in the arguments is told where there is an instance.
             instances.iter().for_each(|made| self.world.module_mut(*made).repetition = Repetition::Unknown);
         }

@@ -110,6 +110,15 @@ impl Expansion {
         }
     }
 
+    /// What is known of an instance whose value is `value`. Of one of several, before anything is planned, not even whether it is there: nothing is
+    /// wrong yet with what is made of it.
+    pub fn known(&self, value: Value) -> Value {
+        match self {
+            Self::Abstract => Value::DYNAMIC.with_marks(value.marks()),
+            _ => value,
+        }
+    }
+
     /// The whole as one value: the element itself without repetition, a tuple under `count`, an object under `for_each`.
     pub fn collect(&self, element: impl Fn(usize) -> Value) -> Value {
         match self {

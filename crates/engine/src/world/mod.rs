@@ -124,14 +124,6 @@ impl World {
         made
     }
 
-    /// Whether the calls that lead to a module instance make it whatever the values are.
-    pub fn is_always_there(&self, module: ModuleId) -> bool {
-        let data = self.module(module);
-        let (Some(caller), Some(step)) = (data.caller, data.address.steps().last()) else { return true };
-        let call = self.static_module(caller).config.calls.get(&step.name);
-        call.is_some_and(|call| call.is_always_there()) && self.is_always_there(caller)
-    }
-
     fn add(
         &mut self,
         of: ModuleIndex,

@@ -141,12 +141,7 @@ impl<'a> InstanceScope<'a> {
             && let Some(output) = self.world.static_module(id).config.outputs.get_index_of(name)
         {
             let value = self.world.module(id).outputs[output].clone().unwrap_or(Value::DYNAMIC);
-            let value = match &data.expansion {
-                // Nobody knows whether this one is there, so nothing is wrong yet with what is made of it.
-                Expansion::Abstract => Value::DYNAMIC.with_marks(value.marks()),
-                _ => value,
-            };
-            return Ok(Resolved { value, consumed: 2 + keyed });
+            return Ok(Resolved { value: data.expansion.known(value), consumed: 2 + keyed });
         }
         Ok(Resolved { value: self.world.whole_call(self.module, position), consumed: 1 })
     }

@@ -14,7 +14,6 @@ use groma_engine::{Input, Inspection, PlanOptions, Run};
 use groma_hcl::parse_expression;
 use groma_lang::Scope;
 use groma_state::State;
-use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::backend::{Elsewhere, state_paths, unless_off};
@@ -49,9 +48,14 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
     let (inspection, problems) = match arguments.plan.is_some_and(Flag::is_on) {
         true => inspect_plan(&mut run, state, inputs)?,
-        false => inspect(&mut run, &state, inputs)?,
+        false => (run.inspect(&state, inputs)?, Diagnostics::new()),
     };
+    let has_failed = problems.has_errors();
     warnings.append(problems);
+    // A plan that has failed has told them.
+    if !has_failed {
+        warnings.append(inspection.mistakes().iter().cloned());
+    }
     if warnings.has_errors() {
         warnings.push(Diagnostic::warning(
             "Due to the problems above, some expressions may produce unexpected results.",
@@ -71,17 +75,6 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     outcome
 }
 
-/// What there is, with the mistakes in the values of the configuration.
-fn inspect(
-    run: &mut Run,
-    state: &State,
-    inputs: IndexMap<Name, Input>,
-) -> Result<(Inspection, Diagnostics), Diagnostics> {
-    let inspection = run.inspect(state, inputs)?;
-    let mistakes = inspection.mistakes().iter().cloned().collect();
-    Ok((inspection, mistakes))
-}
-
 /// What a plan comes to, as far as it comes, with what it says.
 fn inspect_plan(
     run: &mut Run,
@@ -89,28 +82,20 @@ fn inspect_plan(
     inputs: IndexMap<Name, Input>,
 ) -> Result<(Inspection, Diagnostics), Diagnostics> {
     let options = PlanOptions { inputs: inputs.clone(), ..PlanOptions::default() };
-    let (plan, mut problems) = run.plan(state, &options);
-    let (inspection, mistakes) = match plan {
-        Some(plan) => {
-            let inspection = run.inspect_plan(&plan, inputs)?;
-            let mistakes = inspection.mistakes().iter().cloned().collect();
-            (inspection, mistakes)
-        }
+    let (plan, problems) = run.plan(state, &options);
+    let inspection = match plan {
+        Some(plan) => run.inspect_plan(&plan, inputs)?,
         // No block of a resource can be relied on: nothing is known of the objects.
-        None => inspect(run, &State::default(), inputs)?,
+        None => run.inspect(&State::default(), inputs)?,
     };
-    // They have been told where planning has failed.
-    if !problems.has_errors() {
-        problems.append(mistakes);
-    }
     Ok((inspection, problems))
 }
 
 /// For looking, a variable that nobody has given a value is just not known.
 fn leave_open(root: &Module, inputs: &mut IndexMap<Name, Input>) {
     for (name, variable) in root.variables.iter().filter(|(_, variable)| variable.is_required()) {
-        let value = || Value::unknown(variable.constraint.ty.clone());
-        inputs.entry(name.clone()).or_insert_with(|| Input { value: value(), span: Span::NONE, origin: None });
+        let input = || Input { value: variable.any_value(), span: Span::NONE, origin: None };
+        inputs.entry(name.clone()).or_insert_with(input);
     }
 }
 

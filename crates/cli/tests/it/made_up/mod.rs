@@ -15,6 +15,7 @@ mod life;
 mod lifecycle;
 mod project;
 mod random;
+mod signs;
 
 use std::fmt::Write as _;
 
