@@ -33,8 +33,13 @@ pub(super) fn depends_on(module: &Module, references: &[Traversal], diagnostics:
         }
         diagnostics.append(reference::problem(module, &Place::default(), written, &whole));
         if let Some(step) = referenced.rest.get(allowed) {
-            let detail =
-                "depends_on names whole objects, such as a resource or a module, not what is in them. Leave this out.";
+            let part = match step {
+                Step::Attribute { name, .. } => format!(".{name}"),
+                Step::Index { .. } => "the index".to_owned(),
+            };
+            let detail = format!(
+                "depends_on names whole objects, such as a resource or a module, not what is in them. Leave {part} out."
+            );
             diagnostics.push(Diagnostic::error("Invalid depends_on reference", detail).at(step.span()));
         }
     }
