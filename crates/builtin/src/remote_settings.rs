@@ -41,11 +41,16 @@ pub(crate) fn check(config: &Value) -> ProviderDiagnostics {
     let mut problems = ProviderDiagnostics::new();
     problems.extend(backend_problem(config));
     let defaults = config.attribute("defaults").unwrap_or(Value::NULL).unmark().0;
-    if defaults.is_known() && !defaults.is_null() && defaults.as_object().is_none() && defaults.as_map().is_none() {
+    if !may_be_object(&defaults) {
         let detail = "The defaults are an object: the names of outputs, and a value for each.";
         problems.extend([error("Invalid default values", detail.to_owned(), "defaults")]);
     }
     problems
+}
+
+/// Whether it is an object, a map, null, or one of them once it is known.
+fn may_be_object(value: &Value) -> bool {
+    value.is_null() || matches!(value.ty(), Type::Object(_) | Type::Map(_) | Type::Dynamic)
 }
 
 fn error(summary: &str, detail: String, argument: &str) -> ProviderDiagnostic {
@@ -62,13 +67,10 @@ fn backend_problem(config: &Value) -> Option<ProviderDiagnostic> {
         return Some(error(SUMMARY, detail, "backend"));
     };
     let settings = config.attribute("config").unwrap_or(Value::NULL).unmark().0;
-    if !settings.is_known() {
-        return None;
-    }
     let problem = match settings.as_object() {
         Some(object) => settings_problem(backend, &object),
-        None if settings.as_map().is_some() => None,
         None if settings.is_null() => backend.required.first().map(|missing| lacks(missing)),
+        None if may_be_object(&settings) => None,
         None => Some("an object is needed".to_owned()),
     };
     match problem {

@@ -10,7 +10,7 @@ use groma_provider::{
     ReadDataResponse, Schema,
 };
 use groma_state::{OutputValue, StateError};
-use groma_value::{Deprecation, Marks, Path, Type, Value};
+use groma_value::{Deprecation, Marks, Path, Type, Value, convert};
 
 /// The name of the data source.
 pub(crate) const TYPE_NAME: &str = "terraform_remote_state";
@@ -131,9 +131,9 @@ fn place(config: &Value) -> PathBuf {
     let settings = config.attribute("config").unwrap_or(Value::NULL);
     let workspace = text(config, "workspace").filter(|name| !matches!(&**name, "" | "default"));
     match workspace {
-        None => PathBuf::from(text(&settings, "path").unwrap_or_else(|| "terraform.tfstate".to_owned())),
+        None => PathBuf::from(setting(&settings, "path").unwrap_or_else(|| "terraform.tfstate".to_owned())),
         Some(name) => {
-            let directory = text(&settings, "workspace_dir").unwrap_or_else(|| "terraform.tfstate.d".to_owned());
+            let directory = setting(&settings, "workspace_dir").unwrap_or_else(|| "terraform.tfstate.d".to_owned());
             PathBuf::from(directory).join(name).join("terraform.tfstate")
         }
     }
@@ -141,6 +141,11 @@ fn place(config: &Value) -> PathBuf {
 
 fn text(object: &Value, name: &str) -> Option<String> {
     object.attribute(name)?.as_str().map(str::to_owned)
+}
+
+/// A setting of the backend; a number or a truth value stands for its text.
+fn setting(settings: &Value, name: &str) -> Option<String> {
+    convert::convert(&settings.attribute(name)?, &Type::String).ok()?.as_str().map(str::to_owned)
 }
 
 /// The outputs in the content of a state file. What the state says is deprecated carries a mark that says where it was read.

@@ -60,6 +60,25 @@ fn outputs_of_a_state_of_an_old_format_are_taken() {
     assert_eq!(ours.trim(), taken(&Folder::for_program(&program)).trim());
 }
 
+/// A file may have a number for its name.
+#[test]
+fn the_path_may_be_a_number() {
+    let taken = |folder: &Folder| {
+        let taking = TAKING.replace("\"base/terraform.tfstate\"", "7");
+        folder.write("base/main.tf", GIVING).write("main.tf", &taking);
+        folder.ok(&["-chdir=base", "init"]);
+        folder.ok(&["-chdir=base", "apply", "-auto-approve"]);
+        std::fs::rename(folder.path("base/terraform.tfstate"), folder.path("7")).unwrap();
+        folder.ok(&["init"]);
+        folder.ok(&["apply", "-auto-approve"]);
+        folder.ok(&["output", "-json", "taken"])
+    };
+    let ours = taken(&Folder::new());
+    assert_eq!(ours.trim(), r#"{"color":"red","names":["a","b"],"size":3}"#);
+    let Some(program) = terraform() else { return };
+    assert_eq!(ours.trim(), taken(&Folder::for_program(&program)).trim());
+}
+
 #[test]
 fn a_workspace_without_a_name_is_the_default_one() {
     let folder = Folder::new();
