@@ -148,7 +148,6 @@ impl Planner<'_> {
     ) {
         let after = planned_unknown(&template.schema.block, &config);
         self.settle(instance, after.clone());
-        self.world.module_mut(instance.module).resources[instance.resource as usize].pending = true;
         // What it was is no longer what it is.
         self.state.remove(&address, None);
         // Who only looks leaves nothing to be read.

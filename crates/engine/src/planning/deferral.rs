@@ -136,7 +136,6 @@ impl Planner<'_> {
         let after = planned_unknown(&template.schema.block, config);
         let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
         data.settle(instance.position, after.clone());
-        data.pending = true;
         let change = read_change(address, template, after, None);
         let open_steps = self.world.open_steps(instance.module, instance.resource);
         self.deferred.push(DeferredChange { reason, change, open_steps, source: Source::Known });

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use groma_address::{AbsResource, ConfigResource, InstanceKey, Mode as ResourceMode};
-use groma_hcl::Expression;
+use groma_config::Lifecycle;
+use groma_hcl::{Expression, Traversal};
 use groma_lang::{Binding, for_each_traversal};
 
 use super::event::Instance;
@@ -15,7 +16,7 @@ use crate::world::{Expansion, ModuleId};
 
 impl Planner<'_> {
     /// Whether something that a data resource depends on is going to change (PL-07): what `depends_on` names, its own or
-    /// that of a module around it, and managed resources that its block mentions directly, in its conditions too.
+    /// that of a module around it, what its conditions mention, and managed resources that the rest of its block mentions directly.
     pub(super) fn dependency_pending(&mut self, instance: Instance) -> bool {
         let module = instance.module;
         let config = Arc::clone(&self.world.static_module(module).config);
@@ -29,11 +30,24 @@ impl Planner<'_> {
         resource.body.for_each_expression(&mut look);
         let repeats = [&resource.count, &resource.for_each, &resource.lifecycle.enabled];
         repeats.into_iter().flatten().for_each(&mut look);
-        for condition in resource.lifecycle.preconditions.iter().chain(&resource.lifecycle.postconditions) {
-            look(&condition.condition);
-            look(&condition.error_message);
+        direct
+            || self.any_pending(module, &resource.depends_on)
+            || self.condition_pending(module, &resource.lifecycle)
+            || self.call_pending(module)
+    }
+
+    /// A condition is asked about what is there in the end: nothing may change that its answer stands on, however far away.
+    fn condition_pending(&mut self, module: ModuleId, lifecycle: &Lifecycle) -> bool {
+        let mut pending = false;
+        let mut look = |traversal: &Traversal| {
+            let binding = self.world.static_module(module).config.binding(traversal);
+            pending = pending || self.managed_pending(module, binding) || self.named_behind(module, traversal);
+        };
+        for condition in lifecycle.preconditions.iter().chain(&lifecycle.postconditions) {
+            for_each_traversal(&condition.condition, &mut look);
+            for_each_traversal(&condition.error_message, &mut look);
         }
-        direct || self.any_pending(module, &resource.depends_on) || self.call_pending(module)
+        pending
     }
 
     fn call_pending(&mut self, mut module: ModuleId) -> bool {
@@ -51,20 +65,19 @@ impl Planner<'_> {
         false
     }
 
-    fn any_pending(&mut self, module: ModuleId, names: &[groma_hcl::Traversal]) -> bool {
-        let graph = Arc::clone(&self.graph);
-        let calling = graph.module(self.world.module(module).of);
-        names.iter().any(|name| match calling.config.binding(name) {
-            Some(Binding::Resource(at) | Binding::PrefixedResource(at)) => self.is_pending(module, at),
-            Some(Binding::Variable(_) | Binding::Local(_) | Binding::Module(_)) => {
-                let node = graph.depended(calling, name);
-                node.is_some_and(|node| self.pending_behind(module, node))
-            }
-            None => false,
+    fn any_pending(&mut self, module: ModuleId, names: &[Traversal]) -> bool {
+        names.iter().any(|name| match self.world.static_module(module).config.binding(name) {
+            Some(Binding::Variable(_) | Binding::Local(_) | Binding::Module(_)) => self.named_behind(module, name),
+            resource => self.managed_pending(module, resource),
         })
     }
 
-    /// Whether a managed resource is going to change that a value or a module as a whole stands on, however far away.
+    fn named_behind(&mut self, module: ModuleId, name: &Traversal) -> bool {
+        let naming = self.graph.module(self.world.module(module).of);
+        self.graph.depended(naming, name).is_some_and(|node| self.pending_behind(module, node))
+    }
+
+    /// Whether a managed resource is going to change that what is at a node stands on, however far away.
     fn pending_behind(&mut self, module: ModuleId, node: NodeIndex) -> bool {
         if let Some(known) = self.pending_behind.get(&(module, node)) {
             return *known;
