@@ -33,6 +33,7 @@ const PARTS: &[(&str, &[Tests])] = &[
             tests("groma-hcl", "suite", "terraform"),
             tests("groma-config", "conform", "terraform"),
             tests("groma-cli", "it", "validate_like_terraform::"),
+            tests("groma-cli", "it", "places::"),
         ],
     ),
     ("lives", &[tests("groma-cli", "it", "made_up::lives_are_led_as_terraform")]),

@@ -35,6 +35,7 @@ mod old_states;
 mod on_terminal;
 mod opentofu_flags;
 mod opentofu_moves;
+mod places;
 mod plan_json;
 mod provider_instances;
 mod provisioners;

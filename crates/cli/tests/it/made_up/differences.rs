@@ -12,7 +12,7 @@ use super::signs::{changes, changes_only_secrecy, has_all_secrets, names_module}
 use crate::common::even::first_difference;
 
 /// What docs/differences.md has to say.
-const DOCUMENTED: &str = include_str!("../../../../../docs/differences.md");
+pub const DOCUMENTED: &str = include_str!("../../../../../docs/differences.md");
 
 /// What was found.
 pub enum Found {
@@ -334,7 +334,7 @@ fn fail_alike(theirs: &Outcome, ours: &Outcome) -> bool {
 }
 
 /// Whether the page has a row that begins so.
-fn is_documented(matter: &str) -> bool {
+pub fn is_documented(matter: &str) -> bool {
     DOCUMENTED.contains(&format!("\n| {matter}"))
 }
 

@@ -7,14 +7,14 @@
 
 mod blocks;
 mod change;
-mod differences;
+pub mod differences;
 mod evening;
 mod generate;
 pub mod kit;
 mod life;
 mod lifecycle;
 mod project;
-mod random;
+pub mod random;
 mod signs;
 
 use std::fmt::Write as _;
@@ -26,7 +26,7 @@ use kit::Kit;
 use life::{Step, lead, life};
 use project::Types;
 
-fn number(name: &str, otherwise: u64) -> u64 {
+pub fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 

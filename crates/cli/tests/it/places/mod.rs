@@ -1,0 +1,115 @@
+//! Expressions at the places that take one, each pair planned over a state that an apply has left: `places.txt` with `@` where the
+//! expression goes, `expressions.txt`, and the `estate.txt` around them, in which some things stay as they are and some change.
+//!
+//! What this program makes of some pairs is recorded in `recorded.txt`, written anew with `GROMA_UPDATE=1`. With `GROMA_TERRAFORM`,
+//! `GROMA_PLACES` pairs (40) from the seed `GROMA_SEED` (1) are planned by Terraform too: both take it, and plan the same, or both
+//! refuse it.
+
+mod estate;
+mod meant;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use crate::common::even::{first_difference, terraform};
+use crate::made_up::number;
+use crate::made_up::random::Random;
+use estate::{Estate, Outcome};
+
+/// Each such pair is in the record.
+const RECORDED: usize = 101;
+
+/// An expression at a place.
+struct Pair {
+    /// Both, as they are named in records.
+    name: String,
+    files: BTreeMap<String, String>,
+}
+
+fn pairs() -> Vec<Pair> {
+    let expressions: Vec<&str> = include_str!("expressions.txt").lines().collect();
+    let mut pairs = Vec::new();
+    for place in include_str!("places.txt").split("=====\n") {
+        let (name, text) = place.split_once('\n').unwrap();
+        for expression in &expressions {
+            let files = estate::files(text, "p.tf").into_iter();
+            let files = files.map(|(path, text)| (path, text.replace('@', expression))).collect();
+            pairs.push(Pair { name: format!("{name} :: {expression}"), files });
+        }
+    }
+    pairs
+}
+
+#[test]
+fn expressions_at_all_places_are_planned_as_recorded() {
+    let estate = Estate::applied_by(Path::new(env!("CARGO_BIN_EXE_groma")));
+    let mut lines = String::new();
+    for pair in pairs().iter().step_by(RECORDED) {
+        writeln!(lines, "{}", pair.name).unwrap();
+        estate.plan(&pair.files).in_short().into_iter().for_each(|line| writeln!(lines, "  {line}").unwrap());
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/places/recorded.txt");
+    if std::env::var_os("GROMA_UPDATE").is_some() {
+        std::fs::write(&path, &lines).unwrap();
+    }
+    let record = std::fs::read_to_string(path).unwrap();
+    assert!(record == lines, "{}", first_difference(&record, &lines));
+}
+
+#[test]
+fn expressions_at_all_places_are_planned_as_by_terraform() {
+    let Some(program) = terraform() else { return };
+    let pairs = pairs();
+    let (ours, theirs) = (Estate::applied_by(Path::new(env!("CARGO_BIN_EXE_groma"))), Estate::applied_by(&program));
+    let mut random = Random::new(number("GROMA_SEED", 1));
+    let count = number("GROMA_PLACES", 40);
+    let (mut wrong, mut different, mut meant, mut other_words) = (String::new(), 0, 0, 0);
+    for done in 0..count {
+        let pair = random.one_of(&pairs).unwrap();
+        let (theirs, ours) = (theirs.plan(&pair.files), ours.plan(&pair.files));
+        match difference(&theirs, &ours) {
+            Found::OtherVerdict(_) if meant::is_meant(&pair.name) => meant += 1,
+            Found::OtherVerdict(difference) | Found::OtherPlan(difference) => {
+                different += 1;
+                println!("{}\n{difference}", pair.name);
+                writeln!(wrong, "##### {}\n{difference}", pair.name).unwrap();
+            }
+            Found::OtherWords => other_words += 1,
+            Found::Nothing => {}
+        }
+        println!("progress: {} of {count} pairs", done + 1);
+    }
+    let same = count - meant - different - other_words;
+    println!(
+        "\ncompared: {count} pairs, {same} the same, {different} different, {meant} different on purpose, {other_words} refused in other words"
+    );
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// What differs.
+enum Found {
+    Nothing,
+    /// Both refuse it, for reasons that have no summary in common.
+    OtherWords,
+    /// One takes what the other refuses.
+    OtherVerdict(String),
+    OtherPlan(String),
+}
+
+fn difference(theirs: &Outcome, ours: &Outcome) -> Found {
+    let lines = |outcome: &Outcome| format!("exit {}\n{}", outcome.code, outcome.problems.join("\n"));
+    let pretty = |plan: &Option<Json>| plan.as_ref().map_or_else(String::new, |plan| format!("{plan:#}"));
+    let has_common = theirs.problems.iter().any(|problem| ours.problems.contains(problem));
+    if theirs.code != ours.code {
+        Found::OtherVerdict(first_difference(&lines(theirs), &lines(ours)))
+    } else if theirs.plan != ours.plan {
+        Found::OtherPlan(first_difference(&pretty(&theirs.plan), &pretty(&ours.plan)))
+    } else if theirs.code != 0 && !has_common {
+        Found::OtherWords
+    } else {
+        Found::Nothing
+    }
+}
