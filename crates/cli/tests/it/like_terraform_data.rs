@@ -4,6 +4,7 @@
 //! `INSTA_UPDATE=always` records anew.
 
 use crate::common::Folder;
+use crate::common::even::terraform;
 use crate::common::scenario::Scenario;
 
 const PLAN: &[&str] = &["plan", "-out=p"];
@@ -316,4 +317,47 @@ fn data_that_cannot_be_read_keeps_nothing_alive() {
     assert!(told.contains("Warning: Unable to find remote state"), "{told}");
     assert!(told.contains("Destroy complete! Resources: 1 destroyed."), "{told}");
     assert_eq!(folder.ok(&["state", "list"]), "");
+}
+
+/// What a check block cannot read is in the state only where the plan tried it already.
+#[test]
+fn data_of_checks_that_cannot_be_read() {
+    let of = |path: &str| {
+        format!(
+            r#"
+            variable "step" {{
+              default = "a"
+            }}
+            resource "terraform_data" "one" {{
+              input = var.step
+            }}
+            check "found" {{
+              data "terraform_remote_state" "found" {{
+                backend = "local"
+                config  = {{ path = {path} }}
+              }}
+              assert {{
+                condition     = data.terraform_remote_state.found.outputs.a == "a"
+                error_message = "It is another one."
+              }}
+            }}
+            "#
+        )
+    };
+    let kept = |folder: &Folder| {
+        folder.write("main.tf", &of("\"nowhere\""));
+        folder.ok(&["init"]);
+        folder.ok(&["apply", "-auto-approve"]);
+        let tried = folder.ok(&["state", "list"]);
+        folder.write("main.tf", &of("terraform_data.one.output"));
+        folder.ok(&["apply", "-auto-approve", "-var=step=b"]);
+        [tried, folder.ok(&["state", "list"])]
+    };
+    let ours = kept(&Folder::new());
+    assert_eq!(
+        ours,
+        ["data.terraform_remote_state.found\nterraform_data.one\n", "terraform_data.one\n"].map(str::to_owned)
+    );
+    let Some(program) = terraform() else { return };
+    assert_eq!(ours, kept(&Folder::for_program(&program)));
 }

@@ -12,7 +12,7 @@ use super::applier::Applier;
 use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Deferral;
-use crate::plan::ResourceChange;
+use crate::plan::{ActionReason, ResourceChange};
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
@@ -163,6 +163,11 @@ impl Applier<'_> {
             None => planned_unknown(&self.changes[change as usize].schema.block, &config),
         };
         self.settle(change, known.clone());
+        // What was never read is not in the state. What the plan has read, or tried to, is, as far as it is known.
+        let tried = self.changes[change as usize].reason == Some(ActionReason::ReadBecauseCheckNested);
+        if value.is_none() && !tried {
+            return Outcome::Done;
+        }
         if let Err(problem) = self.record_data(change, &address, known.unknown_as_null()) {
             self.evaluation.diagnostics.push(problem);
             return Outcome::Failed;
