@@ -131,21 +131,17 @@ fn place(config: &Value) -> PathBuf {
     let settings = config.attribute("config").unwrap_or(Value::NULL);
     let workspace = text(config, "workspace").filter(|name| !matches!(&**name, "" | "default"));
     match workspace {
-        None => PathBuf::from(setting(&settings, "path").unwrap_or_else(|| "terraform.tfstate".to_owned())),
+        None => PathBuf::from(text(&settings, "path").unwrap_or_else(|| "terraform.tfstate".to_owned())),
         Some(name) => {
-            let directory = setting(&settings, "workspace_dir").unwrap_or_else(|| "terraform.tfstate.d".to_owned());
+            let directory = text(&settings, "workspace_dir").unwrap_or_else(|| "terraform.tfstate.d".to_owned());
             PathBuf::from(directory).join(name).join("terraform.tfstate")
         }
     }
 }
 
+/// An argument or a setting; a number or a truth value stands for its text.
 fn text(object: &Value, name: &str) -> Option<String> {
-    object.attribute(name)?.as_str().map(str::to_owned)
-}
-
-/// A setting of the backend; a number or a truth value stands for its text.
-fn setting(settings: &Value, name: &str) -> Option<String> {
-    convert::convert(&settings.attribute(name)?, &Type::String).ok()?.as_str().map(str::to_owned)
+    convert::convert(&object.attribute(name)?, &Type::String).ok()?.as_str().map(str::to_owned)
 }
 
 /// The outputs in the content of a state file. What the state says is deprecated carries a mark that says where it was read.

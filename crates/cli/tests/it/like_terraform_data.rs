@@ -319,7 +319,7 @@ fn data_that_cannot_be_read_keeps_nothing_alive() {
     assert_eq!(folder.ok(&["state", "list"]), "");
 }
 
-/// What a check block cannot read is in the state only where the plan tried it already.
+/// What a check block cannot read leaves the state as it is: as the plan tried it or read it, or without it.
 #[test]
 fn data_of_checks_that_cannot_be_read() {
     let of = |path: &str| {
@@ -351,12 +351,23 @@ fn data_of_checks_that_cannot_be_read() {
         let tried = folder.ok(&["state", "list"]);
         folder.write("main.tf", &of("terraform_data.one.output"));
         folder.ok(&["apply", "-auto-approve", "-var=step=b"]);
-        [tried, folder.ok(&["state", "list"])]
+        let never_tried = folder.ok(&["state", "list"]);
+        let taking = "provisioner \"local-exec\" {\n command = \"rm other.tfstate\"\n }";
+        folder.write("main.tf", &of("\"other.tfstate\"").replace("input = var.step", taking));
+        let state = r#"{"version":4,"terraform_version":"1.15.5","serial":1,"lineage":"l","outputs":{"a":{"value":"a","type":"string"}},"resources":[]}"#;
+        folder.write("other.tfstate", state);
+        folder.ok(&["apply", "-auto-approve", "-replace=terraform_data.one"]);
+        [tried, never_tried, folder.ok(&["state", "show", "data.terraform_remote_state.found"])]
     };
     let ours = kept(&Folder::new());
     assert_eq!(
         ours,
-        ["data.terraform_remote_state.found\nterraform_data.one\n", "terraform_data.one\n"].map(str::to_owned)
+        [
+            "data.terraform_remote_state.found\nterraform_data.one\n",
+            "terraform_data.one\n",
+            "# data.terraform_remote_state.found:\ndata \"terraform_remote_state\" \"found\" {\n    backend = \"local\"\n    config  = {\n        path = \"other.tfstate\"\n    }\n    outputs = {\n        a = \"a\"\n    }\n}\n",
+        ]
+        .map(str::to_owned)
     );
     let Some(program) = terraform() else { return };
     assert_eq!(ours, kept(&Folder::for_program(&program)));

@@ -12,7 +12,7 @@ use super::applier::Applier;
 use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Deferral;
-use crate::plan::{ActionReason, ResourceChange};
+use crate::plan::ResourceChange;
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
@@ -153,26 +153,20 @@ impl Applier<'_> {
         Some((module, check))
     }
 
-    /// A data source inside a check block was read: what is wrong with it is a result of the check (PL-27).
+    /// A data source inside a check block was read: what is wrong with it is a result of the check (PL-27), and leaves the state as it is.
     fn checked_data_read(&mut self, change: u32, module: ModuleId, check: &str, read: DataRead) -> Outcome {
         let DataRead { address, config, value, diagnostics, elapsed, .. } = read;
         let value = value.filter(|_| !diagnostics.has_errors());
         self.evaluation.checked_data(&self.world, module, check, diagnostics);
-        let known = match &value {
-            Some(value) => value.clone(),
-            None => planned_unknown(&self.changes[change as usize].schema.block, &config),
-        };
-        self.settle(change, known.clone());
-        // What was never read is not in the state. What the plan has read, or tried to, is, as far as it is known.
-        let tried = self.changes[change as usize].reason == Some(ActionReason::ReadBecauseCheckNested);
-        if value.is_none() && !tried {
+        let Some(value) = value else {
+            self.settle(change, planned_unknown(&self.changes[change as usize].schema.block, &config));
             return Outcome::Done;
-        }
-        if let Err(problem) = self.record_data(change, &address, known.unknown_as_null()) {
+        };
+        self.settle(change, value.clone());
+        if let Err(problem) = self.record_data(change, &address, value.clone()) {
             self.evaluation.diagnostics.push(problem);
             return Outcome::Failed;
         }
-        let Some(value) = value else { return Outcome::Done };
         let subject = crate::hooks::Subject::of(&address, None, &value);
         self.session.hooks.apply_complete(&subject, crate::hooks::Operation::Read, &value, elapsed);
         self.postconditions(change, &value)
