@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
+use crate::common::cases::{files, line};
+
 type Said = BTreeSet<String>;
 
 /// A case may have one of its own.
@@ -54,13 +56,7 @@ fn rendered(cases: &[Case]) -> String {
 /// What a program says about a configuration.
 fn said(program: &Path, text: &str) -> Said {
     let folder = tempfile::tempdir().unwrap();
-    let mut files: Vec<(&str, String)> = vec![("main.tf", String::new())];
-    for line in text.split_inclusive('\n') {
-        match line.trim_end().strip_prefix("-- ").and_then(|rest| rest.strip_suffix(" --")) {
-            Some(path) => files.push((path, String::new())),
-            None => files.last_mut().unwrap().1.push_str(line),
-        }
-    }
+    let files = files(text, "main.tf");
     for (path, text) in &files {
         let path = folder.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -81,25 +77,6 @@ fn said(program: &Path, text: &str) -> Said {
         return Said::from([String::from("no answer")]);
     };
     result["diagnostics"].as_array().into_iter().flatten().map(line).collect()
-}
-
-fn line(diagnostic: &serde_json::Value) -> String {
-    let range = &diagnostic["range"];
-    let place = match range["filename"].as_str() {
-        Some(file) => format!("{file}:{}", range["start"]["line"]),
-        None => String::from("-"),
-    };
-    let text = |name: &str| diagnostic[name].as_str().unwrap_or_default().to_owned();
-    let origin = diagnostic["deprecation_origin_description"].as_str().map(|origin| format!(" ({origin})"));
-    format!("{} {place} {}{}", text("severity"), in_order(&text("summary")), origin.unwrap_or_default())
-}
-
-/// Terraform lists the members of a cycle in any order.
-fn in_order(summary: &str) -> String {
-    let Some(members) = summary.strip_prefix("Cycle: ") else { return summary.to_owned() };
-    let mut members: Vec<&str> = members.split(", ").collect();
-    members.sort_unstable();
-    format!("Cycle: {}", members.join(", "))
 }
 
 /// What the program says about all cases, two at a time.

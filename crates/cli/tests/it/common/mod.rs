@@ -3,8 +3,11 @@
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 pub mod background;
+pub mod cases;
 pub mod even;
 pub mod moments;
+pub mod random;
+pub mod record;
 pub mod scenario;
 
 use std::io::{Read, Write};

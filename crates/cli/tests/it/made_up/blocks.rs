@@ -1,7 +1,7 @@
 //! What stands in the body of a resource whose type has blocks.
 
 use super::generate::Known;
-use super::random::Random;
+use crate::common::random::Random;
 
 /// An argument, a block or a dynamic block.
 #[derive(Clone, Debug)]

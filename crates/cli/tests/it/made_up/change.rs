@@ -3,7 +3,7 @@
 use super::blocks;
 use super::generate::{keys, known, resource, value};
 use super::project::{Module, Repetition};
-use super::random::Random;
+use crate::common::random::Random;
 
 /// Something is changed, here or in what is called.
 pub fn change(random: &mut Random, module: &mut Module) {

@@ -10,9 +10,7 @@ use super::evening::{
 use super::life::{Ended, Outcome, Step};
 use super::signs::{changes, changes_only_secrecy, has_all_secrets, names_module};
 use crate::common::even::first_difference;
-
-/// What docs/differences.md has to say.
-pub const DOCUMENTED: &str = include_str!("../../../../../docs/differences.md");
+use crate::common::record::assert_documented;
 
 /// What was found.
 pub enum Found {
@@ -297,7 +295,7 @@ pub fn first(steps: &[Step], theirs: Vec<Outcome>, ours: Vec<Outcome>) -> Found 
             if theirs == ours {
                 break;
             }
-            assert!(is_documented(row.matter), "not in docs/differences.md: {}", row.matter);
+            assert_documented(row.matter);
             if !(row.applies)(step, &theirs, &ours) {
                 continue;
             }
@@ -331,11 +329,6 @@ fn fail_alike(theirs: &Outcome, ours: &Outcome) -> bool {
     };
     let ours = errors(ours);
     both_fail && errors(theirs).iter().any(|error| ours.contains(error))
-}
-
-/// Whether the page has a row that begins so.
-pub fn is_documented(matter: &str) -> bool {
-    DOCUMENTED.contains(&format!("\n| {matter}"))
 }
 
 fn difference(theirs: &Outcome, ours: &Outcome) -> String {

@@ -3,7 +3,7 @@
 use super::blocks::{self, Writer};
 use super::lifecycle::{OF_BUILT_IN, WITH_BLOCKS, lifecycle, provisioner};
 use super::project::{Call, Data, Module, Output, Repetition, Resource, Types};
-use super::random::Random;
+use crate::common::random::Random;
 
 /// The other state that data read, in the folder of the root module.
 pub const OTHER_STATE: (&str, &str) = (

@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use super::change::change;
 use super::generate::{OTHER_STATE, module};
 use super::project::{Module, Types};
-use super::random::Random;
 use crate::common::even::even_ids;
+use crate::common::random::Random;
 use crate::common::scenario::{plan_document, state_of};
 use crate::common::{Folder, Ran};
 

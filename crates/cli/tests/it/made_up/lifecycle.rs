@@ -3,7 +3,7 @@
 use super::blocks;
 use super::generate::Known;
 use super::project::Repetition;
-use super::random::Random;
+use crate::common::random::Random;
 
 /// What lifecycle blocks mention of a type.
 pub struct Mentions {

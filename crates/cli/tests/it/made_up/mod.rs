@@ -7,28 +7,25 @@
 
 mod blocks;
 mod change;
-pub mod differences;
+mod differences;
 mod evening;
 mod generate;
 pub mod kit;
 mod life;
 mod lifecycle;
 mod project;
-pub mod random;
 mod signs;
 
 use std::fmt::Write as _;
 
 use crate::common::Folder;
-use crate::common::even::{first_difference, terraform};
+use crate::common::even::terraform;
+use crate::common::random::number;
+use crate::common::record::assert_recorded;
 use differences::Found;
 use kit::Kit;
 use life::{Step, lead, life};
 use project::Types;
-
-pub fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-}
 
 /// The life as text, for whom it is to be led by hand.
 fn text(steps: &[Step]) -> String {
@@ -57,12 +54,7 @@ fn led_as_recorded(types: Types, record: &str, folder: impl Fn() -> Folder) {
             outcome.in_short().into_iter().for_each(|line| writeln!(lines, "    {line}").unwrap());
         }
     }
-    let path = format!("{}/tests/it/made_up/{record}", env!("CARGO_MANIFEST_DIR"));
-    if std::env::var_os("GROMA_UPDATE").is_some() {
-        std::fs::write(&path, &lines).unwrap();
-    }
-    let record = std::fs::read_to_string(path).unwrap();
-    assert!(record == lines, "{}", first_difference(&record, &lines));
+    assert_recorded(&format!("made_up/{record}"), &lines);
 }
 
 #[test]

@@ -1,15 +1,15 @@
 //! The estate that the pairs are planned in.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value as Json;
 
 use crate::common::Folder;
+use crate::common::cases::{files, line};
 use crate::common::scenario::plan_document;
 
 /// What is planned changes some of the estate.
-const OPTIONS: [&str; 5] = ["-var=step=2", "-input=false", "-json", "-out=p", "-lock=false"];
+const PLAN: [&str; 5] = ["plan", "-var=step=2", "-input=false", "-json", "-out=p"];
 
 /// A folder in which everything but the pair has been applied.
 pub struct Estate(Folder);
@@ -23,24 +23,11 @@ pub struct Outcome {
     pub plan: Option<Json>,
 }
 
-/// The files of a text in which each begins with `-- path --`, and the first is called so otherwise.
-pub fn files(text: &str, first: &str) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    let mut path = first.to_owned();
-    for line in text.lines() {
-        match line.strip_prefix("-- ").and_then(|rest| rest.strip_suffix(" --")) {
-            Some(next) => path = next.to_owned(),
-            None => files.entry(path.clone()).or_insert_with(String::new).extend([line, "\n"]),
-        }
-    }
-    files
-}
-
 impl Estate {
     pub fn applied_by(program: &Path) -> Self {
         let folder = Folder::for_program(program);
         for (path, text) in files(include_str!("estate.txt"), "main.tf") {
-            folder.write(&path, &text);
+            folder.write(path, &text);
         }
         // A module that a pair calls has to be installed.
         folder.write("call.tf", "module \"p\" {\n  source = \"./m\"\n  count  = 0\n  in     = 1\n}\n");
@@ -51,14 +38,13 @@ impl Estate {
     }
 
     /// The plan with these files added, which are gone again afterwards.
-    pub fn plan(&self, files: &BTreeMap<String, String>) -> Outcome {
+    pub fn plan(&self, files: &[(&str, String)]) -> Outcome {
         for (path, text) in files {
             self.0.write(path, text);
         }
-        let words: Vec<&str> = ["plan"].into_iter().chain(OPTIONS).collect();
-        let ran = self.0.run(&words);
+        let ran = self.0.run(&PLAN);
         let messages = ran.out.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok());
-        let mut problems: Vec<String> = messages.filter_map(|message| problem(message.get("diagnostic")?)).collect();
+        let mut problems: Vec<String> = messages.filter_map(|message| Some(line(message.get("diagnostic")?))).collect();
         problems.sort_unstable();
         problems.dedup();
         let plan = (ran.code == 0).then(|| {
@@ -66,7 +52,7 @@ impl Estate {
             without_words(&mut plan);
             plan
         });
-        for path in files.keys() {
+        for (path, _) in files {
             std::fs::remove_file(self.0.path(path)).unwrap();
         }
         Outcome { code: ran.code, problems, plan }
@@ -90,15 +76,6 @@ impl Outcome {
         lines.push(format!("exit {}", self.code));
         lines
     }
-}
-
-fn problem(diagnostic: &Json) -> Option<String> {
-    let range = &diagnostic["range"];
-    let place = match range["filename"].as_str() {
-        Some(file) => format!("{file}:{}", range["start"]["line"]),
-        None => String::from("-"),
-    };
-    Some(format!("{} {place} {}", diagnostic["severity"].as_str()?, diagnostic["summary"].as_str()?))
 }
 
 /// The words of details are our own.

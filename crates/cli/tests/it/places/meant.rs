@@ -1,6 +1,6 @@
 //! Pairs that are refused, or taken, in spite of Terraform.
 
-use crate::made_up::differences::is_documented;
+use crate::common::record::assert_documented;
 
 /// Where the name of a pair has all of these parts, and what its row of docs/differences.md begins with.
 const MEANT: &[(&[&str], &str)] = &[
@@ -20,7 +20,7 @@ const MEANT: &[(&[&str], &str)] = &[
 /// Whether a pair is one of these. Each of them is on the page.
 pub fn is_meant(pair: &str) -> bool {
     MEANT.iter().any(|(parts, matter)| {
-        assert!(is_documented(matter), "not in docs/differences.md: {matter}");
+        assert_documented(matter);
         parts.iter().all(|part| pair.contains(part))
     })
 }

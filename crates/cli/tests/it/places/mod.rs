@@ -8,15 +8,15 @@
 mod estate;
 mod meant;
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::Value as Json;
 
+use crate::common::cases::files;
 use crate::common::even::{first_difference, terraform};
-use crate::made_up::number;
-use crate::made_up::random::Random;
+use crate::common::random::{Random, number};
+use crate::common::record::assert_recorded;
 use estate::{Estate, Outcome};
 
 /// Each such pair is in the record.
@@ -26,7 +26,7 @@ const RECORDED: usize = 101;
 struct Pair {
     /// Both, as they are named in records.
     name: String,
-    files: BTreeMap<String, String>,
+    files: Vec<(&'static str, String)>,
 }
 
 fn pairs() -> Vec<Pair> {
@@ -35,7 +35,7 @@ fn pairs() -> Vec<Pair> {
     for place in include_str!("places.txt").split("=====\n") {
         let (name, text) = place.split_once('\n').unwrap();
         for expression in &expressions {
-            let files = estate::files(text, "p.tf").into_iter();
+            let files = files(text, "p.tf").into_iter();
             let files = files.map(|(path, text)| (path, text.replace('@', expression))).collect();
             pairs.push(Pair { name: format!("{name} :: {expression}"), files });
         }
@@ -51,12 +51,7 @@ fn expressions_at_all_places_are_planned_as_recorded() {
         writeln!(lines, "{}", pair.name).unwrap();
         estate.plan(&pair.files).in_short().into_iter().for_each(|line| writeln!(lines, "  {line}").unwrap());
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/places/recorded.txt");
-    if std::env::var_os("GROMA_UPDATE").is_some() {
-        std::fs::write(&path, &lines).unwrap();
-    }
-    let record = std::fs::read_to_string(path).unwrap();
-    assert!(record == lines, "{}", first_difference(&record, &lines));
+    assert_recorded("places/recorded.txt", &lines);
 }
 
 #[test]

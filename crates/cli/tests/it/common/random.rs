@@ -1,4 +1,4 @@
-//! Choices that are the same for the same seed.
+//! Choices that are the same for the same seed, and the numbers that say which and how many.
 
 /// A source of choices.
 pub struct Random(fastrand::Rng);
@@ -27,4 +27,9 @@ impl Random {
     pub fn one_of<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         self.0.choice(things)
     }
+}
+
+/// The number in an environment variable.
+pub fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
