@@ -53,9 +53,9 @@ pub(super) fn action(module: &Module, expression: &Expression) -> Option<Diagnos
     };
     let traversal = named.as_traversal();
     let names = traversal.as_ref().map(|traversal| (&*traversal.root.name, traversal.steps()));
-    let is_quoted = matches!(named.kind, ExpressionKind::String(_));
+    let is_value = matches!(named.kind, ExpressionKind::String(_) | ExpressionKind::Null | ExpressionKind::Bool(_));
     let summary = match names {
-        _ if is_quoted => "No actions specified",
+        _ if is_value => "No actions specified",
         Some(("action", [Step::Attribute { name: type_name, .. }, Step::Attribute { name, .. }, ..])) => {
             if module.actions.contains_key(&(type_name.clone(), name.clone())) {
                 return None;

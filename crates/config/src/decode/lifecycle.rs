@@ -136,11 +136,7 @@ fn replace_triggered_by(expression: &Expression, decoding: &mut Decoding<'_>) ->
         .iter()
         .filter_map(|element| {
             // In the JSON syntax a reference stands in a string, which would otherwise be a template.
-            let is_word = matches!(element.kind, ExpressionKind::Null | ExpressionKind::Bool(_));
-            if is_word && decoding.is_json(element.span) {
-                decoding.error(element.span, "Invalid reference expression", "Each element is a reference in quotes.");
-                return None;
-            }
+            syntax::check_quoted(element, decoding)?;
             let element = element.unquoted().unwrap_or_else(|| element.clone());
             check_trigger(&element, decoding).then_some(element)
         })

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Attribute, Block, Body, BodySchema, Content};
-use groma_lang::{Reference, references};
+use groma_lang::{Reference, for_each_traversal, parse_reference};
 
 use super::context::Decoding;
 use super::{meta, syntax};
@@ -104,10 +104,14 @@ pub(super) fn connection(blocks: &[&Block], holder: &str, decoding: &mut Decodin
 pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
     let (attributes, _) = body.attributes();
     for attribute in &attributes {
-        let (found, diagnostics) = references(&attribute.expression);
-        decoding.diagnostics.append(diagnostics);
-        let foreign = found.iter().filter(|reference| !is_own(&reference.target)).count();
-        if foreign > 0 {
+        let mut foreign = false;
+        for_each_traversal(&attribute.expression, &mut |traversal| match parse_reference(traversal) {
+            Ok(reference) => foreign |= !is_own(&reference.target),
+            Err(problem) if &*traversal.root.name == "self" => decoding.report(problem),
+            // What is left unfinished of a foreign thing is foreign still.
+            Err(_) => foreign |= !matches!(&*traversal.root.name, "path" | "terraform" | "tofu"),
+        });
+        if foreign {
             let span = attribute.expression.span;
             let detail = "A provisioner that runs on destruction, and its connection, can refer to the object itself only: self, \
                           count.index and each.key. Other objects may be gone by then.";

@@ -67,6 +67,15 @@ pub(super) fn reference(expression: &Expression, decoding: &Decoding<'_>) -> Opt
     if is_word && decoding.is_json(expression.span) { None } else { expression.as_traversal() }
 }
 
+/// Reports what is no text in the JSON syntax, where a reference stands in one.
+pub(super) fn check_quoted(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<()> {
+    if matches!(expression.kind, ExpressionKind::JsonString(_)) || !decoding.is_json(expression.span) {
+        return Some(());
+    }
+    decoding.error(expression.span, "Invalid reference expression", "A reference stands here, in quotes.");
+    None
+}
+
 /// The address that `expression` is: as [`traversal`], but quotes were never a way to write one in the native syntax.
 pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
     if let ExpressionKind::String(_) = expression.kind {

@@ -9,7 +9,7 @@ use groma_lang::instance_key;
 
 use crate::decode::context::Decoding;
 use crate::decode::meta::expression_of;
-use crate::decode::provider;
+use crate::decode::{provider, syntax};
 use crate::model::{Import, ImportIdentity};
 
 static IMPORT: LazyLock<BodySchema> = LazyLock::new(|| {
@@ -25,6 +25,7 @@ pub(in crate::decode) fn import(block: &Block, decoding: &mut Decoding<'_>) -> O
     let identity = import_identity(block, &content, decoding);
     let provider = content.get("provider").and_then(|a| provider::reference(&a.expression, "provider", decoding));
     let to = &content.get("to")?.expression;
+    syntax::check_quoted(to, decoding)?;
     let Some(to_expression) = to.unquoted() else {
         not_an_address(to, decoding);
         return None;
@@ -63,6 +64,9 @@ fn import_identity(block: &Block, content: &Content, decoding: &mut Decoding<'_>
 
 /// The resource that `to` names, whatever its keys will come out as.
 fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<ConfigResource> {
+    if let ExpressionKind::Null | ExpressionKind::Bool(_) = expression.kind {
+        return no_instance(expression.span, decoding);
+    }
     let mut words = Vec::new();
     if !static_words(expression, &mut words) || words.is_empty() {
         not_an_address(expression, decoding);
@@ -70,10 +74,15 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
     }
     let mut rest = words.as_slice();
     let mut modules = Vec::new();
-    while let [Word::Name(word, _), Word::Name(name, _), more @ ..] = rest {
+    while let [Word::Name(word, step), more @ ..] = rest {
         if &**word != "module" {
             break;
         }
+        let [Word::Name(name, _), more @ ..] = more else {
+            let wrong = more.first().map_or(*step, Word::span);
+            decoding.error(wrong, "Invalid address operator", "The name of a module follows, after a dot.");
+            return None;
+        };
         modules.push(name.clone());
         rest = match more {
             [Word::Key(_), wrong @ (Word::Key(_) | Word::NoKey(_)), ..] | [wrong @ Word::NoKey(_), ..] => {
@@ -163,7 +172,6 @@ fn static_words(expression: &Expression, words: &mut Vec<Word>) -> bool {
             words.extend(relative.steps.iter().map(word));
             fine
         }
-        ExpressionKind::Parentheses(inner) => static_words(inner, words),
         _ => false,
     }
 }
