@@ -11,7 +11,7 @@ use groma_lang::evaluate_constant;
 use groma_value::{Type, Value};
 
 use super::input::{Given, InputValue, Origin};
-use crate::decode::constant_text;
+use crate::decode::{Unparsed, constant_text};
 use crate::model::Variable;
 use crate::source::display;
 
@@ -27,14 +27,14 @@ pub(super) fn file(
     let origin = origin(display(path));
     let Some(file) = register(path, content, what, sources, diagnostics) else { return Vec::new() };
     let (parsed, problems) = if is_json(&file, &origin) { parse_json_file(&file) } else { parse_file(&file) };
-    let broken = problems.has_errors();
+    let (broken, unparsed) = (problems.has_errors(), Unparsed::of(&problems));
     diagnostics.append(problems);
     let (attributes, problems) = parsed.body.attributes();
     // A file that cannot be parsed looks as if it held blocks.
     if !broken {
         diagnostics.append(problems);
     }
-    attributes.iter().map(|attribute| assignment(attribute, origin.clone())).collect()
+    attributes.iter().map(|attribute| assignment(attribute, origin.clone(), &unparsed)).collect()
 }
 
 /// Whether the file is in the JSON syntax: its name says so, or it is one that somebody names, which a shell may call anything, and it
@@ -69,11 +69,11 @@ fn register(
     None
 }
 
-fn assignment(attribute: &Attribute, origin: Origin) -> (Name, Given) {
+fn assignment(attribute: &Attribute, origin: Origin, unparsed: &Unparsed) -> (Name, Given) {
     let mut problems = Diagnostics::new();
     let value = constant_text(&attribute.expression, &mut problems);
     let value = InputValue { value, origin, span: attribute.expression.span };
-    (Name::clone(&attribute.name.name), Given { value, problems })
+    (Name::clone(&attribute.name.name), Given { value, problems: unparsed.leave_out(problems) })
 }
 
 /// The value that `text` is for `variable`, as given on the command line, in the environment or at a prompt.

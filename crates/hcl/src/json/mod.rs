@@ -193,8 +193,9 @@ impl JsonParser<'_> {
     fn no_property_name(&mut self) -> Result<ObjectItem, Lost> {
         let span = self.next_token();
         match self.peek() {
-            None => {}
-            Some(b',' | b']' | b':' | b'=') => {
+            // A bracket closes the object, and is told of for that.
+            None | Some(b']') => {}
+            Some(b',' | b':' | b'=') => {
                 self.error("Invalid start of value", "The name of a property in quotes must stand here.", span);
             }
             Some(_) => {
