@@ -34,8 +34,11 @@ pub struct Configuration {
 pub enum Soundness {
     /// Everything.
     Sound,
-    /// Expressions name what there is not, or the root module has outputs as only others may: to look for further mistakes, and for showing.
+    /// Expressions name what there is not, or the root module has outputs as only others may: to look for further mistakes, to import
+    /// into, and for showing.
     WrongNames,
+    /// There is all that it declares, though not as it should be: to look for further mistakes, and for showing.
+    Flawed,
     /// Showing.
     Incomplete,
 }

@@ -33,10 +33,10 @@ pub(super) enum Empty {
     Nothing,
 }
 
-/// A configuration to check, with the mistakes that are known: it may be one in which only names are wrong.
+/// A configuration to check, with the mistakes that are known.
 ///
 /// # Errors
-/// More is wrong: what else there is to see would follow from that.
+/// Something that it declares cannot be read: what else there is to see would follow from that.
 pub(super) fn load_to_check(
     context: &Context,
     directory: &Path,
@@ -52,18 +52,15 @@ pub(super) fn load_to_check(
         true => (LoadOptions { directory: PathBuf::new(), ..options }, &empty),
         false => (options, &disk),
     };
-    sound(load(&options, &context.sources, files))
+    whole(load(&options, &context.sources, files))
 }
 
-/// The same for who wants to see what it comes to.
+/// The same for who wants to see what it comes to: at most names are wrong in it.
 ///
 /// # Errors
-/// As for [`load_to_check`].
+/// More is wrong.
 pub(super) fn load_to_look(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    match load_to_check(context, Path::new(""), Queries::LeftOut, None) {
-        Ok((configuration, diagnostics)) => Ok((configuration, as_told_of_states(diagnostics))),
-        Err(diagnostics) => Err(as_told_of_states(diagnostics)),
-    }
+    load_to_check(context, Path::new(""), Queries::LeftOut, None).and_then(readable).map_err(as_told_of_states)
 }
 
 /// The configuration with the warnings about it.
@@ -152,8 +149,11 @@ pub(super) fn load_to_change(context: &mut Context, empty: Empty) -> Result<(Con
 }
 
 /// The configuration that `files` hold, as far as its blocks go: names may be wrong in it.
-pub(super) fn load_files(context: &Context, files: &dyn Files) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    loaded_to_look(context, &load_options(context), files)
+pub(super) fn load_blocks_in(
+    context: &Context,
+    files: &dyn Files,
+) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    whole(load(&load_options(context), &context.sources, files)).and_then(readable).map_err(as_told_of_states)
 }
 
 /// The configuration that `files` hold, with the values that its variables had when it was planned; what names there are was seen then.
@@ -172,7 +172,9 @@ fn loaded(
     options: &LoadOptions,
     files: &dyn Files,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let (configuration, diagnostics) = loaded_to_look(context, options, files)?;
+    let whole = whole(load(options, &context.sources, files)).map_err(as_told_of_states);
+    let (configuration, diagnostics) = whole?;
+    let diagnostics = as_told_of_states(diagnostics);
     if diagnostics.has_errors() {
         Err(mistakes::all(context, configuration, diagnostics))
     } else {
@@ -180,20 +182,18 @@ fn loaded(
     }
 }
 
-/// The same, though names may be wrong in it.
-fn loaded_to_look(
-    context: &Context,
-    options: &LoadOptions,
-    files: &dyn Files,
+/// `loaded`, if at most names are wrong in it.
+fn readable(
+    (configuration, problems): (Configuration, Diagnostics),
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    match sound(load(options, &context.sources, files)) {
-        Ok((configuration, diagnostics)) => Ok((configuration, as_told_of_states(diagnostics))),
-        Err(diagnostics) => Err(as_told_of_states(diagnostics)),
+    match configuration.soundness <= Soundness::WrongNames {
+        true => Ok((configuration, problems)),
+        false => Err(problems),
     }
 }
 
-/// A configuration of which at most names are wrong.
-fn sound(
+/// A configuration in which there may be mistakes, but nothing is missing.
+fn whole(
     (configuration, diagnostics): (Option<Configuration>, Diagnostics),
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     match configuration {

@@ -10,7 +10,7 @@ use groma_engine::hooks::{Silent, Subject};
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
 
 use super::backend::{locking, state_paths, unless_off};
-use super::configuration::{has_configuration, load_files};
+use super::configuration::{has_configuration, load_blocks_in};
 use super::context::{Context, Telling};
 use super::operation::{open_state, run as new_run};
 use super::outcome::{Outcome, fail};
@@ -100,7 +100,7 @@ fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnosti
     let disk = DiskFiles::new(directory);
     if has_configuration(&disk) && directory.is_dir() {
         // The block is often a stub yet, and so may be others: names that are not needed for the import may be wrong.
-        let (configuration, problems) = load_files(context, &disk)?;
+        let (configuration, problems) = load_blocks_in(context, &disk)?;
         return Ok((configuration, problems.into_iter().filter(|problem| !problem.is_error()).collect()));
     }
     Err(fail(

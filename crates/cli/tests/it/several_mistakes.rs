@@ -1,6 +1,7 @@
 //! A configuration with several mistakes: who would evaluate it tells of all, who only looks does what can be done.
 
 use crate::common::Folder;
+use crate::common::cases::line;
 
 const WRONG: &str = r#"
 resource "terraform_data" "a" {
@@ -24,6 +25,42 @@ const TOLD: [(&str, &str); 4] = [
     ("Error: Too many function arguments", "on main.tf line 12"),
 ];
 
+/// Mistakes in what blocks look like, in names, in arguments and in values, and in what is made of them.
+const ALL_KINDS: &str = r#"
+resource "terraform_data" "a" {
+  inptu      = 1
+  depends_on = [2]
+}
+resource "terraform_data" "b" {
+  input = upper(1, 2)
+  lifecycle {
+    replace_triggered_by = [2]
+  }
+}
+variable "x" {
+  type = strin
+}
+output "y" {
+  value = var.z
+}
+output "z" {
+  value = terraform_data.c.id
+}
+moved {
+  from = 2
+  to   = terraform_data.a
+}
+module "m" {
+  source = "./m"
+  inn    = count.index
+  counts = 2
+}
+import {
+  to = terraform_data.a
+  id = terraform_data.a.id
+}
+"#;
+
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("main.tf", WRONG);
@@ -42,6 +79,32 @@ fn whoever_evaluates_tells_what_validate_tells() {
         }
         assert_eq!(told.matches("Error: ").count(), TOLD.len(), "{command:?}\n{told}");
     }
+}
+
+#[test]
+fn mistakes_of_all_kinds_are_told_at_once_and_nothing_that_follows_from_them() {
+    let folder = Folder::new();
+    folder.write("main.tf", ALL_KINDS);
+    folder.write("m/main.tf", "variable \"in\" {}\noutput \"out\" {\n  value = upper(var.in)\n}\n");
+    folder.fails(&["init"]);
+    let ran = folder.run(&["validate", "-json"]);
+    let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    let told: Vec<String> = document["diagnostics"].as_array().unwrap().iter().map(line).collect();
+    let wanted = [
+        "error main.tf:3 Unsupported argument",
+        "error main.tf:4 Invalid expression",
+        "error main.tf:7 Too many function arguments",
+        "error main.tf:9 Invalid replace_triggered_by expression",
+        "error main.tf:13 Invalid type specification",
+        "error main.tf:16 Reference to undeclared input variable",
+        "error main.tf:19 Reference to undeclared resource",
+        "error main.tf:22 Invalid expression",
+        "error main.tf:25 Missing required argument",
+        "error main.tf:27 Unsupported argument",
+        "error main.tf:28 Unsupported argument",
+        "error main.tf:32 Invalid import id argument",
+    ];
+    assert_eq!(told, wanted);
 }
 
 #[test]

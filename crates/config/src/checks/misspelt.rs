@@ -5,27 +5,42 @@ use groma_hcl::{Attribute, Body};
 
 use crate::model::Module;
 
-/// `problem`, which is that the resource around its place in `module` has no `argument`: nothing new where the name of one that it has may
-/// be that one misspelt, and is told for it.
+/// `problem`, which is that the resource or the module call around its place in `module` has no `argument`: nothing new where the name of
+/// one that it has may be that one misspelt, and is told for it.
 #[must_use]
 pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> Diagnostic {
-    match problem.subject.and_then(|place| around(module, place)).and_then(|body| misspelt(body, argument, |_| true)) {
-        Some(name) => problem.provided(name),
+    match problem.subject.and_then(|place| Culprit::of(module, place, argument)) {
+        Some(Culprit::OfResource(name) | Culprit::OfCall(name)) => problem.provided(name),
         None => problem,
     }
 }
 
-/// The same of the resource or the module call around that place; nothing where it is a call with such an argument, which the checks of
-/// calls tell of.
+/// The same; nothing where it is a call with such an argument, which the checks of calls tell of.
 pub(super) fn unless_told(problem: Diagnostic, module: &Module, argument: &str) -> Option<Diagnostic> {
-    let Some(place) = problem.subject else { return Some(problem) };
-    let call = module.calls.values().find(|call| holds(&call.body, place));
-    match call.and_then(|call| Some((call, module.children.get(&call.name)?))) {
-        Some((call, child)) => {
-            let is_foreign = |given: &Attribute| !child.variables.contains_key(&given.name.name);
-            misspelt(&call.body, argument, is_foreign).is_none().then_some(problem)
+    match problem.subject.and_then(|place| Culprit::of(module, place, argument)) {
+        Some(Culprit::OfResource(name)) => Some(problem.provided(name)),
+        Some(Culprit::OfCall(_)) => None,
+        None => Some(problem),
+    }
+}
+
+/// The name of an argument that may be another one misspelt.
+enum Culprit {
+    OfResource(Span),
+    OfCall(Span),
+}
+
+impl Culprit {
+    /// What may be `argument` in the block of `module` around `place`.
+    fn of(module: &Module, place: Span, argument: &str) -> Option<Self> {
+        let call = module.calls.values().find(|call| holds(&call.body, place));
+        match call.and_then(|call| Some((call, module.children.get(&call.name)?))) {
+            Some((call, child)) => {
+                let is_foreign = |given: &Attribute| !child.variables.contains_key(&given.name.name);
+                misspelt(&call.body, argument, is_foreign).map(Self::OfCall)
+            }
+            None => misspelt(around(module, place)?, argument, |_| true).map(Self::OfResource),
         }
-        None => Some(unless_misspelt(problem, module, argument)),
     }
 }
 

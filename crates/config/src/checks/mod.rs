@@ -92,7 +92,7 @@ pub(crate) fn check(
     }
     provider_instances::check(root, sources, &mut others);
     let soundness = match (names.has_errors(), others.has_errors()) {
-        (_, true) => Soundness::Incomplete,
+        (_, true) => Soundness::Flawed,
         (true, false) => Soundness::WrongNames,
         (false, false) => Soundness::Sound,
     };

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use groma_address::ModulePath;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 use groma_hcl::{Expression, ExpressionKind, LiteralKey, Step};
-use groma_lang::{Reference, references};
 
 use crate::decode::place;
 use crate::model::{Import, ImportIdentity, Module, Removed, RemovedFrom, Resource};
@@ -84,14 +83,7 @@ fn stands_on_itself(import: &Import) -> Vec<Diagnostic> {
         Some((format!("Invalid import {argument} argument"), identity)),
         import.for_each.as_ref().map(|for_each| ("Invalid for_each argument".to_owned(), for_each)),
     ];
-    let names_it = |expression: &Expression| {
-        let (found, _) = references(expression);
-        import.to.module.is_root()
-            && found
-                .iter()
-                .any(|one| matches!(&one.target, Reference::Resource(address) if *address == import.to.resource))
-    };
-    let wrong = arguments.into_iter().flatten().filter(|(_, expression)| names_it(expression));
+    let wrong = arguments.into_iter().flatten().filter(|(_, expression)| import.names_target(expression));
     let told = wrong.map(|(summary, expression)| {
         let detail = format!("This refers to {}, which is what is imported: it is not known before that.", import.to);
         Diagnostic::error(summary, detail).at(expression.span)

@@ -78,10 +78,11 @@ fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>)
         "ephemeral" => keep(resource::ephemeral, block, &mut file.resources, decoding),
         "list" => keep(list::list, block, &mut file.resources, decoding),
         "action" => keep(actions::action, block, &mut file.actions, decoding),
-        "moved" => keep(refactoring::moved, block, &mut file.moved, decoding),
-        "removed" => keep(refactoring::removed, block, &mut file.removed, decoding),
-        "import" => keep(refactoring::import, block, &mut file.imports, decoding),
-        "check" => keep(check::check, block, &mut file.checks, decoding),
+        // Nothing refers to these.
+        "moved" => file.moved.extend(refactoring::moved(block, decoding)),
+        "removed" => file.removed.extend(refactoring::removed(block, decoding)),
+        "import" => file.imports.extend(refactoring::import(block, decoding)),
+        "check" => file.checks.extend(check::check(block, decoding)),
         _ => {}
     }
 }

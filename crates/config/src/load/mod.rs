@@ -100,7 +100,11 @@ pub fn load_with(
 fn checked(root: Module, reader: &folder::Reader<'_>, diagnostics: &mut Diagnostics) -> Configuration {
     let root = Arc::new(root);
     let is_whole = !reader.is_incomplete();
-    let mut soundness = if is_whole && !diagnostics.has_errors() { Soundness::Sound } else { Soundness::Incomplete };
+    let mut soundness = match (is_whole, diagnostics.has_errors()) {
+        (false, _) => Soundness::Incomplete,
+        (true, true) => Soundness::Flawed,
+        (true, false) => Soundness::Sound,
+    };
     let mut deep = Vec::new();
     let used = providers::used_blocks(&root);
     // Otherwise what follows would only repeat that a block could not be read.

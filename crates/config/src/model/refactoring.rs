@@ -3,6 +3,7 @@
 use groma_address::{ConfigResource, ModulePath, Target};
 use groma_diagnostics::Span;
 use groma_hcl::Expression;
+use groma_lang::{Reference, references};
 
 use super::provider::{LocalProvider, LocalProviderRef};
 use super::resource::{Provisioner, implied_provider};
@@ -71,6 +72,20 @@ impl Import {
             Some(reference) => reference.provider.clone(),
             None => LocalProvider::default_of(implied_provider(&self.to.resource.type_name)),
         }
+    }
+
+    /// Whether `expression`, which is one of the block's, refers to the resource that the object becomes.
+    pub(crate) fn names_target(&self, expression: &Expression) -> bool {
+        let (found, _) = references(expression);
+        let is_target =
+            |target: &Reference| matches!(target, Reference::Resource(address) if *address == self.to.resource);
+        self.to.module.is_root() && found.iter().any(|one| is_target(&one.target))
+    }
+
+    /// Whether the object is found by what it becomes: a mistake, which is told when the configuration is read.
+    pub fn stands_on_itself(&self) -> bool {
+        let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &self.identity;
+        [identity].into_iter().chain(&self.for_each).any(|expression| self.names_target(expression))
     }
 }
 

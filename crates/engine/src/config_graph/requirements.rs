@@ -22,12 +22,13 @@ pub(super) struct Requirements<'a> {
     pub(super) function_providers: Vec<ProviderConfig>,
 }
 
-/// The import blocks of the root module by the resource that they are into.
+/// The import blocks of the root module by the resource that they are into, but for those that would wait for it themselves: they are wrong,
+/// and the rest of the configuration is looked at all the same.
 type Imports = HashMap<ConfigResource, Vec<usize>>;
 
 pub(super) fn imports(root: &Module) -> Imports {
     let mut imports = Imports::new();
-    for (at, import) in root.imports.iter().enumerate() {
+    for (at, import) in root.imports.iter().enumerate().filter(|(_, import)| !import.stands_on_itself()) {
         imports.entry(import.to.clone()).or_default().push(at);
     }
     imports

@@ -94,6 +94,10 @@ impl Evaluation {
     ) -> Option<Value> {
         let Some(given) = given else {
             let default = variable.default_value();
+            if default.is_none() && caller.is_some() {
+                // That the call does not give it is told when the configuration is read.
+                return Some(Value::unknown(variable.constraint.ty.clone()));
+            }
             if default.is_none() {
                 let detail =
                     format!("The variable \"{}\" has no default, so it needs a value: give it one.", variable.name);
