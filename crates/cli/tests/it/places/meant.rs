@@ -1,4 +1,4 @@
-//! Pairs that are refused, or taken, in spite of Terraform.
+//! Pairs that are refused, or taken, in spite of Terraform, and those that are refused for another reason.
 
 use crate::common::record::assert_documented;
 
@@ -17,9 +17,24 @@ const MEANT: &[(&[&str], &str)] = &[
     (&["sensitive(terraform_data.one.output)"], "a secret that is not known yet as an argument of"),
 ];
 
-/// Whether a pair is one of these. Each of them is on the page.
-pub fn is_meant(pair: &str) -> bool {
-    MEANT.iter().any(|(parts, matter)| {
+/// The same where both refuse it, and have no summary in common.
+const OTHER_WORDS: &[(&[&str], &str)] = &[
+    (&["provider::terraform::encode_expr"], "functions that a provider does not have, in conditions"),
+    (&["provider::nope::f"], "functions that a provider does not have, in conditions"),
+];
+
+/// Whether it is meant that a pair is taken by one of the two alone. The reason is on the page.
+pub fn is_verdict_meant(pair: &str) -> bool {
+    is_among(MEANT, pair)
+}
+
+/// Whether it is meant that a pair is refused in other words. The reason is on the page.
+pub fn are_words_meant(pair: &str) -> bool {
+    is_among(OTHER_WORDS, pair)
+}
+
+fn is_among(meant: &[(&[&str], &str)], pair: &str) -> bool {
+    meant.iter().any(|(parts, matter)| {
         assert_documented(matter);
         parts.iter().all(|part| pair.contains(part))
     })
