@@ -12,12 +12,19 @@ const KINDS: &str = "A JSON value is an object, an array, a string, a number, tr
 /// How deep arrays and objects may stand in each other.
 const MAX_NESTING: u32 = 200;
 
-/// Reads the value that is the whole text. A value that cannot be a body becomes an empty object, after a message.
+/// Reads the value that is the whole text. A value that cannot be a body becomes an empty object, after a message, and so does one of which
+/// nobody knows what is in what.
 pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
     let text = file.text().strip_prefix('\u{feff}').unwrap_or(file.text());
     let skipped = file.text().len() - text.len();
-    let mut parser =
-        JsonParser { text, base: file.base() + skipped as u32, at: 0, nesting: 0, diagnostics: Diagnostics::new() };
+    let mut parser = JsonParser {
+        text,
+        base: file.base() + skipped as u32,
+        at: 0,
+        nesting: 0,
+        lost: false,
+        diagnostics: Diagnostics::new(),
+    };
     let value = parser.value();
     if parser.diagnostics.is_empty() {
         parser.space();
@@ -30,7 +37,7 @@ pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
             );
         }
     }
-    let is_body = matches!(value.kind, ExpressionKind::Object(_) | ExpressionKind::Tuple(_));
+    let is_body = !parser.lost && matches!(value.kind, ExpressionKind::Object(_) | ExpressionKind::Tuple(_));
     let value = if is_body {
         value
     } else {
@@ -48,6 +55,8 @@ struct JsonParser<'a> {
     base: u32,
     at: usize,
     nesting: u32,
+    /// Whether it is not known any more which bracket belongs to which: all further messages would follow from the first.
+    lost: bool,
     diagnostics: Diagnostics,
 }
 
@@ -84,6 +93,10 @@ impl JsonParser<'_> {
     }
 
     fn error(&mut self, summary: &str, detail: impl Into<String>, span: Span) {
+        if self.lost {
+            return;
+        }
+        self.lost = self.diagnostics.is_empty() && !self.is_balanced();
         self.diagnostics.push(Diagnostic::error(summary, detail.into()).at(span));
     }
 

@@ -93,13 +93,30 @@ impl JsonParser<'_> {
         closers
     }
 
-    /// Skips a word with the quote right behind it, which opens nothing: the one before the word is missing.
+    /// Whether as many brackets of each kind are closed as are opened in the whole text.
+    pub(super) fn is_balanced(&self) -> bool {
+        let mut whole = Self { at: 0, diagnostics: Diagnostics::new(), ..*self };
+        let (mut braces, mut brackets) = (0i64, 0i64);
+        while let Some(byte) = whole.text.as_bytes().get(whole.at) {
+            match byte {
+                b'{' => braces += 1,
+                b'}' => braces -= 1,
+                b'[' => brackets += 1,
+                b']' => brackets -= 1,
+                _ => {}
+            }
+            whole.skip_byte();
+        }
+        braces == 0 && brackets == 0
+    }
+
+    /// Skips a word with the quote right behind it, which opens nothing where a colon follows: the one before the word is missing.
     pub(super) fn skip_word(&mut self) {
-        let bytes = &self.text.as_bytes()[self.at..];
-        let length =
-            bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')).count();
-        let has_quote = length > 0 && bytes.get(length) == Some(&b'"');
-        self.at += if has_quote { length + 1 } else { 0 };
+        let rest = &self.text[self.at..];
+        let of_word = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
+        let word = rest.len() - rest.trim_start_matches(of_word).len();
+        let behind = rest[word..].strip_prefix('"').filter(|behind| behind.trim_start().starts_with(':'));
+        self.at += if word > 0 && behind.is_some() { word + 1 } else { 0 };
     }
 
     /// Skips to the comma or bracket that ends this element.

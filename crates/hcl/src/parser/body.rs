@@ -220,12 +220,17 @@ impl Parser<'_> {
             }
             opener => {
                 let detail = "An argument or block must begin here, with its name.";
-                // What closes it may have been meant for something else.
-                self.nesting_lost |= opener.closer().is_some();
+                // What closes it may have been meant for something else, and what stands alone for the brace of the block.
+                self.nesting_lost |= opener.closer().is_some() || self.is_last_of_line();
                 self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(span));
             }
         }
         self.skip_item();
+    }
+
+    /// Whether the next token is the last one of its line.
+    fn is_last_of_line(&self) -> bool {
+        matches!(self.tokens.kind(self.at + 1), TokenKind::Newline | TokenKind::End)
     }
 
     /// The line of `span` for messages, from 1.

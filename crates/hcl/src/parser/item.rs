@@ -102,6 +102,7 @@ impl Parser<'_> {
     fn block(&mut self, kind: Ident) -> Block {
         let labels = self.scratch.labels.mark();
         let mut header = kind.span;
+        let mut is_brace_below = false;
         let open = loop {
             match self.kind() {
                 TokenKind::OpenBrace => break self.bump(),
@@ -129,6 +130,7 @@ impl Parser<'_> {
                     self.broken_header(&kind);
                     self.bump();
                     self.recovering = false;
+                    is_brace_below = true;
                 }
                 _ if self.goes_to_brace_at_end_of_line(&kind) => {}
                 _ => {
@@ -145,7 +147,13 @@ impl Parser<'_> {
         let labels = self.scratch.labels.take(labels);
         let problems = self.problems;
         let lines = if self.goes_on_below() { Lines::Several } else { Lines::One };
-        let items = match self.nested(|parser| parser.braces(&kind, open)) {
+        // With the brace that should have been there, an argument behind it would be on a line of its own.
+        let goes_on = is_brace_below && !self.closes_on_line();
+        let braces = |parser: &mut Self| match goes_on {
+            true => parser.block_body(parser.span(open)),
+            false => parser.braces(&kind, open),
+        };
+        let items = match self.nested(braces) {
             Some(items) => items,
             None => self.begin_body(),
         };
@@ -167,6 +175,22 @@ impl Parser<'_> {
             index += 1;
         }
         self.tokens.kind(index) == TokenKind::OpenBrace
+    }
+
+    /// Whether the block whose opening brace was read is closed on the same line.
+    fn closes_on_line(&self) -> bool {
+        let mut open = 1;
+        let mut index = self.at;
+        loop {
+            match self.tokens.kind(index) {
+                TokenKind::Newline | TokenKind::End => return false,
+                TokenKind::OpenBrace => open += 1,
+                TokenKind::CloseBrace if open == 1 => return true,
+                TokenKind::CloseBrace => open -= 1,
+                _ => {}
+            }
+            index += 1;
+        }
     }
 
     /// Whether the header goes on to a brace at the end of its line behind what does not belong there, which is told and passed over.
@@ -315,6 +339,8 @@ impl Parser<'_> {
                 let detail =
                     format!("The block \"{}\" ends here; what follows must stand on a line of its own.", kind.name);
                 let diagnostic = Diagnostic::error("Missing newline after block definition", detail);
+                // The brace stands in the place of a name: the block goes on.
+                self.nesting_lost |= self.kind() == TokenKind::Equal;
                 self.syntax_error(diagnostic.at(found).within(braces.to(found)));
                 self.skip_item();
             }

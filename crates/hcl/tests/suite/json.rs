@@ -187,6 +187,20 @@ fn several_mistakes_are_all_reported() {
 }
 
 #[test]
+fn after_a_bracket_too_many_or_too_few_nothing_else_is_told() {
+    for (text, expected) in [
+        ("{\n\"a\": {\n\"b\": 1,\n\"c\": {\n\"d\": tru\n},\n\"e\": 2,\n}", "5: Invalid JSON keyword"),
+        ("{\n\"a\": {]\n}", "2: Mismatched braces"),
+        ("{\n\"a\": [\n\"b\": 1\n},\n\"c\": tru\n}", "3: Invalid array value"),
+        ("{\n\"a\": { \"b\": 1 } },\n\"c\": tru\n}", "2: Extraneous data after value"),
+    ] {
+        check_mistakes(text, &[expected]);
+        let (parsed, _) = parse_json_file(&source(text));
+        assert!(parsed.body.attributes().0.is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn a_byte_order_mark_is_skipped() {
     let (attributes, _) = body("\u{feff}{\"a\": 1}").attributes();
     assert_eq!(attributes.len(), 1);

@@ -53,6 +53,22 @@ fn each_mistake_gets_its_message() {
 }
 
 #[test]
+fn what_stands_for_a_brace_is_one_mistake() {
+    for (text, expected) in [
+        // The one that closes.
+        ("a {\n  b = 1\n:\nc {\n  d = 1\n}\n", "3: Argument or block definition required"),
+        // One for a name.
+        ("a {\n  b = 1\n  } = 2\n  c = 3\n}\n", "3: Missing newline after block definition"),
+        // One in the next line, with an argument behind it.
+        ("a \"x\"\n{ b = 1\n  c = 2\n}\nd {\n}\n", "1: Invalid block definition"),
+        ("a \"x\"\n{ b = { c = 1 } }\nd {\n}\n", "1: Invalid block definition"),
+    ] {
+        let file = source(text);
+        assert_eq!(summaries(&file, &parse_file(&file).1), [expected], "{text}");
+    }
+}
+
+#[test]
 fn what_is_right_is_read_in_spite_of_mistakes() {
     let file = source("a = 1\nb = [1 2]\nc {\n  d = \"x\n  e = 2\n}\nf = 3\n");
     let (parsed, diagnostics) = parse_file(&file);
