@@ -24,9 +24,16 @@ pub(super) fn default_problems(draft: &VariableDraft) -> Diagnostics {
 pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> Variable {
     let nullable = draft.nullable.unwrap_or(true);
     let has_type = draft.constraint.is_some();
-    let constraint = draft.constraint.unwrap_or(TypeConstraint::ANY);
+    let mut constraint = draft.constraint.unwrap_or(TypeConstraint::ANY);
     let check = DefaultCheck { constraint: &constraint, nullable, overridden: draft.overridden };
-    let default = draft.default.as_ref().map(|expression| check.default(expression, diagnostics));
+    let default = match draft.default.as_ref().map(|expression| check.default(expression, diagnostics)) {
+        // Which of the two is wrong is not known: nothing else is held against the type.
+        Some(None) => {
+            constraint = TypeConstraint::ANY;
+            Some(Value::DYNAMIC)
+        }
+        default => default.flatten(),
+    };
     if let (Dialect::OpenTofu, Some(expression)) = (draft.dialect, &draft.default) {
         discarded::attributes(expression, &constraint.ty, &format!("variable {:?}", draft.name), diagnostics);
     }
@@ -74,13 +81,14 @@ struct DefaultCheck<'a> {
 }
 
 impl DefaultCheck<'_> {
-    /// The default; after an error an unknown value of the type, so that the variable is not missing too.
-    fn default(&self, expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
+    /// The default; none where it does not fit. Where it has no value, it is an unknown one of the type, so that the variable is not
+    /// missing too.
+    fn default(&self, expression: &Expression, diagnostics: &mut Diagnostics) -> Option<Value> {
         let value = match constant(expression) {
             Ok(value) => value,
             Err(problems) => {
                 diagnostics.append(problems);
-                return Value::unknown(self.constraint.ty.clone());
+                return Some(Value::unknown(self.constraint.ty.clone()));
             }
         };
         let converted = self.constraint.convert(&value);
@@ -98,7 +106,7 @@ impl DefaultCheck<'_> {
                 .at(self.overridden.unwrap_or(expression.span)),
             );
         }
-        converted.unwrap_or_else(|_| Value::unknown(self.constraint.ty.clone()))
+        converted.ok()
     }
 }
 

@@ -45,7 +45,11 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
     let label = block.labels.first()?;
     let content = decoding.content(&block.body, &OUTPUT);
     name::check(label, "output name", decoding);
-    let sensitive = content.get("sensitive").and_then(|a| literal::boolean(a, decoding));
+    let mut sensitive = content.get("sensitive").and_then(|a| literal::boolean(a, decoding));
+    if sensitive.is_none() && (content.get("sensitive").is_some() || !content.is_whole()) {
+        // What was meant is not known: no secret is told of then.
+        sensitive = Some(true);
+    }
     let ephemeral = content.get("ephemeral").and_then(|a| literal::boolean(a, decoding));
     Some(OutputDraft {
         name: label.value.clone(),

@@ -127,15 +127,18 @@ pub(super) fn reference(
         None => expression.unquoted(),
         Some(_) => None,
     };
+    // Quotes within those of the JSON syntax are no name.
+    let is_quoted_twice = unquoted.as_ref().is_some_and(|inner| matches!(inner.kind, ExpressionKind::String(_)))
+        && decoding.is_json(expression.span);
     let expression = unquoted.as_ref().unwrap_or(expression);
     let (named, key) = match &expression.kind {
         ExpressionKind::Index(index) => (&index.source, Some(index.key.clone())),
         _ => (expression, None),
     };
-    if named.traversal_in_quotes().is_some() {
+    if named.traversal_in_quotes().is_some() && !is_quoted_twice {
         syntax::traversal(named, decoding)?;
     }
-    let Some(traversal) = syntax::reference(named, decoding) else {
+    let Some(traversal) = syntax::reference(named, decoding).filter(|_| !is_quoted_twice) else {
         if !syntax::is_invalid(expression) {
             let detail = format!(
                 "The {argument:?} argument is a provider's local name, with a dot and an alias if need be: aws or aws.west."

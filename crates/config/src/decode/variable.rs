@@ -96,20 +96,26 @@ fn validations(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Condition>
 fn check_own_reference(name: &Name, validation: &Condition, decoding: &mut Decoding<'_>) {
     let (found, _) = references(&validation.condition);
     if !found.iter().any(|reference| reference.target == Reference::Variable(name.clone())) {
-        decoding.error(
-            validation.condition.span,
-            "Invalid variable validation condition",
-            format!("The condition is about values of {name:?}, so it has to refer to var.{name}."),
-        );
+        // Whatever it refers to instead is the same mistake.
+        let detail = format!("The condition is about values of {name:?}, so it has to refer to var.{name}.");
+        let problem = Diagnostic::error("Invalid variable validation condition", detail);
+        decoding.report(problem.at(validation.condition.span).covering(validation.condition.span));
     }
 }
 
 /// A `type` argument. The quoted types of Terraform 0.11 are refused with the way to write them now.
 fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeConstraint {
     let expression = &attribute.expression;
-    if let ExpressionKind::String(text) = &expression.kind {
-        quoted_type(text, expression.span, decoding);
-        return TypeConstraint::ANY;
+    match &expression.kind {
+        ExpressionKind::String(text) => {
+            quoted_type(text, expression.span, decoding);
+            return TypeConstraint::ANY;
+        }
+        ExpressionKind::Template(template) if template.wrapped().is_none() => {
+            template_type(expression, decoding);
+            return TypeConstraint::ANY;
+        }
+        _ => {}
     }
     // Of old these two words alone are types.
     let element = || Arc::new(Type::Dynamic);
@@ -120,7 +126,7 @@ fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeCons
     }
     let (constraint, diagnostics) = type_constraint(expression);
     // Whether a default fits a type that is not there is no question.
-    let is_broken = diagnostics.has_errors();
+    let is_broken = diagnostics.has_errors() || decoding.unparsed.is_in(expression.span);
     decoding.report_of(expression, diagnostics);
     if is_broken { TypeConstraint::ANY } else { constraint }
 }
@@ -130,6 +136,14 @@ pub(super) fn type_of(expression: &Expression, decoding: &mut Decoding<'_>) -> T
     let (constraint, diagnostics) = type_constraint(expression);
     decoding.report_of(expression, diagnostics);
     constraint
+}
+
+/// A type in quotes that is put together is as wrong as one that is not, once it is clear what it says.
+fn template_type(expression: &Expression, decoding: &mut Decoding<'_>) {
+    match literal::constant(expression) {
+        Ok(value) => quoted_type(value.as_str().unwrap_or_default(), expression.span, decoding),
+        Err(problems) => decoding.report_of(expression, problems),
+    }
 }
 
 fn quoted_type(text: &str, span: Span, decoding: &mut Decoding<'_>) {

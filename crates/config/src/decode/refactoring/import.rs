@@ -46,7 +46,7 @@ fn import_identity(block: &Block, content: &Content, decoding: &mut Decoding<'_>
         (Some(id), None) => Some(ImportIdentity::Id(id.expression.clone())),
         (None, Some(identity)) => Some(ImportIdentity::Identity(identity.expression.clone())),
         // An argument that there is not may be what should have been "id".
-        (None, None) if !content.is_whole() => None,
+        (None, None) if !content.is_whole() || decoding.unparsed.is_in(block.span) => None,
         (None, None) => {
             decoding.error(
                 block.header,
