@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use crate::common::Folder;
 use crate::common::cases::{files, line};
 use crate::common::scenario::plan_document;
+use crate::made_up::kit::Kit;
 
 /// What is planned changes some of the estate.
 const PLAN: [&str; 5] = ["plan", "-var=step=2", "-input=false", "-json", "-out=p"];
@@ -24,8 +25,8 @@ pub struct Outcome {
 }
 
 impl Estate {
-    pub fn applied_by(program: &Path) -> Self {
-        let folder = Folder::for_program(program);
+    pub fn applied_by(program: &Path, kit: &Kit) -> Self {
+        let folder = kit.attached_in(Folder::for_program(program));
         for (path, text) in files(include_str!("estate.txt"), "main.tf") {
             folder.write(path, &text);
         }

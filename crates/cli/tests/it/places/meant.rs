@@ -21,6 +21,13 @@ const MEANT: &[(&[&str], &str)] = &[
 const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&["provider::terraform::encode_expr"], "functions that a provider does not have, in conditions"),
     (&["provider::nope::f"], "functions that a provider does not have, in conditions"),
+    (&["moved ", ":: data."], "`moved` from a resource to a data source"),
+    (&["moved ", ":: kit_thing."], "a `moved` or `removed` block whose object is still declared"),
+    (&["provider ::"], "`provider` with the alias of a provider that is nowhere"),
+    (&[":: 1 / 0"], "infinite numbers"),
+    (&["variable error message ::"], "a rule of a variable that fails with an error message"),
+    (&[":: [for i in var.secret : i]"], "outputs made by `for` of a secret"),
+    (&[":: [for i in [3, 1, 2] : i if i > var.step]"], "a variable in a `for` expression"),
 ];
 
 /// Whether it is meant that a pair is taken by one of the two alone. The reason is on the page.
