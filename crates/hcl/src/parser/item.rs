@@ -339,8 +339,8 @@ impl Parser<'_> {
                 let detail =
                     format!("The block \"{}\" ends here; what follows must stand on a line of its own.", kind.name);
                 let diagnostic = Diagnostic::error("Missing newline after block definition", detail);
-                // The brace stands in the place of a name: the block goes on.
-                self.nesting_lost |= self.kind() == TokenKind::Equal;
+                // The brace stands in the place of a name, and the block goes on; or another one opens what nothing closes.
+                self.nesting_lost |= self.kind() == TokenKind::Equal || self.kind().closer().is_some();
                 self.syntax_error(diagnostic.at(found).within(braces.to(found)));
                 self.skip_item();
             }

@@ -59,6 +59,8 @@ fn what_stands_for_a_brace_is_one_mistake() {
         ("a {\n  b = 1\n:\nc {\n  d = 1\n}\n", "3: Argument or block definition required"),
         // One for a name.
         ("a {\n  b = 1\n  } = 2\n  c = 3\n}\n", "3: Missing newline after block definition"),
+        // One that opens behind the one that closes.
+        ("a {\n  b {\n    c = 1\n  } {\n}\n", "4: Missing newline after block definition"),
         // One in the next line, with an argument behind it.
         ("a \"x\"\n{ b = 1\n  c = 2\n}\nd {\n}\n", "1: Invalid block definition"),
         ("a \"x\"\n{ b = { c = 1 } }\nd {\n}\n", "1: Invalid block definition"),
