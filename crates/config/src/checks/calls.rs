@@ -68,9 +68,10 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
             || "Remove it, or declare a variable of that name in the module.".to_owned(),
             |similar| format!("Did you mean {similar:?}?"),
         );
+        let summary = if call.body.is_json() { "Extraneous JSON object property" } else { "Unsupported argument" };
         diagnostics.push(
             Diagnostic::error(
-                "Unsupported argument",
+                summary,
                 format!("The module has no variable {name:?}, so that it cannot be given as an argument. {advice}"),
             )
             .at(argument.name.span)
