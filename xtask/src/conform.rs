@@ -2,8 +2,9 @@
 //! here is only which of them belong together, what they found in all, and that a comparison that cannot be made is no success.
 //!
 //! `language`: expressions, layouts and diagnostics beside the Terraform that `GROMA_TERRAFORM` names; `GROMA_CONFORM` is how many
-//! expressions are made up, and `GROMA_PLACES` how many are planned at some place, from `GROMA_SEED`. `lives`: whole lives of made-up configurations beside that Terraform, `GROMA_LIVES` of
-//! them, from `GROMA_SEED`. `providers`: our plugins under that one and, if they are named, the one of
+//! expressions are made up, `GROMA_PLACES` how many are planned at some place, and `GROMA_SLIPS` how many configurations with one mistake
+//! are looked at, from `GROMA_SEED`. `lives`: whole lives of made-up configurations beside that Terraform, `GROMA_LIVES` of them, from
+//! `GROMA_SEED`. `providers`: our plugins under that one and, if they are named, the one of
 //! `GROMA_TERRAFORM_1_11` and the OpenTofu of `GROMA_TOFU`, and our client against a provider on the official libraries, which takes Go.
 
 use std::io::{BufRead, BufReader, IsTerminal, Write};
@@ -34,6 +35,7 @@ const PARTS: &[(&str, &[Tests])] = &[
             tests("groma-config", "conform", "terraform"),
             tests("groma-cli", "it", "validate_like_terraform::"),
             tests("groma-cli", "it", "places::"),
+            tests("groma-cli", "it", "slips::"),
         ],
     ),
     ("lives", &[tests("groma-cli", "it", "made_up::lives_are_led_as_terraform")]),

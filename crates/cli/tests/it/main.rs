@@ -44,6 +44,7 @@ mod saved_plans;
 mod servers;
 mod several_mistakes;
 mod show_options;
+mod slips;
 mod state_commands;
 mod story;
 mod suggestions;

@@ -1,0 +1,33 @@
+//! Slips that are told in another way on purpose.
+
+use std::collections::BTreeSet;
+
+use crate::common::record::assert_documented;
+
+/// A part of what Terraform says or of what has slipped, a part of what we say, and what the row of docs/differences.md begins with. An
+/// empty text is in everything.
+const MEANT: &[(&str, &str, &str)] = &[
+    ("create_before_destroy", "", "`prevent_destroy`, `create_before_destroy`, `ignore_changes`"),
+    ("Unsuitable value type", "Invalid reference", "`prevent_destroy`, `create_before_destroy`, `ignore_changes`"),
+    ("", "Self-referential block", "references to resource types that do not exist, self-references"),
+    ("", "in context without for_each", "`each` and `count` in the arguments of a module call that has neither"),
+    ("", "each.value cannot be used", "`each` and `count` in the arguments of a module call that has neither"),
+    ("", "Removed resource still exists", "a `moved` or `removed` block whose object is still declared"),
+    ("", "Reference to undeclared resource", "what is no plain reference in `replace_triggered_by`"),
+    ("each.value cannot be used", "Unsupported argument", "what follows from another mistake in the same argument"),
+    ("each.value cannot be used", "Extraneous JSON object", "what follows from another mistake in the same argument"),
+    ("in non-counted context", "Unsupported argument", "what follows from another mistake in the same argument"),
+    ("in non-counted context", "Extraneous JSON object", "what follows from another mistake in the same argument"),
+    ("Invalid variable validation", "Reference to undeclared", "mistakes in names, arguments and values beside one"),
+    ("Root value must be object", "Mismatched", "brackets that do not match in a file of the JSON syntax"),
+    ("Cycle", "", "a validation rule that looks at what is made of its own variable"),
+];
+
+/// Whether it is meant that of this slip something else is told. The reason is on the page.
+pub fn is_meant(slip: &str, theirs: &BTreeSet<String>, ours: &BTreeSet<String>) -> bool {
+    let holds = |said: &BTreeSet<String>, part: &str| part.is_empty() || said.iter().any(|line| line.contains(part));
+    MEANT.iter().any(|(cause, told, matter)| {
+        assert_documented(matter);
+        (holds(theirs, cause) || slip.contains(cause)) && holds(ours, told)
+    })
+}
