@@ -108,6 +108,22 @@ fn mistakes_of_all_kinds_are_told_at_once_and_nothing_that_follows_from_them() {
 }
 
 #[test]
+fn a_misspelt_alias_is_one_mistake() {
+    let folder = Folder::new();
+    let requirement =
+        "terraform {\n  required_providers {\n    tf = { source = \"terraform.io/builtin/terraform\" }\n  }\n}\n";
+    let user = "resource \"terraform_data\" \"a\" {\n  provider = tf.west\n}\nresource \"terraform_data\" \"b\" {\n  provider = tf\n}\n";
+    let told = |name: &str| {
+        folder.write("main.tf", &format!("{requirement}provider \"tf\" {{\n  {name} = \"west\"\n}}\n{user}"));
+        let ran = folder.run(&["validate"]);
+        ran.err.lines().filter(|line| line.starts_with("Error: ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert!(told("alias").is_empty());
+    assert_eq!(told("alais"), ["Error: Unsupported argument"]);
+    assert_eq!(told("region"), ["Error: Unsupported argument", "Error: Provider configuration not present"]);
+}
+
+#[test]
 fn whoever_looks_does_what_can_be_done() {
     let folder = folder();
     assert!(folder.ok(&["graph"]).contains("\"terraform_data.a\""));

@@ -24,6 +24,16 @@ pub(super) fn unless_told(problem: Diagnostic, module: &Module, argument: &str) 
     }
 }
 
+/// `problem`, which is that no provider block `name` of the module has the alias that is wanted: nothing new where the name of an argument
+/// that one has may be `alias` misspelt.
+pub(super) fn unless_alias_misspelt(problem: Diagnostic, module: &Module, name: &str) -> Diagnostic {
+    let blocks = module.providers.values().filter(|block| &*block.provider.name == name);
+    match blocks.filter_map(|block| misspelt(&block.body, "alias", |_| true)).next() {
+        Some(argument) => problem.provided(argument),
+        None => problem,
+    }
+}
+
 /// The name of an argument that may be another one misspelt.
 enum Culprit {
     OfResource(Span),

@@ -6,6 +6,7 @@ use groma_address::{Name, ProviderAddress};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 
 use super::describe::describe;
+use super::misspelt::unless_alias_misspelt;
 use super::own_providers::{Above, is_empty, is_repeated_alone};
 use crate::model::{LocalProvider, LocalProviderRef, Module, ModuleCall, PassedProvider, ProviderBlock};
 use crate::providers::resolve;
@@ -270,7 +271,8 @@ fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
                 missing.wanted,
                 provider.name
             );
-            diagnostics.push(Diagnostic::error("Provider configuration not present", detail).at(reference.span));
+            let problem = Diagnostic::error("Provider configuration not present", detail).at(reference.span);
+            diagnostics.push(unless_alias_misspelt(problem, module, &provider.name));
         }
     };
     for resource in module.resources.values() {
@@ -305,17 +307,12 @@ fn check_passed(chain: &[&Module], module: &Module, diagnostics: &mut Diagnostic
             continue;
         }
         if let Err(missing) = resolve(chain, provider) {
-            diagnostics.push(
-                Diagnostic::error(
-                    "Provider configuration not present",
-                    format!(
-                        "The provider configuration {} is passed on here, and is not there. Write a provider {:?} block with that \
-                         alias.",
-                        missing.wanted, provider.name
-                    ),
-                )
-                .at(passed.parent.span),
+            let detail = format!(
+                "The provider configuration {} is passed on here, and is not there. Write a provider {:?} block with that alias.",
+                missing.wanted, provider.name
             );
+            let problem = Diagnostic::error("Provider configuration not present", detail).at(passed.parent.span);
+            diagnostics.push(unless_alias_misspelt(problem, module, &provider.name));
         }
     }
 }
