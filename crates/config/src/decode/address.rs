@@ -19,13 +19,21 @@ pub(super) struct Address {
     pub(super) reserved: Option<Name>,
 }
 
+/// A reference that is no address.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NoAddress {
+    pub(super) why: Why,
+    /// The first key that stands before what is wrong.
+    pub(super) first_key: Option<KeyPlace>,
+}
+
 /// Why a reference is no address.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum NoAddress {
-    /// It ends within a module step: the word without a name, or a second key; the first key that stands before it.
-    ModuleStep(Option<KeyPlace>),
-    /// Something follows the resource, or its key; the first key that stands before it.
-    GoesOn(Option<KeyPlace>),
+pub(super) enum Why {
+    /// It ends within a module step: the word without a name, or a second key.
+    ModuleStep,
+    /// Something follows the resource, or its key.
+    GoesOn,
     /// Something is missing, or is not where it should be.
     Other,
 }
@@ -60,16 +68,16 @@ impl Address {
             reserved: None,
             is_resource_read: false,
         };
-        reader.address().ok_or_else(|| reader.why_not())
+        reader.address().ok_or_else(|| NoAddress { why: reader.why_not(), first_key: reader.first_key })
     }
 }
 
 impl NoAddress {
     /// Reports what stands at `span`.
     pub(super) fn report(self, span: Span, decoding: &mut Decoding<'_>) {
-        let summary = match self {
-            Self::ModuleStep(_) => "Invalid address operator",
-            Self::GoesOn(_) | Self::Other => "Invalid address",
+        let summary = match self.why {
+            Why::ModuleStep => "Invalid address operator",
+            Why::GoesOn | Why::Other => "Invalid address",
         };
         decoding.error(
             span,
@@ -140,17 +148,15 @@ impl<'a> Reader<'a> {
     }
 
     /// Why what was read up to here is no address.
-    fn why_not(&self) -> NoAddress {
+    fn why_not(&self) -> Why {
         let is_word = |word: &Word<'_>| matches!(word, Word::Name(name) if &***name == "module");
         let before = self.words.get(..self.at).unwrap_or_default();
         let begins_with_step = before.first().is_some_and(is_word);
         match (before, self.words.get(self.at)) {
-            ([.., last], None) if is_word(last) && begins_with_step => NoAddress::ModuleStep(self.first_key),
-            ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) if is_word(step) => {
-                NoAddress::ModuleStep(self.first_key)
-            }
-            _ if self.is_resource_read => NoAddress::GoesOn(self.first_key),
-            _ => NoAddress::Other,
+            ([.., last], None) if is_word(last) && begins_with_step => Why::ModuleStep,
+            ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) if is_word(step) => Why::ModuleStep,
+            _ if self.is_resource_read => Why::GoesOn,
+            _ => Why::Other,
         }
     }
 

@@ -6,7 +6,7 @@ use groma_address::Mode;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Content, Traversal};
 
-use crate::decode::address::{Address, KeyPlace, Keyed, NoAddress};
+use crate::decode::address::{Address, KeyPlace, Keyed, NoAddress, Why};
 use crate::decode::context::{Decoding, Dialect};
 use crate::decode::meta::duplicate_lifecycle;
 use crate::decode::{literal, provisioner, syntax};
@@ -113,13 +113,13 @@ fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(R
 fn removed_address(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Address> {
     match Address::of(traversal) {
         Ok(address) => return Some(address),
-        Err(NoAddress::GoesOn(Some(key)) | NoAddress::ModuleStep(Some(key))) => has_key(key, decoding),
-        Err(NoAddress::GoesOn(None)) => {
+        Err(NoAddress { first_key: Some(key), .. }) => has_key(key, decoding),
+        Err(NoAddress { why: Why::GoesOn, .. }) => {
             let detail = "A removed block is about a whole resource, with all its instances. Nothing can follow its type and name: leave \
                           the rest out.";
             decoding.error(traversal.span, keys_not_allowed("Resource", decoding), detail);
         }
-        Err(why) => why.report(traversal.span, decoding),
+        Err(no_address) => no_address.report(traversal.span, decoding),
     }
     None
 }
