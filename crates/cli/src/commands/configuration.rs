@@ -172,8 +172,7 @@ fn loaded(
     options: &LoadOptions,
     files: &dyn Files,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let whole = whole(load(options, &context.sources, files)).map_err(as_told_of_states);
-    let (configuration, diagnostics) = whole?;
+    let (configuration, diagnostics) = whole(load(options, &context.sources, files)).map_err(as_told_of_states)?;
     let diagnostics = as_told_of_states(diagnostics);
     if diagnostics.has_errors() {
         Err(mistakes::all(context, configuration, diagnostics))
