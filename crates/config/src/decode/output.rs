@@ -45,11 +45,7 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
     let label = block.labels.first()?;
     let content = decoding.content(&block.body, &OUTPUT);
     name::check(label, "output name", decoding);
-    let mut sensitive = content.get("sensitive").and_then(|a| literal::boolean(a, decoding));
-    if sensitive.is_none() && (content.get("sensitive").is_some() || !content.is_whole()) {
-        // What was meant is not known: no secret is told of then.
-        sensitive = Some(true);
-    }
+    let sensitive = sensitive(&content, decoding);
     let ephemeral = content.get("ephemeral").and_then(|a| literal::boolean(a, decoding));
     Some(OutputDraft {
         name: label.value.clone(),
@@ -67,6 +63,15 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
         preconditions: preconditions(&content, decoding),
         span: block.header,
     })
+}
+
+/// Whether the output is sensitive. Where what is written there cannot be read, it is taken for that: nobody wants to be told of a secret
+/// in an output that was meant to be one.
+fn sensitive(content: &Content, decoding: &mut Decoding<'_>) -> Option<bool> {
+    match content.get("sensitive") {
+        Some(attribute) => literal::boolean(attribute, decoding).or(Some(true)),
+        None => (!content.is_whole()).then_some(true),
+    }
 }
 
 fn preconditions(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Condition> {

@@ -128,22 +128,23 @@ pub(super) fn reference(
         Some(_) => None,
     };
     // Quotes within those of the JSON syntax are no name.
-    let is_quoted_twice = unquoted.as_ref().is_some_and(|inner| matches!(inner.kind, ExpressionKind::String(_)))
-        && decoding.is_json(expression.span);
+    if let Some(ExpressionKind::String(_)) = unquoted.as_ref().map(|inner| &inner.kind)
+        && decoding.is_json(expression.span)
+    {
+        no_provider(expression.span, argument, decoding);
+        return None;
+    }
     let expression = unquoted.as_ref().unwrap_or(expression);
     let (named, key) = match &expression.kind {
         ExpressionKind::Index(index) => (&index.source, Some(index.key.clone())),
         _ => (expression, None),
     };
-    if named.traversal_in_quotes().is_some() && !is_quoted_twice {
+    if named.traversal_in_quotes().is_some() {
         syntax::traversal(named, decoding)?;
     }
-    let Some(traversal) = syntax::reference(named, decoding).filter(|_| !is_quoted_twice) else {
+    let Some(traversal) = syntax::reference(named, decoding) else {
         if !syntax::is_invalid(expression) {
-            let detail = format!(
-                "The {argument:?} argument is a provider's local name, with a dot and an alias if need be: aws or aws.west."
-            );
-            decoding.error(expression.span, "Invalid provider configuration reference", detail);
+            no_provider(expression.span, argument, decoding);
         }
         return None;
     };
@@ -161,6 +162,14 @@ pub(super) fn reference(
     };
     decoding.error(expression.span, "Invalid provider configuration reference", wrong);
     None
+}
+
+/// Reports what is no reference at all.
+fn no_provider(span: Span, argument: &str, decoding: &mut Decoding<'_>) {
+    let detail = format!(
+        "The {argument:?} argument is a provider's local name, with a dot and an alias if need be: aws or aws.west."
+    );
+    decoding.error(span, "Invalid provider configuration reference", detail);
 }
 
 fn literal_expression(key: &LiteralKey, span: Span) -> Expression {

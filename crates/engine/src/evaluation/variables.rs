@@ -93,17 +93,7 @@ impl Evaluation {
         caller: Option<ModuleId>,
     ) -> Option<Value> {
         let Some(given) = given else {
-            let default = variable.default_value();
-            if default.is_none() && caller.is_some() {
-                // That the call does not give it is told when the configuration is read.
-                return Some(Value::unknown(variable.constraint.ty.clone()));
-            }
-            if default.is_none() {
-                let detail =
-                    format!("The variable \"{}\" has no default, so it needs a value: give it one.", variable.name);
-                self.diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
-            }
-            return default;
+            return variable.default_value().or_else(|| self.without_value(variable, caller));
         };
         match variable.accept(&given) {
             Ok(value) => Some(value),
@@ -114,6 +104,17 @@ impl Evaluation {
                 None
             }
         }
+    }
+
+    /// What stands for a required variable without a value. That a call does not give it is told when the configuration is read; that
+    /// nobody else does is noted.
+    fn without_value(&mut self, variable: &Variable, caller: Option<ModuleId>) -> Option<Value> {
+        if caller.is_some() {
+            return Some(Value::unknown(variable.constraint.ty.clone()));
+        }
+        let detail = format!("The variable \"{}\" has no default, so it needs a value: give it one.", variable.name);
+        self.diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
+        None
     }
 
     fn hold_to_rules(&mut self, world: &World, module: ModuleId, variable: &Variable, span: Span) -> Outcome {

@@ -129,10 +129,6 @@ impl JsonParser<'_> {
         };
         let span = self.here();
         self.error(summary, detail, span);
-        if matches!(next, Some(b'(' | b')')) && self.closers_too_many() > 0 {
-            self.at += 1;
-            self.skip_over_closer();
-        }
     }
 
     fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Result<Expression, Lost>) -> Result<Expression, Lost> {

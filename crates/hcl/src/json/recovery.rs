@@ -133,18 +133,6 @@ impl JsonParser<'_> {
         }
     }
 
-    /// Skips over what closes the bracket before this place.
-    pub(super) fn skip_over_closer(&mut self) {
-        loop {
-            self.skip_element();
-            match self.text.as_bytes().get(self.at) {
-                Some(b',') => self.at += 1,
-                Some(_) => return self.at += 1,
-                None => return,
-            }
-        }
-    }
-
     /// Skips a byte, or the string that begins here.
     fn skip_byte(&mut self) {
         let is_string = self.text.as_bytes().get(self.at) == Some(&b'"');

@@ -24,6 +24,11 @@ pub fn line(diagnostic: &serde_json::Value) -> String {
     format!("{} {place} {}{}", text("severity"), in_order(&text("summary")), origin.unwrap_or_default())
 }
 
+/// The summary in such a line.
+pub fn summary_in(line: &str) -> Option<&str> {
+    line.splitn(3, ' ').nth(2)
+}
+
 /// Terraform lists the members of a cycle in any order.
 fn in_order(summary: &str) -> String {
     let Some(members) = summary.strip_prefix("Cycle: ") else { return summary.to_owned() };

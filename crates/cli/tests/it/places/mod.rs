@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::common::cases::files;
+use crate::common::cases::{files, summary_in};
 use crate::common::even::{first_difference, terraform};
 use crate::common::random::{Random, number};
 use crate::common::record::assert_recorded;
@@ -120,10 +120,10 @@ fn difference(theirs: &Outcome, ours: &Outcome) -> Found {
     let lines = |outcome: &Outcome| format!("exit {}\n{}", outcome.code, outcome.problems.join("\n"));
     let pretty = |plan: &Option<Json>| plan.as_ref().map_or_else(String::new, |plan| format!("{plan:#}"));
     // Some problems are at no place with one of the two.
-    let summaries = |outcome: &Outcome| -> HashSet<String> {
-        outcome.problems.iter().filter_map(|problem| Some(problem.splitn(3, ' ').nth(2)?.to_owned())).collect()
+    let summaries = |problems: &[String]| -> HashSet<String> {
+        problems.iter().filter_map(|line| summary_in(line)).map(str::to_owned).collect()
     };
-    let has_common = !summaries(theirs).is_disjoint(&summaries(ours));
+    let has_common = !summaries(&theirs.problems).is_disjoint(&summaries(&ours.problems));
     if theirs.code != ours.code {
         Found::OtherVerdict(first_difference(&lines(theirs), &lines(ours)))
     } else if theirs.plan != ours.plan {

@@ -27,53 +27,35 @@ impl Syntax {
     }
 
     /// What may stand in the place of any value.
-    fn values(self) -> &'static [&'static str] {
-        match self {
-            Self::Native => &[
-                "null",
-                "[]",
-                "{}",
-                "\"x\"",
-                "1",
-                "true",
-                "var.nope",
-                "local.sizes",
-                "upper(\"x\")",
-                "terraform_data.each",
-                "each.key",
-                "self.id",
-                "\"${var.secret}\"",
-                "[1]",
-                "x",
-                "1 +",
-                "\"a",
-            ],
-            Self::Json => &[
-                "null",
-                "[]",
-                "{}",
-                "\"x\"",
-                "1",
-                "true",
-                "\"${var.nope}\"",
-                "\"${local.sizes}\"",
-                "\"${upper(1, 2)}\"",
-                "\"terraform_data.each\"",
-                "\"${each.key}\"",
-                "\"${self.id}\"",
-                "\"${var.secret}\"",
-                "[1]",
-                "x",
-                "1 +",
-                "\"a",
-                "\"${\"",
-                "\"${1 +}\"",
-                "{\"a\": 1}",
-                "[[]]",
-                "[{}]",
-                "[\"x\"]",
-            ],
-        }
+    fn values(self) -> Vec<&'static str> {
+        let (references, more): (&[_], &[_]) = match self {
+            Self::Native => (
+                &[
+                    "var.nope",
+                    "local.sizes",
+                    "upper(\"x\")",
+                    "terraform_data.each",
+                    "each.key",
+                    "self.id",
+                    "\"${var.secret}\"",
+                ],
+                &[],
+            ),
+            Self::Json => (
+                &[
+                    "\"${var.nope}\"",
+                    "\"${local.sizes}\"",
+                    "\"${upper(1, 2)}\"",
+                    "\"terraform_data.each\"",
+                    "\"${each.key}\"",
+                    "\"${self.id}\"",
+                    "\"${var.secret}\"",
+                ],
+                &["\"${\"", "\"${1 +}\"", "{\"a\": 1}", "[[]]", "[{}]", "[\"x\"]"],
+            ),
+        };
+        let plain = ["null", "[]", "{}", "\"x\"", "1", "true"].as_slice();
+        [plain, references, &["[1]", "x", "1 +", "\"a"], more].concat()
     }
 
     /// What stands between the name of an argument and its value.
@@ -183,7 +165,7 @@ fn other_value(syntax: Syntax, random: &mut Random) -> Change {
         start += line.len();
     }
     let (place, before) = random.one_of(&places).unwrap().clone();
-    let new = random.pick(syntax.values());
+    let new = random.pick(&syntax.values());
     (format!("value {before} {new}"), place, new.to_owned())
 }
 
