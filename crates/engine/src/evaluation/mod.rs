@@ -6,4 +6,5 @@ mod values;
 mod variables;
 
 pub use conditions::outcome_of;
+pub use outputs::marked_as_declared;
 pub use values::{Evaluation, Truth, repetition_of};

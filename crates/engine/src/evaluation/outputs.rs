@@ -87,18 +87,23 @@ impl Evaluation {
             self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.expression.span));
             return None;
         }
-        if output.sensitive {
-            value = value.with_marks(&Marks::SENSITIVE);
-        }
-        if output.ephemeral {
-            value = value.with_marks(&Marks::EPHEMERAL);
-        }
-        if let (Some(message), Some(caller)) = (&output.deprecated, caller)
-            && world.tells_deprecations(caller)
-        {
-            let origin = format!("{}.{}", world.static_module(module).path(), output.name).into();
-            value = value.with_marks(&Marks::deprecated(Deprecation { message: message.clone(), origin }));
-        }
-        Some(value)
+        Some(marked_as_declared(value, output, world, module))
     }
+}
+
+/// With the marks that an output of the module gives to whatever its value is.
+pub fn marked_as_declared(mut value: Value, output: &Output, world: &World, module: ModuleId) -> Value {
+    if output.sensitive {
+        value = value.with_marks(&Marks::SENSITIVE);
+    }
+    if output.ephemeral {
+        value = value.with_marks(&Marks::EPHEMERAL);
+    }
+    if let (Some(message), Some(caller)) = (&output.deprecated, world.module(module).caller)
+        && world.tells_deprecations(caller)
+    {
+        let origin = format!("{}.{}", world.static_module(module).path(), output.name).into();
+        value = value.with_marks(&Marks::deprecated(Deprecation { message: message.clone(), origin }));
+    }
+    value
 }

@@ -13,7 +13,7 @@ use super::repetition::suitable;
 use crate::checks::{Checkable, judge};
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::deprecation::tell_body;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, marked_as_declared};
 use crate::invocation::ActionInstance;
 use crate::options::Input;
 use crate::providers::Providers;
@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::static_references;
 use crate::templates::{Fit, Templates};
 use crate::walk::{Outcome, Visit, Walk};
-use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, Surroundings, World};
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, Surroundings, World, declared_type};
 
 /// Whether it is followed here where a secret goes that an output of a module has declared to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,12 +56,9 @@ pub async fn validate(
     static_references::check(&session.configuration, graph, templates, validator.evaluation.diagnostics)
 }
 
-fn without_secrets(value: Value) -> Value {
-    if !value.deep_marks().is_sensitive() {
-        return value;
-    }
-    let (bare, marks) = value.unmark_deep();
-    bare.mark_paths(&marks.into_iter().map(|(path, marks)| (path, marks.without(&Marks::SENSITIVE))).collect())
+fn without_secrets(value: &Value) -> Value {
+    let (bare, marks) = value.unmark();
+    bare.with_marks(&marks.without(&Marks::SENSITIVE))
 }
 
 /// The root module's variables as values of which only the type is known.
@@ -117,11 +114,15 @@ impl Validator<'_> {
         outcome
     }
 
+    /// Callers may not lean on what an output happens to be either: a block that the value makes no instances of could be wrong for it.
     fn output(&mut self, module: ModuleId, at: u32) -> Outcome {
         let outcome = self.evaluation.output(&mut self.world, module, at);
-        if self.secrets == DeclaredSecrets::LeftToThePlan {
-            let output = &mut self.world.module_mut(module).outputs[at as usize];
-            *output = output.take().map(without_secrets);
+        let config = Arc::clone(&self.world.static_module(module).config);
+        let Some((_, output)) = config.outputs.get_index(at as usize) else { return Outcome::Failed };
+        if self.world.module(module).outputs[at as usize].is_some() {
+            let value = marked_as_declared(Value::unknown(declared_type(output)), output, &self.world, module);
+            let value = if self.secrets == DeclaredSecrets::LeftToThePlan { without_secrets(&value) } else { value };
+            self.world.module_mut(module).outputs[at as usize] = Some(value);
         }
         outcome
     }

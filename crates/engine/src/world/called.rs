@@ -34,7 +34,7 @@ impl World {
     /// What the called module says of its outputs; none where there is no such module.
     fn type_of_one(&self, module: ModuleId, call: usize) -> Option<Type> {
         let called = self.graph.module(self.static_module(module).children.get(call).copied().flatten()?);
-        Some(Type::object(called.config.outputs.iter().map(|(name, output)| (name.clone(), declared(output)))))
+        Some(Type::object(called.config.outputs.iter().map(|(name, output)| (name.clone(), declared_type(output)))))
     }
 
     /// The outputs of a module instance as one object.
@@ -42,12 +42,12 @@ impl World {
         let config = &self.static_module(id).config;
         let values = config.outputs.iter().zip(&self.module(id).outputs);
         Value::object(values.map(|((name, output), value)| {
-            (name.clone(), value.clone().unwrap_or_else(|| Value::unknown(declared(output))))
+            (name.clone(), value.clone().unwrap_or_else(|| Value::unknown(declared_type(output))))
         }))
     }
 }
 
 /// The type that an output says it has.
-fn declared(output: &Output) -> Type {
+pub fn declared_type(output: &Output) -> Type {
     output.constraint.as_ref().map_or(Type::Dynamic, |constraint| constraint.ty.without_optional_attributes())
 }

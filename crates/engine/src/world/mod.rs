@@ -20,6 +20,7 @@ use groma_address::{AbsResource, ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
 use groma_value::{Type, Value};
 
+pub use called::declared_type;
 pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
 pub use module::{CallData, ModuleData, ModuleId};
 pub use resource::ResourceData;
