@@ -53,12 +53,17 @@ pub fn even_ids(text: &str) -> String {
         let groups: Vec<&str> = text.split('-').collect();
         groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12]) && groups.iter().all(|group| is_hex(group))
     };
+    let is_time =
+        |text: &str| text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).eq("0000-00-00T00:00:00Z".chars());
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
         if rest.get(..36).is_some_and(is_uuid) {
             out.push_str("ID");
             rest = &rest[36..];
+        } else if rest.get(..20).is_some_and(is_time) {
+            out.push_str("TIME");
+            rest = &rest[20..];
         } else {
             out.push(c);
             rest = &rest[c.len_utf8()..];

@@ -1,27 +1,46 @@
-//! The estate that the pairs are planned in.
+//! The estate that the pairs are planned and applied in.
 
 use std::path::Path;
 
 use serde_json::Value as Json;
 
-use crate::common::Folder;
 use crate::common::cases::{files, line};
-use crate::common::scenario::plan_document;
+use crate::common::scenario::{plan_document, state_of};
+use crate::common::{Folder, Ran};
 use crate::made_up::kit::Kit;
 
 /// What is planned changes some of the estate.
 const PLAN: [&str; 5] = ["plan", "-var=step=2", "-input=false", "-json", "-out=p"];
+const APPLY: [&str; 4] = ["apply", "-input=false", "-json", "p"];
+const STATE: &str = "terraform.tfstate";
 
 /// A folder in which everything but the pair has been applied.
-pub struct Estate(Folder);
+pub struct Estate {
+    folder: Folder,
+    state: String,
+}
 
-/// What a plan came to.
+/// The last command that a pair is led through.
+#[derive(Clone, Copy)]
+pub enum Last {
+    Plan,
+    Apply,
+}
+
+/// What a pair came to.
 pub struct Outcome {
+    pub planned: Ended,
+    /// The plan as a document, where there is one.
+    pub plan: Option<Json>,
+    /// How it was applied, and the state that this left.
+    pub applied: Option<(Ended, String)>,
+}
+
+/// How a command ended.
+pub struct Ended {
     pub code: i32,
     /// Severity, place and summary of each problem.
     pub problems: Vec<String>,
-    /// The plan as a document, where there is one.
-    pub plan: Option<Json>,
 }
 
 impl Estate {
@@ -35,48 +54,81 @@ impl Estate {
         folder.ok(&["init"]);
         folder.ok(&["apply", "-auto-approve"]);
         std::fs::remove_file(folder.path("call.tf")).unwrap();
-        Self(folder)
+        let state = folder.read(STATE);
+        Self { folder, state }
     }
 
-    /// The plan with these files added, which are gone again afterwards.
-    pub fn plan(&self, files: &[(&str, String)]) -> Outcome {
+    /// Leads the estate with these files added through a plan, and what comes after. It is as before afterwards.
+    pub fn with(&self, files: &[(&str, String)], last: Last) -> Outcome {
         for (path, text) in files {
-            self.0.write(path, text);
+            self.folder.write(path, text);
         }
-        let ran = self.0.run(&PLAN);
+        let planned = Ended::of(&self.folder.run(&PLAN));
+        let is_good = planned.code == 0;
+        let plan = is_good.then(|| {
+            let mut plan = plan_document(&self.folder.run(&["show", "-json", "p"]));
+            without_words(&mut plan);
+            plan
+        });
+        let applied = (is_good && matches!(last, Last::Apply)).then(|| {
+            let ran = self.folder.run(&APPLY);
+            let state = without_empty_resources(&state_of(&self.folder));
+            self.folder.write(STATE, &self.state);
+            (Ended::of(&ran), state)
+        });
+        for (path, _) in files {
+            std::fs::remove_file(self.folder.path(path)).unwrap();
+        }
+        Outcome { planned, plan, applied }
+    }
+}
+
+impl Ended {
+    fn of(ran: &Ran) -> Self {
         let messages = ran.out.lines().filter_map(|line| serde_json::from_str::<Json>(line).ok());
         let mut problems: Vec<String> = messages.filter_map(|message| Some(line(message.get("diagnostic")?))).collect();
         problems.sort_unstable();
         problems.dedup();
-        let plan = (ran.code == 0).then(|| {
-            let mut plan = plan_document(&self.0.run(&["show", "-json", "p"]));
-            without_words(&mut plan);
-            plan
-        });
-        for (path, _) in files {
-            std::fs::remove_file(self.0.path(path)).unwrap();
-        }
-        Outcome { code: ran.code, problems, plan }
+        Self { code: ran.code, problems }
+    }
+
+    /// The problems, and the code last.
+    pub fn lines(&self) -> Vec<String> {
+        self.problems.iter().cloned().chain([format!("exit {}", self.code)]).collect()
     }
 }
 
 impl Outcome {
     /// What happens to what, and what is said.
     pub fn in_short(&self) -> Vec<String> {
-        let mut lines = self.problems.clone();
-        let changes = self.plan.as_ref().and_then(|plan| plan["resource_changes"].as_array());
-        for change in changes.into_iter().flatten() {
-            let address = change["address"].as_str().unwrap_or_default();
-            let is_of_pair = address.ends_with(".p") || address.contains(".p[") || address.contains(".p.");
-            if is_of_pair {
-                lines.push(format!("{address}: {}", change["change"]["actions"]));
+        let mut lines = self.planned.problems.clone();
+        if let Some(plan) = &self.plan {
+            for change in plan["resource_changes"].as_array().into_iter().flatten() {
+                let address = change["address"].as_str().unwrap_or_default();
+                let is_of_pair = address.ends_with(".p") || address.contains(".p[") || address.contains(".p.");
+                if is_of_pair {
+                    lines.push(format!("{address}: {}", change["change"]["actions"]));
+                }
             }
+            let output = plan.get("output_changes").and_then(|changes| changes.get("p"));
+            lines.extend(output.map(|change| format!("output p: {}", change["after"])));
         }
-        let output = self.plan.as_ref().map(|plan| &plan["output_changes"]["p"]).filter(|change| !change.is_null());
-        lines.extend(output.map(|change| format!("output p: {}", change["after"])));
-        lines.push(format!("exit {}", self.code));
+        lines.push(format!("exit {}", self.planned.code));
+        if let Some((applied, _)) = &self.applied {
+            lines.extend(applied.lines().iter().map(|line| format!("apply: {line}")));
+        }
         lines
     }
+}
+
+/// Where an apply fails, Terraform leaves resources in the state whose objects are gone.
+fn without_empty_resources(state: &str) -> String {
+    let Ok(mut state) = serde_json::from_str::<Json>(state) else { return state.to_owned() };
+    if let Some(resources) = state["resources"].as_array_mut() {
+        resources.retain(|resource| resource["instances"] != serde_json::json!([]));
+    }
+    without_words(&mut state);
+    format!("{state:#}\n")
 }
 
 /// The words of details are our own.
@@ -85,8 +137,18 @@ fn without_words(document: &mut Json) {
         Json::Array(elements) => elements.iter_mut().for_each(without_words),
         Json::Object(object) => {
             object.remove("problems");
+            let failures = object.get_mut("failure_messages").and_then(Json::as_array_mut);
+            failures.into_iter().flatten().for_each(without_detail);
             object.values_mut().for_each(without_words);
         }
         _ => {}
+    }
+}
+
+/// Where a check fails because its data cannot be read, the message has a detail.
+fn without_detail(message: &mut Json) {
+    let summary = message.as_str().and_then(|text| text.split_once(": "));
+    if let Some((summary, _)) = summary {
+        *message = summary.into();
     }
 }

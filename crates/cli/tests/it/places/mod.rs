@@ -1,9 +1,9 @@
-//! Expressions at the places that take one, each pair planned over a state that an apply has left: `places.txt` with `@` where the
-//! expression goes, `expressions.txt`, and the `estate.txt` around them, in which some things stay as they are and some change.
+//! Expressions at the places that take one, each pair planned and applied over a state that an apply has left: `places.txt` with `@`
+//! where the expression goes, `expressions.txt`, and the `estate.txt` around them, in which some things stay as they are and some change.
 //!
 //! What this program makes of some pairs is recorded in `recorded.txt`, written anew with `GROMA_UPDATE=1`. With `GROMA_TERRAFORM`,
-//! `GROMA_PLACES` pairs (40) from the seed `GROMA_SEED` (1) are planned by Terraform too: both take it, and plan the same, or both
-//! refuse it, and have a summary in common. With `GROMA_PAIRS`, all pairs whose names contain it are.
+//! `GROMA_PLACES` pairs (40) from the seed `GROMA_SEED` (1) are led by Terraform too: both take it, plan the same and leave the same
+//! state, or both refuse it, and have a summary in common. With `GROMA_PAIRS`, all pairs whose names contain it are.
 
 mod estate;
 mod meant;
@@ -19,7 +19,7 @@ use crate::common::even::{first_difference, terraform};
 use crate::common::random::{Random, number};
 use crate::common::record::assert_recorded;
 use crate::made_up::kit::Kit;
-use estate::{Estate, Outcome};
+use estate::{Ended, Estate, Last, Outcome};
 
 /// Each such pair is in the record.
 const RECORDED: usize = 101;
@@ -29,6 +29,7 @@ struct Pair {
     /// Both, as they are named in records.
     name: String,
     files: Vec<(&'static str, String)>,
+    last: Last,
 }
 
 fn pairs() -> Vec<Pair> {
@@ -36,10 +37,12 @@ fn pairs() -> Vec<Pair> {
     let mut pairs = Vec::new();
     for place in include_str!("places.txt").split("=====\n") {
         let (name, text) = place.split_once('\n').unwrap();
+        // Nobody answers at the other end of a connection.
+        let last = if text.contains("connection {") { Last::Plan } else { Last::Apply };
         for expression in &expressions {
             let files = files(text, "p.tf").into_iter();
             let files = files.map(|(path, text)| (path, text.replace('@', &written_in(path, expression)))).collect();
-            pairs.push(Pair { name: format!("{name} :: {expression}"), files });
+            pairs.push(Pair { name: format!("{name} :: {expression}"), files, last });
         }
     }
     pairs
@@ -63,7 +66,11 @@ fn expressions_at_all_places_are_planned_as_recorded() {
     let mut lines = String::new();
     for pair in pairs().iter().step_by(RECORDED) {
         writeln!(lines, "{}", pair.name).unwrap();
-        estate.plan(&pair.files).in_short().into_iter().for_each(|line| writeln!(lines, "  {line}").unwrap());
+        estate
+            .with(&pair.files, pair.last)
+            .in_short()
+            .into_iter()
+            .for_each(|line| writeln!(lines, "  {line}").unwrap());
     }
     assert_recorded("places/recorded.txt", &lines);
 }
@@ -82,11 +89,11 @@ fn expressions_at_all_places_are_planned_as_by_terraform() {
     let (mut wrong, mut different, mut meant) = (String::new(), 0, 0);
     let count = chosen.len();
     for (done, pair) in chosen.into_iter().enumerate() {
-        let (theirs, ours) = (theirs.plan(&pair.files), ours.plan(&pair.files));
+        let (theirs, ours) = (theirs.with(&pair.files, pair.last), ours.with(&pair.files, pair.last));
         match difference(&theirs, &ours) {
             Found::OtherVerdict(_) if meant::is_verdict_meant(&pair.name) => meant += 1,
             Found::OtherWords(_) if meant::are_words_meant(&pair.name) => meant += 1,
-            Found::OtherVerdict(difference) | Found::OtherPlan(difference) | Found::OtherWords(difference) => {
+            Found::OtherVerdict(difference) | Found::OtherResult(difference) | Found::OtherWords(difference) => {
                 different += 1;
                 println!("{}\n{difference}", pair.name);
                 writeln!(wrong, "##### {}\n{difference}", pair.name).unwrap();
@@ -113,23 +120,42 @@ enum Found {
     OtherWords(String),
     /// One takes what the other refuses.
     OtherVerdict(String),
-    OtherPlan(String),
+    /// Another plan, or another state.
+    OtherResult(String),
 }
 
 fn difference(theirs: &Outcome, ours: &Outcome) -> Found {
-    let lines = |outcome: &Outcome| format!("exit {}\n{}", outcome.code, outcome.problems.join("\n"));
+    match ended_otherwise(&theirs.planned, &ours.planned) {
+        // It has crashed.
+        _ if theirs.planned.code > 2 => Found::Nothing,
+        Found::Nothing if theirs.plan != ours.plan => Found::OtherResult(in_json(&theirs.plan, &ours.plan)),
+        Found::Nothing => match (&theirs.applied, &ours.applied) {
+            (Some((their, state)), Some((our, our_state))) => match ended_otherwise(their, our) {
+                Found::Nothing if state != our_state => Found::OtherResult(first_difference(state, our_state)),
+                found => found,
+            },
+            _ => Found::Nothing,
+        },
+        found => found,
+    }
+}
+
+fn in_json(theirs: &Option<Json>, ours: &Option<Json>) -> String {
     let pretty = |plan: &Option<Json>| plan.as_ref().map_or_else(String::new, |plan| format!("{plan:#}"));
+    first_difference(&pretty(theirs), &pretty(ours))
+}
+
+fn ended_otherwise(theirs: &Ended, ours: &Ended) -> Found {
+    let told = || first_difference(&theirs.lines().join("\n"), &ours.lines().join("\n"));
     // Some problems are at no place with one of the two.
     let summaries = |problems: &[String]| -> HashSet<String> {
         problems.iter().filter_map(|line| summary_in(line)).map(str::to_owned).collect()
     };
-    let has_common = !summaries(&theirs.problems).is_disjoint(&summaries(&ours.problems));
+    let has_common = || !summaries(&theirs.problems).is_disjoint(&summaries(&ours.problems));
     if theirs.code != ours.code {
-        Found::OtherVerdict(first_difference(&lines(theirs), &lines(ours)))
-    } else if theirs.plan != ours.plan {
-        Found::OtherPlan(first_difference(&pretty(&theirs.plan), &pretty(&ours.plan)))
-    } else if theirs.code != 0 && !has_common {
-        Found::OtherWords(first_difference(&lines(theirs), &lines(ours)))
+        Found::OtherVerdict(told())
+    } else if theirs.code != 0 && !has_common() {
+        Found::OtherWords(told())
     } else {
         Found::Nothing
     }
