@@ -55,6 +55,8 @@ pub enum TokenKind {
     OpenDirective,
     /// The `}` or `~}` that ends an interpolation or a directive.
     CloseSequence,
+    /// A `~}` that ends neither: a brace that is open would need another one.
+    StripBrace,
     /// `*`
     Star,
     /// `/`
@@ -209,6 +211,23 @@ impl TokenKind {
         matches!(self, Self::QuotedText | Self::EscapedText)
     }
 
+    /// Whether it can follow a sequence in the text that the sequence stands in.
+    pub(crate) const fn is_of_text(self) -> bool {
+        matches!(
+            self,
+            Self::QuotedText
+                | Self::EscapedText
+                | Self::Text
+                | Self::QuotedNewline
+                | Self::OpenInterpolation
+                | Self::OpenDirective
+                | Self::CloseQuote
+                | Self::BrokenQuote
+                | Self::CloseHeredoc
+                | Self::End
+        )
+    }
+
     /// Whether this kind closes something.
     pub(crate) const fn closes(self) -> bool {
         matches!(
@@ -220,6 +239,7 @@ impl TokenKind {
                 | Self::BrokenQuote
                 | Self::CloseHeredoc
                 | Self::CloseSequence
+                | Self::StripBrace
         )
     }
 }

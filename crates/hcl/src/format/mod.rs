@@ -49,7 +49,8 @@ impl Piece<'_> {
             TokenKind::CloseBrace
             | TokenKind::CloseBracket
             | TokenKind::CloseParenthesis
-            | TokenKind::CloseSequence => -1,
+            | TokenKind::CloseSequence
+            | TokenKind::StripBrace => -1,
             _ => 0,
         }
     }

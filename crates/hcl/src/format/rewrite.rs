@@ -156,6 +156,7 @@ impl Finder<'_> {
                 TokenKind::CloseQuote => quotes -= 1,
                 TokenKind::OpenInterpolation
                 | TokenKind::CloseSequence
+                | TokenKind::StripBrace
                 | TokenKind::QuotedText
                 | TokenKind::EscapedText
                     if quotes <= 0 =>

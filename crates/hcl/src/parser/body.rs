@@ -135,19 +135,15 @@ impl Parser<'_> {
     /// The body of a block over several lines, after its opening brace `open`, with the closing brace.
     pub(super) fn block_body(&mut self, open: Span) -> Items {
         let mut items = self.begin_body();
-        loop {
-            match self.kind() {
-                TokenKind::CloseBrace => {
-                    self.bump();
-                    return items;
-                }
-                TokenKind::End => {
-                    self.unclosed_block(open);
-                    return items;
-                }
-                _ => self.body_line(&mut items),
-            }
+        self.blocks += 1;
+        while !matches!(self.kind(), TokenKind::CloseBrace | TokenKind::End) {
+            self.body_line(&mut items);
         }
+        self.blocks -= 1;
+        if self.accept(TokenKind::CloseBrace).is_none() {
+            self.unclosed_block(open);
+        }
+        items
     }
 
     pub(super) fn unclosed_block(&mut self, open: Span) {
@@ -167,6 +163,11 @@ impl Parser<'_> {
                 self.bump();
             }
             TokenKind::Identifier => self.item(items),
+            TokenKind::OpenQuote | TokenKind::OpenParenthesis if self.is_below_missing_value() => {
+                // It is a key of an object whose opening brace is missing, and then the one that closes it is too many.
+                self.brace_too_many = true;
+                self.skip_item();
+            }
             TokenKind::OpenQuote if self.is_quoted_name() => self.not_an_item(),
             _ if self.after_problem => self.skip_item(),
             _ => self.not_an_item(),
@@ -178,6 +179,12 @@ impl Parser<'_> {
         let text = usize::from(self.tokens.kind(self.at + 1).is_quoted_text());
         let close = self.at + 1 + text;
         self.tokens.kind(close) == TokenKind::CloseQuote && self.kind_after(close) == TokenKind::Equal
+    }
+
+    /// Whether the line before ends with an equals sign.
+    fn is_below_missing_value(&self) -> bool {
+        let before = self.at.checked_sub(2).map(|index| [self.tokens.kind(index), self.tokens.kind(index + 1)]);
+        before == Some([TokenKind::Equal, TokenKind::Newline])
     }
 
     #[inline]
@@ -204,10 +211,11 @@ impl Parser<'_> {
         let span = self.next_span();
         match self.kind() {
             TokenKind::OpenQuote => {
+                self.brace_too_many = true;
                 let detail = "The name of an argument stands without quotes.";
                 self.syntax_error(Diagnostic::error("Invalid argument name", detail).at(span));
             }
-            TokenKind::CloseBrace if self.nesting_lost => {
+            TokenKind::CloseBrace if std::mem::take(&mut self.brace_too_many) || self.nesting_lost => {
                 self.bump();
                 return;
             }
@@ -221,16 +229,16 @@ impl Parser<'_> {
             opener => {
                 let detail = "An argument or block must begin here, with its name.";
                 // What closes it may have been meant for something else, and what stands alone for the brace of the block.
-                self.nesting_lost |= opener.closer().is_some() || self.is_last_of_line();
+                self.nesting_lost |= opener.closer().is_some() || self.is_last_of_line(self.at);
                 self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(span));
             }
         }
         self.skip_item();
     }
 
-    /// Whether the next token is the last one of its line.
-    fn is_last_of_line(&self) -> bool {
-        matches!(self.tokens.kind(self.at + 1), TokenKind::Newline | TokenKind::End)
+    /// Whether the token is the last one of its line.
+    pub(super) fn is_last_of_line(&self, index: usize) -> bool {
+        matches!(self.tokens.kind(index + 1), TokenKind::Newline | TokenKind::End)
     }
 
     /// The line of `span` for messages, from 1.

@@ -87,6 +87,8 @@ impl Parser<'_> {
                 let detail = "The value of the argument is complete here; what follows must stand on a line of its own. \
                               If it belongs to the value, an operator or a comma is missing.";
                 let diagnostic = Diagnostic::error("Missing newline after argument", detail);
+                let before = self.tokens.kind(self.after.saturating_sub(1));
+                self.brace_too_many |= [before, self.kind()].contains(&TokenKind::CloseBrace);
                 self.syntax_error(diagnostic.at(found).within(attribute.span().to(found)));
             }
         }
@@ -339,6 +341,7 @@ impl Parser<'_> {
                 let detail =
                     format!("The block \"{}\" ends here; what follows must stand on a line of its own.", kind.name);
                 let diagnostic = Diagnostic::error("Missing newline after block definition", detail);
+                self.brace_too_many = true;
                 // The brace stands in the place of a name, and the block goes on; or another one opens what nothing closes.
                 self.nesting_lost |= self.kind() == TokenKind::Equal || self.kind().closer().is_some();
                 self.syntax_error(diagnostic.at(found).within(braces.to(found)));

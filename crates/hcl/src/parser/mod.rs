@@ -62,8 +62,13 @@ pub(crate) struct Parser<'a> {
     after_problem: bool,
     /// Set when braces were skipped that may not have matched: missing and extra braces are then consequences too.
     nesting_lost: bool,
+    /// Set when a brace stood where it belongs to nothing, or what stands in an object stood outside of one: the next closing brace that
+    /// is too many is a consequence.
+    brace_too_many: bool,
     nesting: u32,
     height: u32,
+    /// How many blocks over several lines are open around this place.
+    blocks: u32,
     /// What closes the brackets of the expression around this place, the innermost last.
     expected: Vec<Expected>,
     /// How many templates are open around this place.
@@ -137,8 +142,10 @@ impl<'a> Parser<'a> {
             lost_at: 0,
             after_problem: false,
             nesting_lost: false,
+            brace_too_many: false,
             nesting: 0,
             height: 0,
+            blocks: 0,
             expected: Vec::new(),
             templates: 0,
             rewound_to: None,

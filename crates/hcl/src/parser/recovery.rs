@@ -33,6 +33,7 @@ impl Parser<'_> {
             if let Some(closer) = kind.closer() {
                 open.push(closer);
             } else if kind.closes() && !close(&mut open, kind) {
+                let kind = if kind == TokenKind::StripBrace { TokenKind::CloseBrace } else { kind };
                 if kind == closer {
                     self.nesting_lost |= self.crosses_line(self.at, index);
                     self.go_to(index + 1);
@@ -80,6 +81,13 @@ impl Parser<'_> {
                     return;
                 }
                 TokenKind::Newline if open.is_empty() => break,
+                TokenKind::CloseBrace if open.is_empty() && self.blocks > 0 && self.is_last_of_line(index) => {
+                    // It ends the block, as far as can be told.
+                    self.nesting_lost = true;
+                    self.go_to(index);
+                    self.recovering = false;
+                    return;
+                }
                 _ => {
                     if let Some(closer) = kind.closer() {
                         open.push(closer);
@@ -184,7 +192,11 @@ impl Parser<'_> {
 /// Closes the innermost open bracket that `kind` closes, and those inside of it that were forgotten; false if there is
 /// none.
 fn close(open: &mut Vec<TokenKind>, kind: TokenKind) -> bool {
-    let kind = if kind == TokenKind::BrokenQuote { TokenKind::CloseQuote } else { kind };
+    let kind = match kind {
+        TokenKind::BrokenQuote => TokenKind::CloseQuote,
+        TokenKind::StripBrace => TokenKind::CloseBrace,
+        kind => kind,
+    };
     match open.iter().rposition(|closer| *closer == kind) {
         Some(at) => {
             open.truncate(at);

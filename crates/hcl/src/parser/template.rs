@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
             TokenKind::CloseHeredoc => Some(Self::rescan_after_heredoc_of as fn(&mut Self, usize) -> bool),
             _ => None,
         };
-        let lost = on_its_line || !self.skip_over(TokenKind::CloseSequence);
+        let lost = on_its_line || !self.skip_over(TokenKind::CloseSequence) || !self.kind().is_of_text();
         if lost && rescan.is_some_and(|rescan| rescan(self, open)) {
             self.nesting_lost = lost_nesting && !on_its_line;
             pieces.ended = true;

@@ -176,11 +176,12 @@ impl<'a> Scanner<'a> {
                     depth = depth.saturating_sub(1);
                 }
                 b'~' if self.peek(1) == b'}' => {
-                    self.emit(T::CloseSequence, 2);
                     if depth == 0 && !self.outer.is_empty() {
+                        self.emit(T::CloseSequence, 2);
                         self.leave();
                         return;
                     }
+                    self.emit(T::StripBrace, 2);
                     depth = depth.saturating_sub(1);
                 }
                 b'<' => {

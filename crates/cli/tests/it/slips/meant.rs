@@ -20,6 +20,27 @@ const MEANT: &[(&str, &str, &str)] = &[
     ("in non-counted context", "Extraneous JSON object", "what follows from another mistake in the same argument"),
     ("Invalid variable validation", "Reference to undeclared", "mistakes in names, arguments and values beside one"),
     ("Root value must be object", "Mismatched", "brackets that do not match in a file of the JSON syntax"),
+    (
+        "Invalid index",
+        "in context without for_each",
+        "`each` and `count` in the arguments of a module call that has neither",
+    ),
+    (
+        "Missing required provider",
+        "Provider configuration not present",
+        "`provider` with the alias of a provider that is nowhere",
+    ),
+    ("Provider configuration not present", "Unsupported argument", "an `alias` that is misspelt"),
+    (
+        "Configuration for import target does not exist",
+        "Reference to undeclared",
+        "mistakes in names, arguments and values beside one",
+    ),
+    (
+        "Missing required provider",
+        "Reference to undeclared",
+        "mistakes of a configuration whose providers are not installed",
+    ),
     ("Cycle", "", "a validation rule that looks at what is made of its own variable"),
 ];
 
