@@ -87,11 +87,15 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
         }
     }
     content.report_missing(specs.schema, &mut diagnostics);
-    for block in &body.blocks {
+    for (index, block) in body.blocks.iter().enumerate() {
         if hidden.has_block(&block.kind.name) {
             continue;
         }
         let Some(spec) = specs.block(&block.kind.name) else { continue };
+        if spec.is_reserved && index >= body.own.blocks {
+            content.leaves_out = true;
+            continue;
+        }
         match check_labels(block, spec) {
             Ok(()) => content.blocks.push(block.clone()),
             Err(diagnostic) => {

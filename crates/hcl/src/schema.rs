@@ -29,6 +29,8 @@ pub struct BlockSpec {
     pub kind: Name,
     /// What its labels are: `type`, `name`. Their number is binding.
     pub labels: Vec<Name>,
+    /// Whether there is no such block, but may be one day. One that stands in the body for a mistake in its braces is not read.
+    pub is_reserved: bool,
 }
 
 impl BodySchema {
@@ -54,8 +56,15 @@ impl BodySchema {
     /// The same, with a kind of block whose labels are named `labels`.
     #[must_use]
     pub fn block(mut self, kind: impl Into<Name>, labels: &[&str]) -> Self {
-        self.blocks
-            .push(BlockSpec { kind: kind.into(), labels: labels.iter().map(|label| Name::from(*label)).collect() });
+        let labels = labels.iter().map(|label| Name::from(*label)).collect();
+        self.blocks.push(BlockSpec { kind: kind.into(), labels, is_reserved: false });
+        self
+    }
+
+    /// The same, with a kind of block without labels that is kept for later versions of the language.
+    #[must_use]
+    pub fn reserved(mut self, kind: impl Into<Name>) -> Self {
+        self.blocks.push(BlockSpec { kind: kind.into(), labels: Vec::new(), is_reserved: true });
         self
     }
 

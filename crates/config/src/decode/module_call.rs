@@ -22,7 +22,7 @@ static MODULE: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("ignore_nested_deprecations")
         .block("_", &[])
         .block("lifecycle", &[])
-        .block("locals", &[])
+        .reserved("locals")
         .block("provider", &["type"])
 });
 

@@ -20,8 +20,8 @@ static PROVIDER: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("depends_on")
         .optional("source")
         .block("_", &[])
-        .block("lifecycle", &[])
-        .block("locals", &[])
+        .reserved("lifecycle")
+        .reserved("locals")
 });
 
 /// Names kept free for later versions of the language.

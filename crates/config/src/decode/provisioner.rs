@@ -16,7 +16,7 @@ static PROVISIONER: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("on_failure")
         .block("_", &[])
         .block("connection", &[])
-        .block("lifecycle", &[])
+        .reserved("lifecycle")
 });
 
 /// Provisioners that no program has had for years.

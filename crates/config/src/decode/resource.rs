@@ -20,7 +20,7 @@ static RESOURCE: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("depends_on")
         .block("_", &[])
         .block("lifecycle", &[])
-        .block("locals", &[])
+        .reserved("locals")
         .block("connection", &[])
         .block("provisioner", &["type"])
 });
@@ -33,7 +33,7 @@ static DATA: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("depends_on")
         .block("_", &[])
         .block("lifecycle", &[])
-        .block("locals", &[])
+        .reserved("locals")
 });
 
 /// Decodes a `resource` block.

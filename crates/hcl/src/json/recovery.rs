@@ -58,9 +58,24 @@ impl JsonParser<'_> {
             (Some(_), _) => {
                 self.error("Missing attribute seperator comma", "A comma must stand before the next element.", span);
                 self.skip_element();
-                self.separator(bracket, open)
+                self.misplaced_comma(bracket, open)
             }
         }
+    }
+
+    /// What comes after an element that lacked the comma before it. A comma behind it may be that one: it is not told that it is too many.
+    fn misplaced_comma(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
+        if self.peek() != Some(b',') {
+            return self.separator(bracket, open);
+        }
+        self.at += 1;
+        let closer = match bracket {
+            Bracket::Object => b'}',
+            Bracket::Array => b']',
+        };
+        let is_last = self.peek() == Some(closer);
+        self.at += usize::from(is_last);
+        Ok(!is_last)
     }
 
     /// The span of the next word, number or string, or of a single character.

@@ -53,18 +53,18 @@ fn content(body: &Body, block: &Block) -> Content {
         match &slot.item {
             Item::Attribute(attribute) => {
                 if !body.is_json() && attribute.may_be_blocks() {
-                    schema.blocks.push(BlockSpec { kind: name.clone(), labels: Vec::new() });
+                    schema.blocks.push(BlockSpec { kind: name.clone(), labels: Vec::new(), is_reserved: false });
                 }
                 schema.attributes.push(AttributeSpec { name, required: false });
             }
             Item::Block(nested) => {
                 let labels = if nested.nesting() == Nesting::Map { vec!["key".into()] } else { Vec::new() };
-                schema.blocks.push(BlockSpec { kind: name, labels });
+                schema.blocks.push(BlockSpec { kind: name, labels, is_reserved: false });
             }
         }
     }
     // Whatever repeats is not described, but in an override file it takes the place of blocks that would be.
-    schema.blocks.push(BlockSpec { kind: "dynamic".into(), labels: vec!["type".into()] });
+    schema.blocks.push(BlockSpec { kind: "dynamic".into(), labels: vec!["type".into()], is_reserved: false });
     body.partial_content(&schema).0
 }
 

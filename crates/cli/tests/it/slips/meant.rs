@@ -41,6 +41,7 @@ const MEANT: &[(&str, &str, &str)] = &[
         "Reference to undeclared",
         "mistakes of a configuration whose providers are not installed",
     ),
+    ("Incorrect JSON value type", "in context without for_each", "mistakes in names, arguments and values beside one"),
     ("Cycle", "", "a validation rule that looks at what is made of its own variable"),
 ];
 
