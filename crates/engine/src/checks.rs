@@ -1,10 +1,11 @@
 //! Conditions: validation rules, preconditions, postconditions, check blocks (PL-27), and their results.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use groma_config::Condition;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::Expression;
+use groma_hcl::{Expression, ExpressionKind};
 use groma_lang::{Scope, evaluate};
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use groma_value::{Kind, Type, Value, convert};
@@ -87,6 +88,28 @@ pub fn judge(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics:
             if owner == Checkable::Variable { verdict(&|| NO_MESSAGE.to_owned()) } else { Verdict::Error }
         }
     }
+}
+
+/// A validation rule as it is judged. In the JSON syntax its message was a plain text once: where it cannot be evaluated as a template it
+/// still is, with a warning, as in Terraform.
+pub fn with_readable_message<'r>(
+    rule: &'r Condition,
+    scope: &dyn Scope,
+    diagnostics: &mut Diagnostics,
+) -> Cow<'r, Condition> {
+    let ExpressionKind::JsonString(written) = &rule.error_message.kind else { return Cow::Borrowed(rule) };
+    let mut problems = Diagnostics::new();
+    evaluate(&rule.error_message, scope, &mut problems);
+    let Some(problem) = problems.iter().find(|problem| problem.is_error()) else { return Cow::Borrowed(rule) };
+    let span = rule.error_message.span;
+    let detail = format!(
+        "The message is no template that can be evaluated ({}), so it is taken as it is written. This is to become an error one day. To \
+         have \"${{\" or \"%{{\" in a text, write \"$${{\" or \"%%{{\".",
+        problem.summary
+    );
+    diagnostics.push(Diagnostic::warning("Validation error message expression is invalid", detail).at(span));
+    let error_message = Expression::new(ExpressionKind::String(written.text.clone()), span);
+    Cow::Owned(Condition { error_message, ..rule.clone() })
 }
 
 fn described(message: &Value) -> String {

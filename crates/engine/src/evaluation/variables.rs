@@ -10,7 +10,7 @@ use groma_lang::observing;
 use groma_value::Value;
 
 use super::values::{Evaluation, names};
-use crate::checks::{Checkable, Verdict, judge};
+use crate::checks::{Checkable, Verdict, judge, with_readable_message};
 use crate::config_graph::{Deprecations, looks_around};
 use crate::deprecation::tell_own;
 use crate::walk::Outcome;
@@ -125,6 +125,7 @@ impl Evaluation {
         let scope = InstanceScope::new(world, module, &functions);
         let mut outcome = Outcome::Done;
         for rule in &variable.validations {
+            let rule = &*with_readable_message(rule, &scope, &mut self.diagnostics);
             let mut problems = Diagnostics::new();
             let verdict = judge(Checkable::Variable, rule, &scope, &mut problems);
             // What a rule compares with need not be told.

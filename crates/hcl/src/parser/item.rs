@@ -138,6 +138,7 @@ impl Parser<'_> {
                 _ => {
                     self.broken_header(&kind);
                     self.nesting_lost |= self.kind() == TokenKind::Newline;
+                    self.brace_too_many |= self.kind() == TokenKind::Equal;
                     self.skip_item();
                     let items = self.begin_body();
                     let body = self.end_block_body(items, header, Lines::Several);

@@ -6,6 +6,7 @@ use groma_value::{Type, Value, convert};
 
 use super::Evaluator;
 use super::called::Called;
+use super::observe::failed_since;
 
 /// An argument after evaluation, with the text it came from.
 pub(super) struct Argument<'a> {
@@ -43,8 +44,14 @@ impl Evaluator<'_> {
     pub(super) fn arguments<'e>(&mut self, called: &Called<'e>) -> Option<Vec<Argument<'e>>> {
         let call = called.call;
         let mut arguments = Vec::with_capacity(call.arguments().len());
+        let mut before_last = self.diagnostics.len();
         for expression in call.arguments() {
+            before_last = self.diagnostics.len();
             arguments.push(Argument::alone(self.evaluate(expression), expression));
+        }
+        if call.expansion.is_some() && failed_since(self.diagnostics, before_last) {
+            // What stands in its place is nothing to expand.
+            return None;
         }
         if call.expansion.is_some()
             && let Some(last) = arguments.pop()

@@ -42,6 +42,9 @@ const MEANT: &[(&str, &str, &str)] = &[
         "mistakes of a configuration whose providers are not installed",
     ),
     ("Incorrect JSON value type", "in context without for_each", "mistakes in names, arguments and values beside one"),
+    ("Invalid data source", "Reference to undeclared", "mistakes in names, arguments and values beside one"),
+    ("Invalid resource type", "Reference to undeclared", "mistakes in names, arguments and values beside one"),
+    ("\"<\" twice", "Argument or block definition required", "messages after a mistake in the syntax"),
     ("Cycle", "", "a validation rule that looks at what is made of its own variable"),
 ];
 
