@@ -163,8 +163,8 @@ impl Parser<'_> {
                 self.bump();
             }
             TokenKind::Identifier => self.item(items),
-            TokenKind::OpenQuote | TokenKind::OpenParenthesis if self.is_below_missing_value() => {
-                // It is a key of an object whose opening brace is missing, and then the one that closes it is too many.
+            TokenKind::OpenQuote | TokenKind::OpenParenthesis if self.is_key_outside() => {
+                // The brace that closes the object is too many then.
                 self.brace_too_many = true;
                 self.skip_item();
             }
@@ -181,10 +181,16 @@ impl Parser<'_> {
         self.tokens.kind(close) == TokenKind::CloseQuote && self.kind_after(close) == TokenKind::Equal
     }
 
-    /// Whether the line before ends with an equals sign.
-    fn is_below_missing_value(&self) -> bool {
-        let before = self.at.checked_sub(2).map(|index| [self.tokens.kind(index), self.tokens.kind(index + 1)]);
-        before == Some([TokenKind::Equal, TokenKind::Newline])
+    /// Whether a key of an object begins here, of which the opening brace is missing behind an equals sign, or has been one too many
+    /// behind the brace of a block.
+    fn is_key_outside(&self) -> bool {
+        let before = |back: usize| self.at.checked_sub(back).map(|index| self.tokens.kind(index));
+        before(1) == Some(TokenKind::Newline)
+            && match before(2) {
+                Some(TokenKind::Equal) => true,
+                Some(TokenKind::OpenBrace) => before(3) == Some(TokenKind::OpenBrace),
+                _ => false,
+            }
     }
 
     #[inline]

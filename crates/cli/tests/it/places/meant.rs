@@ -26,6 +26,15 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&["resource provider ::"], "`provider` with the alias of a provider that is nowhere"),
     (&["json provider ::"], "`provider` with the alias of a provider that is nowhere"),
     (&[":: 1 / 0"], "infinite numbers"),
+    (&["json error message ::"], "a rule of a variable that fails with an error message"),
+    (
+        &["check ::", ":: -var.v"],
+        "`each` and `count` in the arguments of a module call that has neither, mistakes in the assertions",
+    ),
+    (
+        &["check ::", ":: var.nothing + 1"],
+        "`each` and `count` in the arguments of a module call that has neither, mistakes in the assertions",
+    ),
     (&["variable error message ::"], "a rule of a variable that fails with an error message"),
     (&[":: [for i in var.secret : i]"], "outputs made by `for` of a secret"),
     (&[":: [for i in [3, 1, 2] : i if i > var.step]"], "a variable in a `for` expression"),
