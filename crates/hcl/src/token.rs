@@ -228,6 +228,16 @@ impl TokenKind {
         )
     }
 
+    /// What this kind counts as where the ends of brackets are looked for: a string that its line ends is closed, and so is a brace by a
+    /// `~}` that may not close it.
+    pub(crate) const fn as_closer(self) -> Self {
+        match self {
+            Self::BrokenQuote => Self::CloseQuote,
+            Self::StripBrace => Self::CloseBrace,
+            kind => kind,
+        }
+    }
+
     /// Whether this kind closes something.
     pub(crate) const fn closes(self) -> bool {
         matches!(

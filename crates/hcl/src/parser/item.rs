@@ -87,6 +87,7 @@ impl Parser<'_> {
                 let detail = "The value of the argument is complete here; what follows must stand on a line of its own. \
                               If it belongs to the value, an operator or a comma is missing.";
                 let diagnostic = Diagnostic::error("Missing newline after argument", detail);
+                // Where a brace ends the value too early, or follows it, the one meant for that is too many.
                 let before = self.tokens.kind(self.after.saturating_sub(1));
                 self.brace_too_many |= [before, self.kind()].contains(&TokenKind::CloseBrace);
                 self.syntax_error(diagnostic.at(found).within(attribute.span().to(found)));

@@ -33,7 +33,7 @@ impl Parser<'_> {
             if let Some(closer) = kind.closer() {
                 open.push(closer);
             } else if kind.closes() && !close(&mut open, kind) {
-                let kind = if kind == TokenKind::StripBrace { TokenKind::CloseBrace } else { kind };
+                let kind = kind.as_closer();
                 if kind == closer {
                     self.nesting_lost |= self.crosses_line(self.at, index);
                     self.go_to(index + 1);
@@ -192,11 +192,7 @@ impl Parser<'_> {
 /// Closes the innermost open bracket that `kind` closes, and those inside of it that were forgotten; false if there is
 /// none.
 fn close(open: &mut Vec<TokenKind>, kind: TokenKind) -> bool {
-    let kind = match kind {
-        TokenKind::BrokenQuote => TokenKind::CloseQuote,
-        TokenKind::StripBrace => TokenKind::CloseBrace,
-        kind => kind,
-    };
+    let kind = kind.as_closer();
     match open.iter().rposition(|closer| *closer == kind) {
         Some(at) => {
             open.truncate(at);

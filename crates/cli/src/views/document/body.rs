@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use groma_hcl::{AttributeSpec, Block as WrittenBlock, BlockSpec, Body, BodySchema, Content};
+use groma_hcl::{Block as WrittenBlock, Body, BodySchema, Content};
 use groma_lang::{ConstantScope, references};
 use groma_provider::{Block, BodyDecoder, Item, NestedBlock, Nesting};
 use serde_json::{Map, Value as Json, json};
@@ -53,18 +53,18 @@ fn content(body: &Body, block: &Block) -> Content {
         match &slot.item {
             Item::Attribute(attribute) => {
                 if !body.is_json() && attribute.may_be_blocks() {
-                    schema.blocks.push(BlockSpec { kind: name.clone(), labels: Vec::new(), is_reserved: false });
+                    schema = schema.block(name.clone(), &[]);
                 }
-                schema.attributes.push(AttributeSpec { name, required: false });
+                schema = schema.optional(name);
             }
             Item::Block(nested) => {
-                let labels = if nested.nesting() == Nesting::Map { vec!["key".into()] } else { Vec::new() };
-                schema.blocks.push(BlockSpec { kind: name, labels, is_reserved: false });
+                let labels: &[&str] = if nested.nesting() == Nesting::Map { &["key"] } else { &[] };
+                schema = schema.block(name, labels);
             }
         }
     }
     // Whatever repeats is not described, but in an override file it takes the place of blocks that would be.
-    schema.blocks.push(BlockSpec { kind: "dynamic".into(), labels: vec!["type".into()], is_reserved: false });
+    schema = schema.block("dynamic", &["type"]);
     body.partial_content(&schema).0
 }
 

@@ -38,7 +38,12 @@ pub fn without_deposed(outcome: &mut Outcome) {
 }
 
 pub fn without_empty_resources(outcome: &mut Outcome) {
-    if let Some(resources) = outcome.state.as_mut().and_then(|state| state["resources"].as_array_mut()) {
+    outcome.state.iter_mut().for_each(drop_empty_resources);
+}
+
+/// Where an apply fails, Terraform leaves resources in the state whose objects are gone.
+pub fn drop_empty_resources(state: &mut Json) {
+    if let Some(resources) = state["resources"].as_array_mut() {
         resources.retain(|resource| resource["instances"] != json!([]));
     }
 }

@@ -8,7 +8,7 @@
 mod blocks;
 mod change;
 mod differences;
-mod evening;
+pub mod evening;
 mod generate;
 pub mod kit;
 mod life;

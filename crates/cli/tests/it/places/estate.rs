@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use crate::common::cases::{files, line};
 use crate::common::scenario::{plan_document, state_of};
 use crate::common::{Folder, Ran};
+use crate::made_up::evening::drop_empty_resources;
 use crate::made_up::kit::Kit;
 
 /// What is planned changes some of the estate.
@@ -72,7 +73,7 @@ impl Estate {
         });
         let applied = (is_good && matches!(last, Last::Apply)).then(|| {
             let ran = self.folder.run(&APPLY);
-            let state = without_empty_resources(&state_of(&self.folder));
+            let state = evened(&state_of(&self.folder));
             self.folder.write(STATE, &self.state);
             (Ended::of(&ran), state)
         });
@@ -121,12 +122,10 @@ impl Outcome {
     }
 }
 
-/// Where an apply fails, Terraform leaves resources in the state whose objects are gone.
-fn without_empty_resources(state: &str) -> String {
+/// The state as it can be compared.
+fn evened(state: &str) -> String {
     let Ok(mut state) = serde_json::from_str::<Json>(state) else { return state.to_owned() };
-    if let Some(resources) = state["resources"].as_array_mut() {
-        resources.retain(|resource| resource["instances"] != serde_json::json!([]));
-    }
+    drop_empty_resources(&mut state);
     without_words(&mut state);
     format!("{state:#}\n")
 }
