@@ -13,4 +13,5 @@ mod rules;
 mod run;
 mod scenario;
 mod script;
+mod single_rules;
 mod site;

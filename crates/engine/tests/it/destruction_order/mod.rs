@@ -6,3 +6,5 @@ mod rules;
 mod scenario;
 #[path = "../../../../cli/tests/it/destruction_order/script.rs"]
 mod script;
+#[path = "../../../../cli/tests/it/destruction_order/single_rules.rs"]
+mod single_rules;
