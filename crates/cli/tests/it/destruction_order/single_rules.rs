@@ -98,7 +98,13 @@ fn od_10_objects_of_a_provider_go_before_what_its_configuration_depends_on_now()
         ?app }
         "#,
     );
-    scenario.apply("cluster").apply("app").options(&["-destroy"]).apply("own app").in_order(&["delete app", "delete cluster"]).leaves(&[]);
+    scenario
+        .apply("cluster")
+        .apply("app")
+        .options(&["-destroy"])
+        .apply("own app")
+        .in_order(&["delete app", "delete cluster"])
+        .leaves(&[]);
 }
 
 /// The last good object is a deposed one: a replacement of it failed with an object.

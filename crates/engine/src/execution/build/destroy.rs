@@ -1,6 +1,6 @@
 //! When objects are destroyed: the rules OD-02 to OD-11, each where its edges are made.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use groma_address::ConfigResource;
 
@@ -9,7 +9,7 @@ use super::edges::Strength;
 use super::targets::{Dependency, Targets};
 use super::users::Users;
 use super::{Builder, NONE};
-use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
+use crate::config_graph::narrow;
 use crate::plan::{Action, Mode, ResourceChange};
 use crate::walk::Visit;
 
@@ -152,18 +152,21 @@ impl Builder<'_> {
     /// OD-10: the objects of a provider are destroyed before what its configuration depends on, when that is gone for good.
     fn provider_objects_destroyed_first(&mut self, destroys: &[Destroy]) {
         let world = self.inputs.world;
-        let mut of_provider: HashMap<(ModuleIndex, NodeIndex), Vec<u32>> = HashMap::new();
-        for destroy in destroys {
-            if let Some(Visit { module, node }) = self.provider_block(&self.inputs.changes[destroy.change as usize]) {
-                of_provider.entry((world.module(module).of, node)).or_default().push(destroy.step);
-            }
-        }
         let mut gone: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
         for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
             gone.entry(&destroy.resource).or_default().push(destroy.step);
         }
-        for ((module, provider), steps) in of_provider {
-            let ancestors = world.graph().ancestors().of(module, provider);
+        if gone.is_empty() {
+            return;
+        }
+        let mut of_provider: BTreeMap<Visit, Vec<u32>> = BTreeMap::new();
+        for destroy in destroys {
+            if let Some(block) = self.provider_block(&self.inputs.changes[destroy.change as usize]) {
+                of_provider.entry(block).or_default().push(destroy.step);
+            }
+        }
+        for (block, steps) in of_provider {
+            let ancestors = world.graph().ancestors().of(world.module(block.module).of, block.node);
             let required: Vec<u32> =
                 ancestors.iter().filter_map(|resource| gone.get(resource)).flatten().copied().collect();
             if required.is_empty() {
@@ -204,10 +207,9 @@ impl Builder<'_> {
         if outliving.is_empty() && others.is_empty() {
             return;
         }
-        let users: Vec<(u32, u32)> = self.makes.iter().map(|(change, step)| (*change, *step)).collect();
-        let users: Vec<_> = sorted(users)
+        let users: Vec<_> = self
+            .made(|step| matches!(step, Step::Create(_) | Step::Update(_)))
             .into_iter()
-            .filter(|(_, step)| matches!(self.steps[*step as usize], Step::Create(_) | Step::Update(_)))
             .map(|(change, step)| (change, step, (self.inputs.dependencies)(change as usize)))
             .collect();
         let owners: Vec<ConfigResource> =
@@ -231,12 +233,9 @@ impl Builder<'_> {
     /// OD-03: an object is updated when those of its users that go are gone, as if it were replaced.
     fn destroyed_before_updates(&mut self, destroys: &[Destroy]) {
         let changes = self.inputs.changes;
-        let updates: Vec<(u32, u32)> = self.makes.iter().map(|(change, step)| (*change, *step)).collect();
-        let updates: Vec<_> = sorted(updates)
-            .into_iter()
-            .filter(|(_, step)| matches!(self.steps[*step as usize], Step::Update(_)))
-            .map(|(change, step)| (&changes[change as usize].address, step))
-            .collect();
+        let updates = self.made(|step| matches!(step, Step::Update(_)));
+        let updates: Vec<_> =
+            updates.into_iter().map(|(change, step)| (&changes[change as usize].address, step)).collect();
         let resources: Vec<ConfigResource> = updates.iter().map(|(address, _)| address.config_resource()).collect();
         let mut targets = Targets::default();
         for ((address, step), resource) in updates.iter().zip(&resources) {
@@ -269,10 +268,13 @@ impl Builder<'_> {
         self.edges.require(steps.iter().map(|step| (gate, *step)));
         gate
     }
-}
 
-/// Steps in the order of their changes, so that a plan has one order only.
-fn sorted(mut steps: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    steps.sort_unstable();
-    steps
+    /// The changes whose object is made or changed by a step of some kind, with that step, in the order of the changes: a plan has
+    /// one order only.
+    fn made(&self, is_meant: fn(Step) -> bool) -> Vec<(u32, u32)> {
+        let made = self.makes.iter().filter(|(_, step)| is_meant(self.steps[**step as usize]));
+        let mut made: Vec<(u32, u32)> = made.map(|(change, step)| (*change, *step)).collect();
+        made.sort_unstable();
+        made
+    }
 }
