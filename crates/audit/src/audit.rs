@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use groma_diagnostics::io_reason;
 use groma_provider::{
     Attribute, Block, ClientCapabilities, ConfigureRequest, Name, NestedBlock, Provider, ProviderDiagnostic,
     ProviderDiagnostics, TERRAFORM_VERSION,
@@ -56,7 +57,10 @@ pub fn audit(
 ) -> Result<Report, ProviderDiagnostics> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = Arc::new(runtime.map_err(|problem| {
-        ProviderDiagnostic::error("Cannot start", format!("The operating system gives no threads: {problem}."))
+        ProviderDiagnostic::error(
+            "Cannot start",
+            format!("The operating system gives no threads: {problem}.", problem = io_reason(&problem)),
+        )
     })?);
     let mut audit = Audit { start, options, runtime, caller: None };
     let caller = audit.caller()?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use groma_diagnostics::io_reason;
 use groma_encryption::{Encryption, RemoteEncryption, is_sealed};
 use groma_provider::{
     Attribute, Block, Description, Name, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
@@ -74,7 +75,7 @@ fn outputs(config: &Value, encryption: Option<&Encryption>, address: &str) -> Re
         Ok(content) if content.is_empty() => return Err(missing(&path)),
         Ok(content) => content,
         Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Err(missing(&path)),
-        Err(problem) => return Err(unreadable(&path, &problem.to_string())),
+        Err(problem) => return Err(unreadable(&path, &io_reason(&problem))),
     };
     let content = opened(content, encryption, &path)?;
     let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();

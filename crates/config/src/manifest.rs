@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use groma_address::ModulePath;
+use groma_diagnostics::{io_reason, json_reason};
 use serde::{Deserialize, Serialize};
 
 use crate::source::{Files, display, normalize};
@@ -64,12 +65,12 @@ impl ModuleManifest {
         match files.read(&path) {
             Ok(bytes) => Self::parse(&bytes),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(error.to_string()),
+            Err(error) => Err(io_reason(&error)),
         }
     }
 
     fn parse(bytes: &[u8]) -> Result<Self, String> {
-        let document: Document = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        let document: Document = serde_json::from_slice(bytes).map_err(|error| json_reason(&error))?;
         let modules = document.modules.into_iter().map(|record| {
             let version = record.version.parse().ok();
             let directory = normalize(Path::new(&record.dir));

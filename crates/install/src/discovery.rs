@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use groma_diagnostics::json_reason;
 use reqwest::{StatusCode, Url};
 use serde_json::{Map, Value};
 
@@ -148,8 +149,8 @@ impl Services {
     /// What the document of `host`, which came from `base`, says.
     pub(crate) fn read(host: &str, base: Url, document: &[u8]) -> Result<Self, DiscoveryError> {
         let invalid = |reason: String| DiscoveryError::Document { host: host.to_owned(), reason };
-        let entries =
-            serde_json::from_slice(document).map_err(|error| invalid(format!("it is no JSON object: {error}")))?;
+        let entries = serde_json::from_slice(document)
+            .map_err(|error| invalid(format!("it is no JSON object: {error}", error = json_reason(&error))))?;
         Ok(Self { host: host.to_owned(), base, entries })
     }
 

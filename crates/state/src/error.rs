@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, capitalized, io_reason};
 
 /// The kind of a [`StateError`], for callers that act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +68,10 @@ impl StateError {
         Self::new(
             kind,
             format!("Failed to {action} {}", path.display()),
-            format!("The operating system says: {error}.{advice}"),
+            match error.raw_os_error() {
+                Some(_) => format!("The operating system says: {}.{advice}", io_reason(error)),
+                None => format!("{}.{advice}", capitalized(&io_reason(error))),
+            },
         )
     }
 

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
 use std::path::Path;
 
+use groma_diagnostics::io_reason;
 use groma_encryption::{Encryption, is_sealed_plan};
 use zip::result::ZipError;
 use zip::write::SimpleFileOptions;
@@ -174,7 +175,10 @@ fn unreadable(path: &Path, error: &ZipError) -> StateError {
     StateError::malformed(
         &format!("Failed to load {:?} as a plan file", path.display().to_string()),
         match error {
-            ZipError::Io(error) => format!("The file is damaged or could not be read: {error}. Make a new plan."),
+            ZipError::Io(error) => format!(
+                "The file is damaged or could not be read: {error}. Make a new plan.",
+                error = io_reason(&error)
+            ),
             _ => "The file is not a plan file, or is damaged. A plan file is made with \"plan -out=FILE\".".to_owned(),
         },
     )

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources};
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources, io_reason};
 use groma_hcl::Body;
 
 use crate::assemble::assemble;
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
             Err(error) => {
                 diagnostics.push(Diagnostic::error(
                     "Failed to read file",
-                    format!("The file {name:?} cannot be read: {error}."),
+                    format!("The file {name:?} cannot be read: {error}.", error = io_reason(&error)),
                 ));
                 return None;
             }

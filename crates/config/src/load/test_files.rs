@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span, io_reason};
 
 use super::folder::Reader;
 use crate::decode::{self, MockFile, Role, TestContent};
@@ -39,7 +39,11 @@ pub(super) fn read(
             // The usual one need not be there, and of the configuration's own others tell.
             Err(error) if error.kind() == ErrorKind::NotFound || directory == options.directory => continue,
             Err(error) => {
-                let detail = format!("The folder {} of tests cannot be read: {error}.", display(&directory));
+                let detail = format!(
+                    "The folder {} of tests cannot be read: {error}.",
+                    display(&directory),
+                    error = io_reason(&error)
+                );
                 diagnostics.push(Diagnostic::error("Failed to read test directory", detail));
                 continue;
             }

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
+use groma_diagnostics::io_reason;
+
 use super::directory::check_entries;
 use super::limits::{Allowance, Limits, too_large};
 use super::links::{Links, check_link, check_links, link, parent};
@@ -33,7 +35,11 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
             continue;
         }
         let written = write_entry(&mut entry, &place, allowance.bytes()).map_err(|error| {
-            let problem = format!("its entry {name:?} cannot be unpacked to {}: {error}", place.display());
+            let problem = format!(
+                "its entry {name:?} cannot be unpacked to {}: {error}",
+                place.display(),
+                error = io_reason(&error)
+            );
             io::Error::new(error.kind(), problem)
         })?;
         allowance.take_bytes(written, &name)?;

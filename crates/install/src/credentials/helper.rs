@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Stdio;
 
+use groma_diagnostics::io_reason;
 use serde_json::{Map, Value};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -69,12 +70,14 @@ impl Helper {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| self.error(format!("{} does not start: {error}", self.program.display())))?;
+            .map_err(|error| {
+                self.error(format!("{} does not start: {error}", self.program.display(), error = io_reason(&error)))
+            })?;
         if let (Some(input), Some(mut stdin)) = (input, child.stdin.take()) {
             // A program that does not read its input says why with its exit code.
             let _ = stdin.write_all(input.as_bytes()).await;
         }
-        let output = child.wait_with_output().await.map_err(|error| self.error(error.to_string()))?;
+        let output = child.wait_with_output().await.map_err(|error| self.error(io_reason(&error)))?;
         if output.status.success() {
             return Ok(output.stdout);
         }

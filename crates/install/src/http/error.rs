@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use groma_diagnostics::io_reason;
 use reqwest::{StatusCode, Url};
 
 use crate::archive::readable;
@@ -61,7 +62,7 @@ pub enum HttpError {
         reason: String,
     },
     /// The download cannot be written.
-    #[error("the download of {url:?} cannot be stored: {source}")]
+    #[error("the download of {url:?} cannot be stored: {}", io_reason(source))]
     Store {
         /// What was asked for.
         url: String,
@@ -110,11 +111,7 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
 ///
 /// Whoever runs us again when the network fails (Terragrunt, Terratest) looks for these words, in small letters.
 fn of_the_network(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let words = text.split(" (os error").next().unwrap_or(&text);
-    let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_ascii_lowercase().to_string()).unwrap_or_default();
-    format!("tcp: {first}{}", letters.as_str())
+    format!("tcp: {}", io_reason(error))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use groma_diagnostics::io_reason;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use tokio::net::TcpListener;
@@ -21,7 +22,7 @@ const LARGEST_ANSWER: u64 = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
     /// No port of those that the host allows is free.
-    #[error("no port from {low} to {high} is free to wait on for the browser: {source}")]
+    #[error("no port from {low} to {high} is free to wait on for the browser: {}", io_reason(source))]
     Port {
         /// The lowest port that the host allows.
         low: u16,
@@ -31,7 +32,7 @@ pub enum LoginError {
         source: io::Error,
     },
     /// Waiting failed.
-    #[error("waiting for the browser failed: {0}")]
+    #[error("waiting for the browser failed: {}", io_reason(.0))]
     Waiting(io::Error),
     /// The person or the host said no.
     #[error("the host refused: {0}")]

@@ -1,5 +1,7 @@
 //! Why a module cannot be fetched.
 
+use groma_diagnostics::io_reason;
+
 use crate::credentials::HelperError;
 use crate::discovery::{DiscoveryError, ServiceError};
 use crate::http::HttpError;
@@ -8,7 +10,7 @@ use crate::http::HttpError;
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// A file cannot be read or written.
-    #[error("{what}: {source}")]
+    #[error("{what}: {}", io_reason(source))]
     File {
         /// What was tried.
         what: String,

@@ -2,6 +2,7 @@
 
 use groma_config::version::{Constraints, Version};
 use groma_config::{Package, RegistryModule};
+use groma_diagnostics::json_reason;
 use reqwest::{StatusCode, Url};
 use serde::Deserialize;
 
@@ -51,8 +52,12 @@ pub(super) async fn versions(
 
 /// The versions that a registry's answer lists.
 pub(crate) fn listed(answer: &[u8]) -> Result<Vec<Version>, FetchError> {
-    let listing: Listing = serde_json::from_slice(answer)
-        .map_err(|error| FetchError::Other(format!("the registry's list of versions cannot be read: {error}")))?;
+    let listing: Listing = serde_json::from_slice(answer).map_err(|error| {
+        FetchError::Other(format!(
+            "the registry's list of versions cannot be read: {error}",
+            error = json_reason(&error)
+        ))
+    })?;
     let versions = listing.modules.into_iter().next().map(|module| module.versions).unwrap_or_default();
     Ok(versions.iter().filter_map(|listed| listed.version.parse().ok()).collect())
 }

@@ -1,5 +1,6 @@
 //! Asking an OCI registry.
 
+use groma_diagnostics::{io_reason, json_reason};
 use std::fs::File;
 use std::io::{Read, Seek};
 
@@ -132,7 +133,7 @@ impl<'a> Registry<'a> {
             answer = self.http.download(&url, None, &headers, target, descriptor.size).await?;
         }
         checked(&url, &answer)?;
-        let unreadable = |error: std::io::Error| wrong(format!("cannot be stored: {error}"));
+        let unreadable = |error: std::io::Error| wrong(format!("cannot be stored: {error}", error = io_reason(&error)));
         target.rewind().map_err(unreadable)?;
         let mut hasher = Sha256::new();
         let mut buffer = vec![0; 1 << 16];
@@ -234,7 +235,9 @@ fn checked(url: &Url, answer: &Response) -> Result<(), OciError> {
 }
 
 fn parsed<T: serde::de::DeserializeOwned>(url: &Url, body: &[u8]) -> Result<T, OciError> {
-    let problem = |error: serde_json::Error| OciError::Document(without_secrets(url), format!("is not valid: {error}"));
+    let problem = |error: serde_json::Error| {
+        OciError::Document(without_secrets(url), format!("is not valid: {error}", error = json_reason(&error)))
+    };
     serde_json::from_slice(body).map_err(problem)
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_config::version::{Constraints, Version};
+use groma_diagnostics::io_reason;
 use serde_json::{Map, Value, json};
 
 use super::constraints::{allows, constraints_text};
@@ -117,7 +118,8 @@ impl Sources {
         let offer = self.offer(address, version, platform).await?;
         let (archive, authentication) = archive(self, address, &offer, platform, allowed).await?;
         let target = archive_path(root, address, version, platform);
-        copy(archive, &target).map_err(|error| format!("cannot write {}: {error}", target.display()))?;
+        copy(archive, &target)
+            .map_err(|error| format!("cannot write {}: {error}", target.display(), error = io_reason(&error)))?;
         Ok(authentication)
     }
 

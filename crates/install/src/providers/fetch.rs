@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
+use groma_diagnostics::io_reason;
 use zip::ZipArchive;
 
 use super::hash::{archive_hash, content_hash, folder_hash, is_checksum};
@@ -43,7 +44,9 @@ pub(super) async fn fetch(
         Location::Folder(folder) => {
             let hash = store.hash(folder).map_err(|error| unreadable(&package, &error))?;
             check(address, &package, allowed, std::slice::from_ref(&hash))?;
-            store.put_link(folder, &target).map_err(|error| format!("cannot link {}: {error}", target.display()))?;
+            store
+                .put_link(folder, &target)
+                .map_err(|error| format!("cannot link {}: {error}", target.display(), error = io_reason(&error)))?;
             hash
         }
         Location::Archive(_) | Location::Download { .. } | Location::Blob(_) => {
@@ -117,7 +120,7 @@ async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String
 }
 
 fn temporary() -> Result<File, String> {
-    tempfile::tempfile().map_err(|error| format!("no temporary file can be made: {error}"))
+    tempfile::tempfile().map_err(|error| format!("no temporary file can be made: {error}", error = io_reason(&error)))
 }
 
 async fn download(sources: &Sources, url: &Url) -> Result<File, String> {
@@ -217,7 +220,7 @@ fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Resu
     if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());
     }
-    store.put_archive(archive, target).map_err(|error| error.to_string())
+    store.put_archive(archive, target).map_err(|error| io_reason(&error))
 }
 
 fn unreadable(package: &PackageMeta, error: &std::io::Error) -> String {

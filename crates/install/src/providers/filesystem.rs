@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
+use groma_diagnostics::io_reason;
 
 use super::package::{Authentication, Location, PackageMeta, SourceError};
 use super::platform::Platform;
@@ -31,7 +32,13 @@ pub fn packages(root: &Path, address: &ProviderAddress, platform: &Platform) -> 
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(SourceError::NotFound(format!("provider {address} was not found in {}", root.display())));
         }
-        Err(error) => return Err(SourceError::Failed(format!("cannot list {}: {error}", folder.display()))),
+        Err(error) => {
+            return Err(SourceError::Failed(format!(
+                "cannot list {}: {error}",
+                folder.display(),
+                error = io_reason(&error)
+            )));
+        }
     };
     let mut found = Vec::new();
     let mut elsewhere = BTreeSet::new();

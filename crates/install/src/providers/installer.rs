@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::{StreamExt, stream};
 use groma_address::ProviderAddress;
 use groma_config::version::{Constraints, Version};
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 
 use super::constraints::{allows, constraints_text};
 use super::fetch::{Fetched, fetch};
@@ -355,5 +355,5 @@ fn matches(store: &Store, folder: &Path, hashes: &[Arc<str>]) -> bool {
 }
 
 fn cannot_write(target: &Path, error: &std::io::Error) -> String {
-    format!("cannot put the package at {}: {error}", PathBuf::from(target).display())
+    format!("cannot put the package at {}: {error}", PathBuf::from(target).display(), error = io_reason(&error))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
+use groma_diagnostics::json_reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -117,7 +118,8 @@ async fn document<T: DeserializeOwned>(
         }
         status => return Err(SourceError::Failed(format!("{shown} answered {status}"))),
     }
-    let value = serde_json::from_slice(&answer.body)
-        .map_err(|error| SourceError::Failed(format!("{shown} is no valid mirror document: {error}")))?;
+    let value = serde_json::from_slice(&answer.body).map_err(|error| {
+        SourceError::Failed(format!("{shown} is no valid mirror document: {error}", error = json_reason(&error)))
+    })?;
     Ok((answer.url, value))
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
+use groma_diagnostics::json_reason;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -158,7 +159,10 @@ impl<'a> Registry<'a> {
         self.check(&answer, &url, address)?;
         let value = serde_json::from_slice(&answer.body).map_err(|error| {
             let url = without_secrets(&url);
-            SourceError::Failed(format!("{url} answered with something else than the protocol asks: {error}"))
+            SourceError::Failed(format!(
+                "{url} answered with something else than the protocol asks: {error}",
+                error = json_reason(&error)
+            ))
         })?;
         Ok((answer.url, value))
     }

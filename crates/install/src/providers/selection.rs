@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use groma_address::ProviderAddress;
 use groma_config::version::{Constraints, Version};
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, io_reason};
 
 use super::constraints::{allows, constraints_text};
 use super::lock::{Lock, Locks};
@@ -208,7 +208,8 @@ impl Candidates<'_> {
 /// There is none, or there are several; the text says so.
 pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, String> {
     let prefix = format!("terraform-provider-{}", address.type_name);
-    let entries = std::fs::read_dir(folder).map_err(|error| format!("could not read {}: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(folder)
+        .map_err(|error| format!("could not read {}: {error}", folder.display(), error = io_reason(&error)))?;
     let is_program =
         |name: &str| name.strip_prefix(&prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', '.']));
     let mut found: Vec<PathBuf> = entries

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
+use groma_diagnostics::io_reason;
 
 use super::filesystem::package_folder;
 use super::hash::folder_hash;
@@ -163,7 +164,10 @@ fn parent(target: &Path) -> io::Result<&Path> {
 }
 
 fn cannot_write(folder: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("packages cannot be put into {}: {error}", folder.display()))
+    io::Error::new(
+        error.kind(),
+        format!("packages cannot be put into {}: {error}", folder.display(), error = io_reason(&error)),
+    )
 }
 
 /// Puts `fresh` in the place of `target`; what was there goes to `scratch`, which is deleted later.

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use serde_json::{Map, Value};
 
 use super::text::{Entry, Setting, parse};
@@ -58,7 +58,10 @@ impl Reader<'_> {
                 return;
             }
             Err(error) => {
-                self.problems.push(Diagnostic::error(format!("Error reading {}: {error}", path.display()), ""));
+                self.problems.push(Diagnostic::error(
+                    format!("Error reading {}: {error}", path.display(), error = io_reason(&error)),
+                    "",
+                ));
                 return;
             }
         };
@@ -84,7 +87,10 @@ impl Reader<'_> {
                     Ok(_) => self.found.plugin_cache = Some(folder),
                     Err(error) => {
                         let folder = folder.display();
-                        let summary = format!("The specified plugin cache dir {folder} cannot be opened: {error}");
+                        let summary = format!(
+                            "The specified plugin cache dir {folder} cannot be opened: {error}",
+                            error = io_reason(&error)
+                        );
                         self.wrong(path, entry.line, &summary, "make the folder, or correct plugin_cache_dir");
                     }
                 }

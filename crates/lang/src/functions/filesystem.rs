@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use groma_diagnostics::io_reason;
 use groma_value::{Type, Value};
 use md5::Md5;
 use sha1::Sha1;
@@ -77,7 +78,7 @@ pub(super) fn read(path: &Value, context: &FunctionContext) -> Result<Vec<u8>, S
             shown(path)
         ),
         _ if path.has_marks() => format!("failed to read {}", shown(path)),
-        _ => format!("failed to read {}: {problem}", shown(path)),
+        _ => format!("failed to read {}: {problem}", shown(path), problem = io_reason(&problem)),
     })
 }
 

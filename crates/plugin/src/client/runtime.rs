@@ -7,6 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::OnceLock;
 
+use groma_diagnostics::io_reason;
 use groma_provider::Answer;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -61,7 +62,7 @@ fn plugins() -> Result<&'static Plugins, &'static str> {
 }
 
 fn start() -> Result<Plugins, String> {
-    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| io_reason(&error))?;
     let handle = runtime.handle().clone();
     let (talks, mut handed_over) = unbounded_channel::<Talk>();
     let work = move || {
@@ -71,7 +72,10 @@ fn start() -> Result<Plugins, String> {
             }
         });
     };
-    std::thread::Builder::new().name("plugins".to_owned()).spawn(work).map_err(|error| error.to_string())?;
+    std::thread::Builder::new()
+        .name("plugins".to_owned())
+        .spawn(work)
+        .map_err(|error| format!("no thread can be started: {}", io_reason(&error)))?;
     Ok(Plugins { handle, talks })
 }
 

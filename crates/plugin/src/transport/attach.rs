@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
+use groma_diagnostics::json_reason;
 use serde::Deserialize;
 
 use super::connection::{self, Connection, Ending};
@@ -35,7 +36,7 @@ pub struct Reattach {
 #[derive(Debug, thiserror::Error)]
 pub enum ReattachError {
     /// It is not the JSON that it must be.
-    #[error("it is not JSON of the expected shape: {0}")]
+    #[error("{}", json_reason(.0))]
     Json(#[from] serde_json::Error),
     /// A key is no provider address.
     #[error("\"{0}\" is not a provider's source address, such as registry.terraform.io/hashicorp/random")]

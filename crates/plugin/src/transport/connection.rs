@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use groma_diagnostics::io_reason;
 use hyper_util::rt::TokioIo;
 use tokio_rustls::TlsConnector;
 use tonic::codegen::Service;
@@ -105,7 +106,7 @@ fn whole(error: &dyn std::error::Error) -> String {
     let mut texts = vec![error.to_string()];
     let mut next = error.source();
     while let Some(cause) = next {
-        let text = cause.to_string();
+        let text = cause.downcast_ref::<std::io::Error>().map_or_else(|| cause.to_string(), io_reason);
         if !texts.contains(&text) {
             texts.push(text);
         }

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use groma_diagnostics::io_reason;
+
 use super::process::LastWords;
 
 /// There is no connection to a plugin.
@@ -84,7 +86,7 @@ pub(super) fn not_started(program: &Path, error: &std::io::Error) -> LaunchProbl
         ErrorKind::PermissionDenied => {
             format!("it is not executable, or its folder may not be entered. Try: chmod +x {}", program.display())
         }
-        _ => error.to_string(),
+        _ => io_reason(error),
     })
 }
 

@@ -4,6 +4,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use groma_diagnostics::io_reason;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
@@ -56,7 +57,7 @@ impl Process {
             // What it started and left behind goes with it; without that the group is gone, and nothing happens.
             kill_group(group);
             drop(guarded);
-            let _ = exit_sender.send(Some(status.map_or_else(|problem| problem.to_string(), |status| told(&status))));
+            let _ = exit_sender.send(Some(status.map_or_else(|problem| io_reason(&problem), |status| told(&status))));
         });
         Self { group, exit, words, stderr_open }
     }
