@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use groma_diagnostics::json_reason;
+
 use crate::envelope::{Envelope, Lineage, is_sealed};
 use crate::error::EncryptionError;
 use crate::key_provider::Metadata;
@@ -125,7 +127,10 @@ impl Encryption {
     /// When they are none.
     pub fn noted(&self, notes: &[u8]) -> Result<Arc<Keyring>, EncryptionError> {
         let metadata: Metadata = serde_json::from_slice(notes).map_err(|error| {
-            EncryptionError::new("Invalid encrypted content", format!("The notes about the key are damaged: {error}."))
+            EncryptionError::new(
+                "Invalid encrypted content",
+                format!("The notes about the key are damaged: {error}.", error = json_reason(&error)),
+            )
         })?;
         Ok(Arc::new(Keyring::of_pieces(&self.methods, metadata)))
     }

@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use groma_diagnostics::json_reason;
 use serde::{Deserialize, Serialize};
 
 use crate::error::EncryptionError;
@@ -61,8 +62,12 @@ pub fn is_sealed_plan(bytes: &[u8]) -> bool {
 impl Envelope {
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, EncryptionError> {
         let invalid = |detail: String| EncryptionError::new("Invalid encrypted content", detail);
-        let envelope: Self = serde_json::from_slice(bytes)
-            .map_err(|error| invalid(format!("The encrypted file is damaged: {error}. Restore it from a backup.")))?;
+        let envelope: Self = serde_json::from_slice(bytes).map_err(|error| {
+            invalid(format!(
+                "The encrypted file is damaged: {error}. Restore it from a backup.",
+                error = json_reason(&error)
+            ))
+        })?;
         if envelope.encryption_version != VERSION {
             return Err(invalid(format!(
                 "The file is encrypted in version {:?} of the format, and this program knows {VERSION:?} only.",

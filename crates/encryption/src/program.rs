@@ -1,11 +1,12 @@
 //! Programs that are asked over their standard streams: for keys, or to seal and to open.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use groma_diagnostics::io_reason;
 use serde::Deserialize;
 
 /// How long a program may take.
@@ -52,9 +53,16 @@ impl Program {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|problem| format!("the program {:?} cannot be started: {problem}", self.name))?;
-        let streams = Streams::of(&mut child, input);
-        let answer = self.answer(&mut child, &streams, magic);
+            .map_err(|problem| {
+                format!("the program {:?} cannot be started: {problem}", self.name, problem = io_reason(&problem))
+            })?;
+        let answer = match Streams::of(&mut child, input) {
+            Ok(streams) => self.answer(&mut child, &streams, magic),
+            Err(error) => {
+                let reason = io_reason(&error);
+                Err(format!("no thread can be started for the program {:?}: {reason}", self.name))
+            }
+        };
         // Whatever went wrong, it does not stay behind; one that has ended is only taken down.
         let _ = child.kill();
         let _ = child.wait();
@@ -73,7 +81,9 @@ impl Program {
         }
         let answer = streams.output.recv_timeout(left()).map_err(|_| late())?;
         let status = loop {
-            match child.try_wait().map_err(|problem| format!("the program {:?} is lost: {problem}", self.name))? {
+            match child.try_wait().map_err(|problem| {
+                format!("the program {:?} is lost: {problem}", self.name, problem = io_reason(&problem))
+            })? {
                 Some(status) => break status,
                 None if left().is_zero() => return Err(late()),
                 None => thread::sleep(Duration::from_millis(1)),
@@ -117,33 +127,41 @@ struct Streams {
 }
 
 impl Streams {
-    fn of(child: &mut Child, input: Vec<u8>) -> Self {
+    /// Begins to write and to read.
+    ///
+    /// # Errors
+    /// The operating system does not allow another thread.
+    fn of(child: &mut Child, input: Vec<u8>) -> io::Result<Self> {
         let (output, output_end) = mpsc::channel();
         let (complaints, complaints_end) = mpsc::channel();
         if let Some(mut stdin) = child.stdin.take() {
             // One that ends early has its reasons, and tells them.
-            thread::spawn(move || stdin.write_all(&input));
+            start("program input", move || _ = stdin.write_all(&input))?;
         }
         if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || {
+            start("program output", move || {
                 let mut stdout = BufReader::new(stdout);
                 let (mut line, mut rest) = (Vec::new(), Vec::new());
                 let _ = stdout.read_until(b'\n', &mut line);
                 let _ = output.send(line);
                 let _ = stdout.read_to_end(&mut rest);
                 let _ = output.send(rest);
-            });
+            })?;
         }
         if let Some(mut stderr) = child.stderr.take() {
-            thread::spawn(move || {
+            start("program errors", move || {
                 let mut said = Vec::new();
                 let _ = stderr.read_to_end(&mut said);
                 let beginning = said.len().saturating_sub(COMPLAINT);
                 let _ = complaints.send(said.split_off(beginning));
-            });
+            })?;
         }
-        Self { output: output_end, complaints: complaints_end }
+        Ok(Self { output: output_end, complaints: complaints_end })
     }
+}
+
+fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
 }
 
 #[cfg(all(test, unix))]

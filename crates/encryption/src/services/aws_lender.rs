@@ -1,5 +1,7 @@
 //! The Security Token Service of AWS, which lends keys to who may take a role on.
 
+use groma_diagnostics::io_reason;
+
 use super::aws_signature::signed;
 use super::given::Given;
 use super::network::{AwsKeys, Network, NetworkRequest, Way, or_variable, refusal};
@@ -43,8 +45,9 @@ impl Lender<'_> {
             None => {
                 let path = named("web_identity_token_file", "AWS_WEB_IDENTITY_TOKEN_FILE");
                 let path = path.ok_or_else(|| lacking("web_identity_token"))?;
-                std::fs::read_to_string(&path)
-                    .map_err(|problem| format!("the file {path:?} cannot be read: {problem}"))?
+                std::fs::read_to_string(&path).map_err(|problem| {
+                    format!("the file {path:?} cannot be read: {problem}", problem = io_reason(&problem))
+                })?
             }
         };
         let mut fields = session(role, named("session_name", "AWS_ROLE_SESSION_NAME"), &arn)?;

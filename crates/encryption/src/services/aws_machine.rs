@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use groma_diagnostics::io_reason;
 use serde_json::Value as Json;
 
 use super::given::Given;
@@ -44,7 +45,9 @@ fn lent_to_container(place: String, network: &dyn Network) -> Lent {
     let token = match network.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE") {
         Some(path) => {
             let content = std::fs::read_to_string(&path);
-            Some(content.map_err(|problem| format!("the file {path:?} with the token cannot be read: {problem}"))?)
+            Some(content.map_err(|problem| {
+                format!("the file {path:?} with the token cannot be read: {problem}", problem = io_reason(&problem))
+            })?)
         }
         None => network.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN"),
     };

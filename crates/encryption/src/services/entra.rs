@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
+use groma_diagnostics::io_reason;
 use serde_json::Value as Json;
 
 use super::entra_certificate::Certificate;
@@ -204,8 +205,8 @@ impl Proof {
 }
 
 fn read(path: &str) -> Result<String, String> {
-    let content =
-        std::fs::read_to_string(path).map_err(|problem| format!("the file {path:?} cannot be read: {problem}"))?;
+    let content = std::fs::read_to_string(path)
+        .map_err(|problem| format!("the file {path:?} cannot be read: {problem}", problem = io_reason(&problem)))?;
     Ok(content.trim().to_owned())
 }
 

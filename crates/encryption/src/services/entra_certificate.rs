@@ -4,6 +4,7 @@ use aws_lc_rs::signature::RSA_PSS_SHA256;
 use aws_lc_rs::{digest, rand};
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use groma_diagnostics::io_reason;
 use serde_json::json;
 
 use super::given::Given;
@@ -29,8 +30,12 @@ impl Certificate {
             decoded.map_err(|_| "client_certificate has to be a PKCS #12 file (.pfx) in Base64".to_owned())
         });
         let read = named("client_certificate_path", "ARM_CLIENT_CERTIFICATE_PATH").map(|path| {
-            std::fs::read(&path)
-                .map_err(|problem| format!("the file {path:?} with the certificate cannot be read: {problem}"))
+            std::fs::read(&path).map_err(|problem| {
+                format!(
+                    "the file {path:?} with the certificate cannot be read: {problem}",
+                    problem = io_reason(&problem)
+                )
+            })
         });
         let file = match (content.transpose()?, read.transpose()?) {
             (Some(content), Some(read)) if content != read => {

@@ -1,5 +1,6 @@
 //! Identities of elsewhere at Google Cloud: workload identity federation.
 
+use groma_diagnostics::io_reason;
 use serde_json::{Value as Json, json};
 
 use super::network::{Network, NetworkRequest, Way, asked, refusal, text};
@@ -47,8 +48,9 @@ fn subject(credentials: &Json, audience: &str, network: &dyn Network) -> Result<
         return google_aws::subject(source, audience, network);
     }
     let content = match (source["file"].as_str(), source["url"].as_str()) {
-        (Some(path), _) => std::fs::read_to_string(path)
-            .map_err(|problem| format!("the file {path:?} with the identity cannot be read: {problem}"))?,
+        (Some(path), _) => std::fs::read_to_string(path).map_err(|problem| {
+            format!("the file {path:?} with the identity cannot be read: {problem}", problem = io_reason(&problem))
+        })?,
         (None, Some(url)) => {
             let headers = source["headers"].as_object().into_iter().flatten();
             let request = headers.fold(NetworkRequest::get(url.to_owned()), |request, (name, value)| {

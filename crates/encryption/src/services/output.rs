@@ -1,9 +1,11 @@
 //! What programs print that are asked who somebody is.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
+
+use groma_diagnostics::io_reason;
 
 /// How much of what a program complains of is told.
 const COMPLAINT: usize = 300;
@@ -15,11 +17,21 @@ const COMPLAINT: usize = 300;
 pub(super) fn output(mut command: Command, patience: Duration) -> Result<Vec<u8>, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|problem| format!("the program {name} cannot be run: {problem}"))?;
-    let (printed, complaints) = (stream(child.stdout.take()), stream(child.stderr.take()));
+    let mut child = command
+        .spawn()
+        .map_err(|problem| format!("the program {name} cannot be run: {problem}", problem = io_reason(&problem)))?;
+    let printed = stream(child.stdout.take()).and_then(|printed| Ok((printed, stream(child.stderr.take())?)));
+    let (printed, complaints) = printed.map_err(|problem| {
+        let _ = child.kill();
+        let _ = child.wait();
+        format!("no thread can be started to read from the program {name}: {}", io_reason(&problem))
+    })?;
     let end = Instant::now() + patience;
     let status = loop {
-        match child.try_wait().map_err(|problem| format!("the program {name} is lost: {problem}"))? {
+        match child
+            .try_wait()
+            .map_err(|problem| format!("the program {name} is lost: {problem}", problem = io_reason(&problem)))?
+        {
             Some(status) => break status,
             None if Instant::now() >= end => {
                 let _ = child.kill();
@@ -41,14 +53,18 @@ pub(super) fn output(mut command: Command, patience: Duration) -> Result<Vec<u8>
 }
 
 /// What comes out of a stream until it ends, read by a thread of its own.
-fn stream(stream: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
+///
+/// # Errors
+/// The operating system does not allow another thread.
+fn stream(stream: Option<impl Read + Send + 'static>) -> io::Result<Receiver<Vec<u8>>> {
     let (all, end) = mpsc::channel();
     if let Some(mut stream) = stream {
-        std::thread::spawn(move || {
+        let read = move || {
             let mut bytes = Vec::new();
             let _ = stream.read_to_end(&mut bytes);
-            all.send(bytes)
-        });
+            _ = all.send(bytes);
+        };
+        std::thread::Builder::new().name("program output".to_owned()).spawn(read)?;
     }
-    end
+    Ok(end)
 }
