@@ -149,7 +149,7 @@ pub fn variables(bytes: &[u8]) {
         let (Some(configuration), _) = groma_config::load(&LoadOptions::default(), &sources, &files) else { continue };
         let variables = &configuration.root.variables;
         let mut given = VariableSources::default();
-        given.environment.push((String::from("a"), text(bytes).to_owned()));
+        given.environment.push((String::from("a"), text(bytes).into()));
         let (values, _) = collect(variables, &given, &sources, &files);
         for (name, given) in &values {
             // Whether it fits is not the question here.

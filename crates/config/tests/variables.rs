@@ -15,7 +15,7 @@ fn resolve(text: &str, environment: &[(&str, &str)], options: &[VariableOption])
     let files = support::files(text);
     let (configuration, mut diagnostics) = load(&LoadOptions::default(), &sources, &files);
     let root = configuration.unwrap().root;
-    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let environment = environment.iter().map(|(name, value)| ((*name).to_owned(), (*value).into())).collect();
     let given = VariableSources { environment, options: options.to_vec() };
     let (values, problems) = collect(&root.variables, &given, &sources, &files);
     diagnostics.append(problems);

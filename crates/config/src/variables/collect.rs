@@ -1,10 +1,12 @@
 //! Gathering values from all sources.
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
+use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::input::{Given, InputValue, Origin};
@@ -85,11 +87,25 @@ struct Collector<'a> {
 
 impl Collector<'_> {
     /// The environment may speak of variables of other configurations.
-    fn environment(&mut self, environment: &[(String, String)]) {
-        for (name, text) in environment {
+    fn environment(&mut self, environment: &[(String, OsString)]) {
+        for (name, value) in environment {
             let Some(variable) = self.variables.get(name.as_str()) else { continue };
-            self.text(Some(variable), name, text, Origin::Environment);
+            match value.to_str() {
+                Some(text) => self.text(Some(variable), name, text, Origin::Environment),
+                None => self.unreadable(variable),
+            }
         }
+    }
+
+    /// A value that is not valid UTF-8. The value is not repeated: it may be a secret.
+    fn unreadable(&mut self, variable: &Variable) {
+        let name = &variable.name;
+        let detail = format!(
+            "The value of the environment variable TF_VAR_{name} is not valid UTF-8. Correct it, or unset TF_VAR_{name}."
+        );
+        let problem = Diagnostic::error("Invalid value for input variable", detail).at(variable.span);
+        let value = InputValue { value: Value::DYNAMIC, origin: Origin::Environment, span: Span::NONE };
+        self.values.insert(name.clone(), Given { value, problems: problem.into() });
     }
 
     fn options(&mut self, options: &[VariableOption]) {

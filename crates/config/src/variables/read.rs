@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groma_address::Name;
-use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources};
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources, io_reason};
 use groma_hcl::{Attribute, parse_expression, parse_file, parse_json_file};
 use groma_lang::evaluate_constant;
 use groma_value::{Type, Value};
@@ -63,7 +63,7 @@ fn register(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             format!("The {what} {shown} does not exist. Check the path; it is relative to the working directory.")
         }
-        Err(error) => format!("The {what} {shown} cannot be read: {error}."),
+        Err(error) => format!("The {what} {shown} cannot be read: {error}.", error = io_reason(&error)),
     };
     diagnostics.push(Diagnostic::error(format!("Failed to read {what}"), problem));
     None

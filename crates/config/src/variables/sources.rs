@@ -1,12 +1,13 @@
 //! Where the values of root variables come from.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// What the environment and the command line say about variables.
 #[derive(Clone, Debug, Default)]
 pub struct VariableSources {
-    /// The environment variables that begin with `TF_VAR_`, without that prefix.
-    pub environment: Vec<(String, String)>,
+    /// The environment variables that begin with `TF_VAR_`, without that prefix. A value need not be valid UTF-8.
+    pub environment: Vec<(String, OsString)>,
     /// `-var` and `-var-file` in the order of the command line.
     pub options: Vec<VariableOption>,
 }
