@@ -6,7 +6,7 @@ use super::disk::{Disk, content_of};
 use super::left::read_journal;
 use super::local::{LocalStore, Opened};
 use super::lock::{HeldLock, Locking};
-use super::open::{make_private, read_if_there};
+use super::open::{is_stream, make_private, read_if_there, refuse_stream};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
@@ -31,12 +31,15 @@ impl LocalStore {
         locking: &Locking,
         keep_waiting: &dyn Fn() -> bool,
     ) -> Result<(Self, Opened), StateError> {
+        if paths.read != paths.write {
+            refuse_stream(&paths.write)?;
+        }
         let lock = match locking {
             Locking::On(request) => Some(HeldLock::take(&paths, request, keep_waiting)?),
             Locking::Off => None,
         };
         let bytes = match &lock {
-            Some(lock) if paths.read == paths.write => {
+            Some(lock) if paths.read == paths.write && !is_stream(&paths.read) => {
                 lock.file.read_all().map_err(|error| StateError::io("read", &paths.read, &error))?
             }
             _ => read_if_there(&paths.read)?.unwrap_or_default(),

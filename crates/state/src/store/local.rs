@@ -9,7 +9,7 @@ use super::difference::note_difference;
 use super::disk::Disk;
 use super::left::Left;
 use super::lock::HeldLock;
-use super::open::{is_at, open_private, read_if_there};
+use super::open::{is_at, open_private, read_if_there, refuse_stream};
 use super::paths::StatePaths;
 use super::sealed::clear;
 use crate::error::StateError;
@@ -70,6 +70,7 @@ impl LocalStore {
     /// # Errors
     /// When the journal cannot be written, or another process without the lock writes it.
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
+        refuse_stream(&self.paths.write)?;
         self.prepare(state);
         self.catch_up(state)?;
         let journal = match &self.journal {
@@ -173,7 +174,11 @@ impl LocalStore {
     }
 
     /// The open state file: the locked one, if it is still the one at its path.
+    ///
+    /// # Errors
+    /// The file cannot be opened, or keeps nothing.
     pub(super) fn file_to_write(&self) -> Result<Arc<File>, StateError> {
+        refuse_stream(&self.paths.write)?;
         let open = match &self.lock {
             Some(lock) if is_at(&lock.file, &self.paths.write) => Ok(lock.file.clone()),
             _ => open_private(&self.paths.write).map(Arc::new),

@@ -1,10 +1,10 @@
 //! Opening files of a state: readable by their owner only, and locked as Terraform locks.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
-use crate::error::StateError;
+use crate::error::{StateError, StateErrorKind};
 use crate::random::random_bits;
 use crate::storage::{Storage, sync_folder};
 
@@ -19,18 +19,54 @@ pub(super) fn open_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// How much is read of what is not a regular file and need not have an end.
+const LONGEST_STREAM: u64 = 256 << 20;
+
 /// The file's bytes; none when there is no such file.
+///
+/// # Errors
+/// The file cannot be read, or is a device or a pipe without end.
 pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StateError> {
-    match fs::read(path) {
+    let read = match is_stream(path) {
+        true => read_stream(path, LONGEST_STREAM),
+        false => fs::read(path),
+    };
+    match read {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(StateError::io("read", path, &error)),
     }
 }
 
+fn read_stream(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > limit {
+        true => Err(io::Error::other(format!("it is not a regular file, and has more than {} MiB", limit >> 20))),
+        false => Ok(bytes),
+    }
+}
+
+/// Whether `path` names a device, a pipe or a socket: it is written to as it is, never replaced, and may have no end.
+pub(super) fn is_stream(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
+}
+
+/// The error of keeping a state in a device or a pipe, if `path` names one: it would not be there for the next run.
+pub(super) fn refuse_stream(path: &Path) -> Result<(), StateError> {
+    if !is_stream(path) {
+        return Ok(());
+    }
+    let detail = format!(
+        "{} is a device or a pipe, which keeps nothing for the next run. Name a regular file. Nothing was changed.",
+        path.display()
+    );
+    Err(StateError::new(StateErrorKind::Unsupported, format!("Failed to open {}", path.display()), detail))
+}
+
 /// Puts `bytes` into the file at `path`, for its owner only, all or nothing: by way of a file beside it.
 ///
-/// A link is followed, so that what it points to is replaced.
+/// A link is followed, so that what it points to is replaced. A device or a pipe is written to.
 ///
 /// # Errors
 /// The folder does not let a file be made, or the disk is full or fails. A file that was there before is still there then.
@@ -44,6 +80,9 @@ pub(super) fn copy_whole(path: &Path, source: &dyn Storage) -> io::Result<()> {
 }
 
 fn fill_whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    if is_stream(path) {
+        return OpenOptions::new().write(true).open(path).and_then(|mut file| fill(&mut file));
+    }
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let beside = super::paths::suffixed(path, &format!(".{:08x}.tmp", random_bits() >> 32));
     let mut options = OpenOptions::new();
@@ -75,7 +114,7 @@ fn private(_: &mut OpenOptions) {}
 #[cfg(unix)]
 pub(super) fn make_private(file: &File) {
     use std::os::unix::fs::PermissionsExt;
-    let is_open = file.metadata().is_ok_and(|known| known.permissions().mode() & 0o077 != 0);
+    let is_open = file.metadata().is_ok_and(|known| known.is_file() && known.permissions().mode() & 0o077 != 0);
     if is_open {
         let _ = file.set_permissions(fs::Permissions::from_mode(0o600));
     }
@@ -142,5 +181,18 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
         Ok(()) => Ok(true),
         Err(fs::TryLockError::WouldBlock) => Ok(false),
         Err(fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_without_end_is_not_read_to_its_end() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), [0; 20]).unwrap();
+        assert_eq!(read_stream(file.path(), 20).unwrap().len(), 20);
+        assert!(read_stream(file.path(), 19).unwrap_err().to_string().contains("not a regular file"));
     }
 }

@@ -5,6 +5,8 @@ mod killed;
 mod locking;
 mod saving;
 mod sealed;
+#[cfg(unix)]
+mod streams;
 
 use std::fs;
 use std::path::Path;
