@@ -10,6 +10,7 @@ mod read;
 mod refusal;
 mod resources;
 mod write;
+mod writer_version;
 
 pub(crate) use in_turn::Take;
 pub(crate) use read::{decode_check_results, decode_outputs, parse_paths};

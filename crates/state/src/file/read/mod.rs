@@ -12,6 +12,7 @@ use super::FORMAT_VERSION;
 use super::layout::read_file;
 use super::legacy::{self, LEGACY_VERSIONS};
 use super::refusal::{INVALID, RESTORE, UNSUPPORTED, not_json, other_version, wrong_types};
+use super::writer_version::check_writer_version;
 use crate::error::StateError;
 use crate::model::State;
 use reader::Reader;
@@ -34,7 +35,10 @@ pub fn read(bytes: &[u8]) -> Result<State, StateError> {
     })?;
     let mut reader = Reader::default();
     match read_file(text, &mut reader) {
-        Ok(()) if reader.version == Some(FORMAT_VERSION) => Ok(reader.state),
+        Ok(()) if reader.version == Some(FORMAT_VERSION) => {
+            check_writer_version(&reader.state.terraform_version)?;
+            Ok(reader.state)
+        }
         other => read_otherwise(text, other.err(), reader.refusal),
     }
 }
