@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, io_reason};
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
@@ -64,7 +64,9 @@ impl Copy {
             return Err(Failure::new(SUMMARY, "The argument \"destination\" is empty. Give a path on the machine."));
         }
         let session = Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem))?;
-        self.send(&session).map_err(|problem| Failure::new(SUMMARY, format!("Upload failed: {problem}")))
+        self.send(&session).map_err(|problem| {
+            Failure::new(SUMMARY, format!("Upload failed: {problem}", problem = io_reason(&problem)))
+        })
     }
 
     fn send(&self, session: &Session<'_>) -> std::io::Result<()> {

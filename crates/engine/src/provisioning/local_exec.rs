@@ -3,6 +3,7 @@
 use std::process::{Command, ExitStatus};
 use std::sync::{Arc, LazyLock};
 
+use groma_diagnostics::io_reason;
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
@@ -89,7 +90,7 @@ impl LocalExec {
         let problem = match status {
             Ok(status) if status.success() => return Ok(()),
             Ok(status) => ending(status),
-            Err(problem) => problem.to_string(),
+            Err(problem) => io_reason(&problem),
         };
         Err(match self.secret {
             Some(why) => failed(format!("The command failed: {problem}. {why}")),

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
 use groma_config::{Connection as ConnectionBlock, OnFailure, Provisioner, ProvisionerWhen};
-use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean, io_reason};
 use groma_lang::Scope;
 use groma_provider::{Block, BodyDecoder};
 
@@ -229,6 +229,14 @@ fn evaluated(
     evaluation.instance(&body, address, scope)
 }
 
+fn no_thread(error: &std::io::Error) -> String {
+    format!(
+        "The provisioner needs a thread, and none can be started: {}. Raise the limit on processes and threads (ulimit -u), or end \
+         other programs.",
+        io_reason(error)
+    )
+}
+
 /// Runs them one after the other, up to the first that fails and may not. After a request to stop none begins.
 pub async fn carry_out(
     provisions: Vec<Provision>,
@@ -247,12 +255,13 @@ pub async fn carry_out(
             false => Some(Arc::clone(&runner).drive(move |runner| task.run(runner, &tell)).await),
         };
         let failure = match ended {
-            Some(Some(Ok(()))) => {
+            Some(Ok(Some(Ok(())))) => {
                 hooks.provision_complete(&address, &kind);
                 continue;
             }
-            Some(Some(Err(failure))) => failure,
-            Some(None) => Failure::new("Provisioner error", "The provisioner's thread ended without a result."),
+            Some(Ok(Some(Err(failure)))) => failure,
+            Some(Err(error)) => Failure::new("Provisioner error", no_thread(&error)),
+            Some(Ok(None)) => Failure::new("Provisioner error", "The provisioner's thread ended without a result."),
             None => Failure::new("Provisioner error", "The run was interrupted before the provisioner began."),
         };
         hooks.provision_errored(&address, &kind);

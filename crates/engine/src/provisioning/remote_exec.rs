@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use groma_diagnostics::Diagnostic;
+use groma_diagnostics::{Diagnostic, io_reason};
 use groma_provider::{Attribute, Block, NestedBlock};
 use groma_value::Type;
 
@@ -75,8 +75,12 @@ impl Script {
     fn text(&self) -> Result<String, Failure> {
         let text = match self {
             Self::Lines(lines) => lines.iter().map(|line| format!("{line}\n")).collect(),
-            Self::Path(path) => std::fs::read_to_string(path)
-                .map_err(|problem| Failure::new(SUMMARY, format!("Failed to open script '{path}': {problem}")))?,
+            Self::Path(path) => std::fs::read_to_string(path).map_err(|problem| {
+                Failure::new(
+                    SUMMARY,
+                    format!("Failed to open script '{path}': {problem}", problem = io_reason(&problem)),
+                )
+            })?,
         };
         Ok(if text.starts_with("#!") { text } else { format!("#!/bin/sh\n{text}") })
     }
@@ -104,8 +108,9 @@ fn announce(connection: &Connection, tell: &dyn Fn(&str)) {
 
 fn run_script(session: &Session<'_>, connection: &Connection, text: &str, tell: &dyn Fn(&str)) -> Result<(), Failure> {
     let place = connection.script_path.replace("%RAND%", &random_digits());
-    send_text(session, &place, text, 0o700)
-        .map_err(|problem| Failure::new(SUMMARY, format!("Failed to upload script: {problem}")))?;
+    send_text(session, &place, text, 0o700).map_err(|problem| {
+        Failure::new(SUMMARY, format!("Failed to upload script: {problem}", problem = io_reason(&problem)))
+    })?;
     let path = quoted_path(&place);
     let ran = session.run(&format!("chmod 0700 {path} && exec {path}"), &mut |line| tell(line));
     // Scripts may hold what nobody else should read.
@@ -119,7 +124,9 @@ fn run_script(session: &Session<'_>, connection: &Connection, text: &str, tell: 
             });
             Err(Failure::new(SUMMARY, format!("error executing \"{place}\": {ending}")))
         }
-        Err(problem) => Err(Failure::new(SUMMARY, format!("error executing \"{place}\": {problem}"))),
+        Err(problem) => {
+            Err(Failure::new(SUMMARY, format!("error executing \"{place}\": {problem}", problem = io_reason(&problem))))
+        }
     }
 }
 

@@ -34,35 +34,35 @@ impl Runner {
     }
 
     /// Does `work` on a thread of its own; none if that ended without a result.
+    ///
+    /// # Errors
+    /// The operating system does not allow another thread.
     pub(super) async fn drive<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
-    ) -> Option<T> {
+    ) -> std::io::Result<Option<T>> {
         let (sender, mut receiver) = tokio::sync::oneshot::channel();
         let runner = Arc::clone(&self);
-        std::thread::spawn(move || sender.send(work(&runner)));
+        let work = move || _ = sender.send(work(&runner));
+        std::thread::Builder::new().name("provisioner".to_owned()).spawn(work)?;
         for (stop, urgency) in [(Stop::Gracefully, Urgency::Interrupt), (Stop::Now, Urgency::Kill)] {
             tokio::select! {
-                done = &mut receiver => return done.ok(),
+                done = &mut receiver => return Ok(done.ok()),
                 () = self.cancellation.at_least(stop) => self.signal(urgency),
             }
         }
-        receiver.await.ok()
+        Ok(receiver.await.ok())
     }
 
-    /// Runs a program to its end; `tell` gets every line that it prints.
+    /// Runs a program to its end; `tell` gets every line that it prints. A carriage return ends a line, too: what programs draw over
+    /// itself, such as a bar of progress, would otherwise be drawn over the name of the object.
     pub(super) fn lines(&self, mut command: Command, tell: &mut dyn FnMut(&str)) -> std::io::Result<ExitStatus> {
         let (reader, writer) = std::io::pipe()?;
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         // The command holds ends of the pipe, which would never be closed.
         let child = self.start(command)?;
         let mut reader = BufReader::new(reader);
-        let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line)? > 0 {
-            let text = String::from_utf8_lossy(&line);
-            tell(text.trim_end_matches(['\n', '\r']));
-            line.clear();
-        }
+        each_line(&mut reader, tell)?;
         child.wait()
     }
 
@@ -84,6 +84,52 @@ impl Runner {
             signal(group, urgency);
         }
     }
+}
+
+/// A line that is longer than this is passed on in pieces, so that output without line ends does not fill the memory.
+const LONGEST_LINE: usize = 1 << 16;
+
+/// Passes on what `reader` gives, line by line. Nothing is between a carriage return and the end of its line.
+fn each_line(reader: &mut impl BufRead, tell: &mut dyn FnMut(&str)) -> std::io::Result<()> {
+    let mut line = Vec::new();
+    // Whether a carriage return has passed the line on, so that a line feed after it ends no other one.
+    let mut is_ended = false;
+    loop {
+        let read = match reader.fill_buf() {
+            Ok(read) => read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if read.is_empty() {
+            break;
+        }
+        let end = read.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+        line.extend_from_slice(&read[..end.unwrap_or(read.len())]);
+        let found = end.and_then(|at| read.get(at)).copied();
+        let used = end.map_or(read.len(), |at| at + 1);
+        reader.consume(used);
+        let is_told = match found {
+            Some(b'\n') => !line.is_empty() || !is_ended,
+            Some(_) => !line.is_empty(),
+            None => line.len() >= LONGEST_LINE && is_whole(&line),
+        };
+        if is_told {
+            tell(&String::from_utf8_lossy(&line));
+        }
+        if is_told || found.is_some() {
+            line.clear();
+        }
+        is_ended = found == Some(b'\r') && (is_told || is_ended);
+    }
+    if !line.is_empty() {
+        tell(&String::from_utf8_lossy(&line));
+    }
+    Ok(())
+}
+
+/// Whether the last character of `bytes` is complete.
+fn is_whole(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_some(), |_| true)
 }
 
 #[cfg(unix)]
@@ -127,5 +173,32 @@ impl Running<'_> {
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &[u8]) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut reader = BufReader::with_capacity(3, text);
+        each_line(&mut reader, &mut |line| lines.push(line.to_owned())).unwrap();
+        lines
+    }
+
+    #[test]
+    fn carriage_returns_end_lines() {
+        assert_eq!(lines(b"10%\r50%\r100%\r\n"), ["10%", "50%", "100%"]);
+        assert_eq!(lines(b"a\r\n\r\n\nb\r\r\n"), ["a", "", "", "b"]);
+        assert_eq!(lines(b"\n"), [""]);
+        assert_eq!(lines("unfinished \u{e9}".as_bytes()), ["unfinished \u{e9}"]);
+    }
+
+    #[test]
+    fn output_without_line_ends_comes_in_pieces_of_whole_characters() {
+        let text = "\u{20ac}".repeat(LONGEST_LINE);
+        let pieces = lines(text.as_bytes());
+        assert!(pieces.len() > 2 && pieces.concat() == text);
     }
 }

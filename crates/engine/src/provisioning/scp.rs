@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use groma_diagnostics::io_reason;
+
 /// The two ends of a receiving `scp`.
 pub(super) struct Sender<W, R> {
     to: W,
@@ -129,7 +131,7 @@ fn one_line(name: &str) -> io::Result<&str> {
 }
 
 fn naming(path: &Path, problem: &io::Error) -> io::Error {
-    io::Error::new(problem.kind(), format!("{}: {problem}", path.display()))
+    io::Error::new(problem.kind(), format!("{}: {problem}", path.display(), problem = io_reason(&problem)))
 }
 
 #[cfg(unix)]

@@ -10,6 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use groma_private_file::PrivateFile;
+use groma_diagnostics::io_reason;
 use tempfile::TempDir;
 
 use super::connection::{Agent, Connection, Endpoint};
@@ -35,7 +36,8 @@ impl<'r> Session<'r> {
     ///
     /// What was wrong last, for people.
     pub(super) fn open(connection: &Connection, runner: &'r Runner) -> Result<Self, String> {
-        let files = Files::new(connection).map_err(|problem| format!("Cannot prepare the connection: {problem}."))?;
+        let files = Files::new(connection)
+            .map_err(|problem| format!("Cannot prepare the connection: {problem}.", problem = io_reason(&problem)))?;
         let end = Instant::now() + connection.timeout;
         let mut pause = Duration::from_millis(500);
         loop {
@@ -125,13 +127,18 @@ fn log_in(
     let mut master = files
         .master(connection, end.saturating_duration_since(Instant::now()), &said)
         .and_then(|mut command| command.spawn())
-        .map_err(|problem| format!("The program \"ssh\", which makes the connection, cannot be started: {problem}."))?;
+        .map_err(|problem| {
+            format!(
+                "The program \"ssh\", which makes the connection, cannot be started: {problem}.",
+                problem = io_reason(&problem)
+            )
+        })?;
     loop {
         // The socket comes into being when the login has worked.
         if files.socket().exists() {
             return Ok(Ok(master));
         }
-        let ended = master.try_wait().map_err(|problem| problem.to_string())?;
+        let ended = master.try_wait().map_err(|problem| io_reason(&problem))?;
         let stopped = check_stop(runner);
         if ended.is_none() && stopped.is_ok() && Instant::now() < end {
             std::thread::sleep(Duration::from_millis(5));
