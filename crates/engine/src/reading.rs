@@ -45,9 +45,10 @@ pub(crate) struct DataRead {
 impl DataTalk {
     /// Checks the configuration, then reads or opens.
     pub(crate) async fn hold(self) -> DataRead {
-        let started = Instant::now();
         let subject = Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span };
         let mut diagnostics = self.provider.validate(&subject, &self.config).await;
+        // The first call may have waited for the start of the provider.
+        let started = Instant::now();
         let mut value = None;
         let mut open = None;
         let mut deferred = None;

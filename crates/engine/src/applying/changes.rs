@@ -56,11 +56,14 @@ impl Undertaking {
             false => provisioning::carry_out(first, talk.address.clone(), hooks, cancellation).await,
         };
         let done = if problems.has_errors() {
-            ApplyDone { applied: None, beginning: Beginning::Told, diagnostics: problems }
+            ApplyDone { applied: None, beginning: Beginning::Told, started: None, diagnostics: problems }
         } else {
             talk.hold().await
         };
-        ChangeEvent { change, deposed, operation, before, started, done }
+        let started = done.started.unwrap_or(started);
+        // Taken here: the walk may be busy before it takes the event in.
+        let elapsed = started.elapsed();
+        ChangeEvent { change, deposed, operation, before, started, elapsed, done }
     }
 }
 

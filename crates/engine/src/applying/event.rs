@@ -1,7 +1,7 @@
 //! What comes back from the conversations of an apply.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use groma_diagnostics::Diagnostics;
 use groma_state::{DeposedKey, ObjectRecord};
@@ -30,6 +30,7 @@ pub(super) struct ChangeEvent {
     pub(super) operation: Operation,
     pub(super) before: Option<Arc<ObjectRecord>>,
     pub(super) started: Instant,
+    pub(super) elapsed: Duration,
     pub(super) done: ApplyDone,
 }
 

@@ -21,13 +21,13 @@ impl Applier<'_> {
     ///
     /// There is no outcome yet when provisioners follow.
     pub(super) fn changed(&mut self, step: u32, event: ChangeEvent) -> Option<Outcome> {
-        let ChangeEvent { change, deposed, operation, before, started, done } = event;
+        let ChangeEvent { change, deposed, operation, before, started, elapsed, done } = event;
         let is_good = !done.diagnostics.has_errors();
         let is_made = done.applied.as_ref().is_some_and(|applied| !applied.state.is_null());
         if operation == Operation::Create && is_made && is_good && self.is_provisioned(change) {
             return self.provision(step, change, deposed.as_ref(), done, started);
         }
-        let event = ChangeEvent { change, deposed, operation, before, started, done };
+        let event = ChangeEvent { change, deposed, operation, before, started, elapsed, done };
         Some(match event.done.beginning {
             Beginning::LeftToClerk if is_good => self.hand_in(event),
             _ => self.take_down(event),
@@ -36,7 +36,7 @@ impl Applier<'_> {
 
     /// Leaves it to the clerk to take down and tell what came of a change.
     fn hand_in(&mut self, event: ChangeEvent) -> Outcome {
-        let ChangeEvent { change, deposed, operation, before, started, done } = event;
+        let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
         self.evaluation.diagnostics.append(done.diagnostics);
         let Some(applied) = done.applied else { return Outcome::Done };
         let value = applied.state.clone();
@@ -56,15 +56,15 @@ impl Applier<'_> {
             node,
             create_before_destroy: planned.create_before_destroy,
             is_kept: self.kept.contains(&change),
-            elapsed: started.elapsed(),
+            elapsed,
         });
         self.settle_changed(change, operation, value)
     }
 
     /// Takes down and tells what came of a change.
     fn take_down(&mut self, event: ChangeEvent) -> Outcome {
-        let ChangeEvent { change, deposed, operation, before, started, done } = event;
-        let ApplyDone { applied, beginning, diagnostics: mut problems } = done;
+        let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
+        let ApplyDone { applied, beginning, diagnostics: mut problems, .. } = done;
         let hooks = Arc::clone(&self.session.hooks);
         let (address, known) = (self.changes[change as usize].address.clone(), &self.changes[change as usize].before);
         let subject = Subject::begun(operation, &address, deposed.clone(), known);
@@ -87,10 +87,10 @@ impl Applier<'_> {
         if beginning == Beginning::Untold {
             // Nothing was left to change, or the provider refused before it was asked to.
         } else if failed {
-            hooks.apply_errored(&subject, operation, &problems, started.elapsed());
+            hooks.apply_errored(&subject, operation, &problems, elapsed);
         } else if let Some(value) = &value {
             // What people know the object by is in the value.
-            hooks.apply_complete(&Subject { identifier: None, ..subject }, operation, value, started.elapsed());
+            hooks.apply_complete(&Subject { identifier: None, ..subject }, operation, value, elapsed);
             self.done.count(operation);
         }
         self.evaluation.diagnostics.append(problems);

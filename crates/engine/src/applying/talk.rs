@@ -1,6 +1,7 @@
 //! The conversation with a provider that carries out one change.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
@@ -80,6 +81,8 @@ pub(super) struct ApplyDone {
     pub(super) applied: Option<Applied>,
     /// Whether people were told that it began.
     pub(super) beginning: Beginning,
+    /// When it began, if it did while this went on: what is waited for before, such as the start of the provider, takes no part.
+    pub(super) started: Option<Instant>,
     pub(super) diagnostics: Diagnostics,
 }
 
@@ -101,11 +104,17 @@ impl ApplyTalk {
             Announcement::AtOnce(_) => Beginning::Told,
             Announcement::Due(_) | Announcement::LeftToClerk => Beginning::Untold,
         };
-        let applied = self.carry_out(&mut beginning, &mut diagnostics).await;
-        ApplyDone { applied, beginning, diagnostics }
+        let mut started = None;
+        let applied = self.carry_out(&mut beginning, &mut started, &mut diagnostics).await;
+        ApplyDone { applied, beginning, started, diagnostics }
     }
 
-    async fn carry_out(&self, beginning: &mut Beginning, diagnostics: &mut Diagnostics) -> Option<Applied> {
+    async fn carry_out(
+        &self,
+        beginning: &mut Beginning,
+        started: &mut Option<Instant>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Applied> {
         let prior = match &self.record {
             Some(record) => recall(&self.provider, &self.subject(), record, diagnostics).await?,
             None => Object { value: self.schema.block.null_value(), private: Arc::default(), identity: None },
@@ -121,6 +130,9 @@ impl ApplyTalk {
             });
         }
         *beginning = self.announce();
+        if !matches!(self.announcement, Announcement::AtOnce(_)) {
+            *started = Some(Instant::now());
+        }
         // What is nowhere but in the state is lost with it: there would be nothing to ask after.
         if !self.provider.is_pure()
             && let Err(problem) = self.recorder.begin(&self.begin(&planned, &config))

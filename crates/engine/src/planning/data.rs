@@ -169,7 +169,8 @@ impl Planner<'_> {
         reason: ActionReason,
     ) {
         self.change_of.insert(instance, self.changes.len());
-        self.changes.push(read_change(address, template, after, Some(reason)));
+        let change = self.read_change(address, template, after, Some(reason));
+        self.changes.push(change);
     }
 
     pub(super) fn data_read(&mut self, instance: Instance, read: DataRead) {
@@ -228,27 +229,30 @@ impl Planner<'_> {
     }
 }
 
-/// The change of a data resource that is not read now.
-pub(super) fn read_change(
-    address: ResourceInstance,
-    template: &Template,
-    after: Value,
-    reason: Option<ActionReason>,
-) -> ResourceChange {
-    ResourceChange {
-        address,
-        previous_address: None,
-        deposed: None,
-        provider: Arc::clone(&template.provider),
-        schema: Arc::clone(&template.schema),
-        action: Action::Read,
-        reason,
-        before: template.schema.block.null_value(),
-        after,
-        replace_paths: Vec::new(),
-        planned_private: Arc::default(),
-        planned_identity: None,
-        create_before_destroy: false,
-        importing: None,
+impl Planner<'_> {
+    /// The change of a data resource that is not read now.
+    pub(super) fn read_change(
+        &self,
+        address: ResourceInstance,
+        template: &Template,
+        after: Value,
+        reason: Option<ActionReason>,
+    ) -> ResourceChange {
+        ResourceChange {
+            previous_address: self.moves.previous.get(&address).cloned().map(Box::new),
+            address,
+            deposed: None,
+            provider: Arc::clone(&template.provider),
+            schema: Arc::clone(&template.schema),
+            action: Action::Read,
+            reason,
+            before: template.schema.block.null_value(),
+            after,
+            replace_paths: Vec::new(),
+            planned_private: Arc::default(),
+            planned_identity: None,
+            create_before_destroy: false,
+            importing: None,
+        }
     }
 }

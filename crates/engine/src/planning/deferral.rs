@@ -11,7 +11,6 @@ use groma_address::{ConfigResource, ResourceInstance};
 use groma_provider::{PlanPurpose, planned_unknown};
 use groma_value::Value;
 
-use super::data::read_change;
 use super::draft::Draft;
 use super::event::{Instance, ManagedSubject};
 use super::planner::Planner;
@@ -136,7 +135,7 @@ impl Planner<'_> {
         let after = planned_unknown(&template.schema.block, config);
         let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
         data.settle(instance.position, after.clone());
-        let change = read_change(address, template, after, None);
+        let change = self.read_change(address, template, after, None);
         let open_steps = self.world.open_steps(instance.module, instance.resource);
         self.deferred.push(DeferredChange { reason, change, open_steps, source: Source::Known });
         self.end_instance(instance, Outcome::Deferred);

@@ -3,6 +3,7 @@
 use groma_diagnostics::Diagnostics;
 use groma_provider::{Deferred, Planned, Private};
 use groma_value::{Path, Value};
+use indexmap::IndexSet;
 
 use crate::plan::{Action, ActionReason, DeferralReason};
 
@@ -77,7 +78,9 @@ pub(super) struct Again {
 }
 
 impl Again {
+    /// What `planned` hands on. A provider may name a path for each reason that it has; each is kept once.
     pub(super) fn of(planned: Planned) -> Self {
-        Self { private: planned.private, identity: planned.identity, paths: planned.requires_replace }
+        let paths: IndexSet<Path> = planned.requires_replace.into_iter().collect();
+        Self { private: planned.private, identity: planned.identity, paths: paths.into_iter().collect() }
     }
 }
