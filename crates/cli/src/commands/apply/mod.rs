@@ -1,6 +1,7 @@
 //! `apply`, `destroy` and `refresh`.
 
 mod done;
+mod overridden;
 mod planned;
 mod ready;
 mod saved;
@@ -114,6 +115,10 @@ fn saved_plan(rest: &[OsString], kind: Kind) -> Result<Option<PathBuf>, Diagnost
         )),
         [file] if file.is_empty() => Ok(None),
         [file] if kind == Kind::Apply => Ok(Some(PathBuf::from(file))),
+        [_] if kind == Kind::Destroy => Err(fail(
+            "Destroy can't be called with a plan file",
+            "To carry out a plan that was made with plan -destroy, give its file to apply.",
+        )),
         _ => Err(fail("Too many command line arguments", "Give one file at most: that of a saved plan.")),
     }
 }

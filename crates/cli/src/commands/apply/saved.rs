@@ -1,12 +1,14 @@
 //! A plan that was saved.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, io_reason};
 use groma_engine::{Hooks, Input, SavedPlan};
 use groma_state::State;
 
+use super::overridden::overridden;
 use super::ready::{Ready, elsewhere};
 use crate::arguments::{Apply, Planning};
 use crate::commands::backend::{Elsewhere, active_workspace, locking, paths_in};
@@ -28,12 +30,7 @@ pub(super) fn from_file(
 ) -> Result<Option<Ready>, Diagnostics> {
     let planning = &arguments.planning;
     context.show(&options_without_effect(planning));
-    if !path.exists() {
-        return Err(fail(
-            &format!("Failed to load {:?} as a plan file", path.display().to_string()),
-            format!("There is no file {}. Make a plan with plan -out={}.", path.display(), path.display()),
-        ));
-    }
+    check_path(path)?;
     let encryption = encryption::here(context)?;
     let saved = planfile::read(path, encryption.as_ref().and_then(|methods| methods.plan.as_deref()))?;
     let (configuration, planned) = beside(|| saved.configuration(context), || SavedPlan::read(&saved.plan));
@@ -70,11 +67,32 @@ pub(super) fn from_file(
     if let Some(problem) = plan.refusal() {
         return Err(problem.into());
     }
+    warnings.append(overridden(&run.session().configuration.root, &plan.variables, &given));
+    if warnings.has_errors() {
+        return Err(warnings);
+    }
     context.listeners().for_each(|stream| stream.changes_to_apply(&plan));
     for variable in &plan.variables {
         inputs.insert(variable.name.clone(), Input { value: variable.value.clone(), span: Span::NONE, origin: None });
     }
     Ok(Some(Ready { run, store, plan, inputs, warnings }))
+}
+
+/// A path that names no file is a slip: of the name, or in place of `-chdir`.
+fn check_path(path: &Path) -> Result<(), Diagnostics> {
+    let shown = path.display();
+    let detail = match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => format!(
+            "The specified path is a directory, not a plan file. To work in that directory, put the option -chdir={shown} before the \
+             command."
+        ),
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            format!("The file {shown} does not exist. Make a plan with plan -out={shown}.")
+        }
+        Err(error) => format!("The file {shown} cannot be read: {}.", io_reason(&error)),
+    };
+    Err(fail(&format!("Failed to load {:?} as a plan file", shown.to_string()), detail))
 }
 
 /// A plan is carried out on the state that it was made of.
@@ -103,8 +121,9 @@ fn check_state(current: &State, prior: &State) -> Result<(), Diagnostics> {
 fn options_without_effect(planning: &Planning) -> Diagnostics {
     // Programs that drive the command line give -refresh with saved plans too, where it says nothing.
     let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();
-    let aims = !planning.target.is_empty() || !planning.focus.is_empty() || !planning.replace.is_empty();
-    if !plans_anew && !aims {
+    let plans_anew = plans_anew || planning.allow_deferral.is_some() || !planning.invoke.is_empty();
+    let has_targets = !planning.target.is_empty() || !planning.focus.is_empty() || !planning.replace.is_empty();
+    if !plans_anew && !has_targets {
         return Diagnostics::new();
     }
     let detail = "A saved plan is carried out as it is: options that change what is planned belong to the plan command, \

@@ -1,0 +1,78 @@
+//! Values of variables that are given again for a saved plan, which has its own.
+
+use std::borrow::Cow;
+
+use groma_config::variables::Origin;
+use groma_config::{Module, Variable};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_engine::{Input, plan::PlannedVariable};
+use groma_lang::console;
+use groma_value::Value;
+
+use crate::commands::planfile::Given;
+
+/// The longest value that a message repeats.
+const LONGEST_SHOWN: usize = 80;
+
+/// Reports the values that a saved plan does not use because it was made with others: those of options are errors, those of the
+/// environment are warnings. Files that are read of their own accord may differ: options of the plan command come before them.
+///
+/// Ephemeral variables are left out, because plans do not keep their values.
+pub(super) fn overridden(root: &Module, planned: &[PlannedVariable], given: &Given) -> Diagnostics {
+    let mut problems = Diagnostics::new();
+    for PlannedVariable { name, value } in planned {
+        let (Some(variable), Some(input)) = (root.variables.get(name), given.get(name)) else { continue };
+        if variable.ephemeral || is_same(variable, value, &input.value) {
+            continue;
+        }
+        problems.append(problem(variable, value, input));
+    }
+    problems
+}
+
+/// Whether both values come to the same after their conversion to the type of the variable.
+fn is_same(variable: &Variable, planned: &Value, given: &Value) -> bool {
+    let accepted = |value: &Value| variable.accept(&value.unmark_deep().0).ok();
+    planned == given || accepted(given).is_some_and(|given| accepted(planned) == Some(given))
+}
+
+fn problem(variable: &Variable, planned: &Value, input: &Input) -> Option<Diagnostic> {
+    let name = &variable.name;
+    let (planned, given) = (shown(variable, planned), shown(variable, &input.value));
+    let what =
+        |source: &str| format!("The plan was made with var.{name} = {planned}, and {source} sets it to {given}.");
+    let advice = "A saved plan is applied with the values that it was made with.";
+    let refused = |source: &str, option: &str| {
+        let detail = format!(
+            "{} {advice} Leave {option} out, or make a new plan. To give a value for each run instead, declare the variable with \
+             ephemeral = true.",
+            what(source)
+        );
+        let problem = Diagnostic::error("Can't change variable when applying a saved plan", detail);
+        if variable.sensitive { problem } else { problem.at(input.span) }
+    };
+    match input.origin.as_ref()? {
+        Origin::CommandLine => Some(refused("-var", "-var")),
+        Origin::NamedFile(path) => Some(refused(&format!("-var-file={path}"), "-var-file")),
+        Origin::Environment => {
+            let detail = format!(
+                "{} {advice} The value of the environment variable is ignored.",
+                what(&format!("the environment variable TF_VAR_{name}"))
+            );
+            Some(Diagnostic::warning("Ignoring variable when applying a saved plan", detail))
+        }
+        Origin::AutoFile(_) => None,
+    }
+}
+
+/// The value in a message: never a secret, and nothing that is long.
+fn shown(variable: &Variable, value: &Value) -> Cow<'static, str> {
+    if variable.sensitive || value.has_marks() {
+        return "(sensitive value)".into();
+    }
+    let text = console::format(value);
+    match text.contains('\n') || text.chars().count() > LONGEST_SHOWN {
+        true => "another value".into(),
+        false => text.into(),
+    }
+}

@@ -1,0 +1,162 @@
+//! Values of variables that reach the program and have no effect, or cannot be read: none is dropped silently.
+
+use crate::common::Folder;
+
+const VARIABLES: &str = r#"
+variable "text" {
+  default = "from the default"
+}
+
+variable "number" {
+  type    = number
+  default = 5
+}
+
+variable "secret" {
+  default   = "hidden default"
+  sensitive = true
+}
+
+resource "terraform_data" "it" {
+  input = var.text
+}
+"#;
+
+/// A text without the line breaks that fit it to the terminal.
+fn flowing(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A folder with a plan of `options`.
+fn planned(options: &[&str]) -> Folder {
+    let folder = Folder::new();
+    folder.write("main.tf", VARIABLES);
+    folder.ok(&[&["plan", "-out=plan"], options].concat());
+    folder
+}
+
+fn is_applied(folder: &Folder) -> bool {
+    folder.path("terraform.tfstate").exists()
+}
+
+#[test]
+fn options_that_a_saved_plan_would_ignore_are_refused() {
+    let cases: [(&[&str], &[&str], &str); 4] = [
+        (&["-var=text=1"], &["-var=text=9"], "var.text = \"1\", and -var sets it to \"9\""),
+        (&[], &["-var=text=9"], "var.text = \"from the default\", and -var sets it to \"9\""),
+        (&["-var=text=1"], &["-var-file=other.tfvars"], "and -var-file=other.tfvars sets it to \"9\""),
+        (&[], &["-var=number=six"], "var.number = 5, and -var sets it to \"six\""),
+    ];
+    for (planning, applying, expected) in cases {
+        let folder = planned(planning);
+        folder.write("other.tfvars", "text = \"9\"\n");
+        let told = flowing(&folder.fails(&[&["apply"], applying, &["plan"]].concat()));
+        assert!(told.contains("Can't change variable when applying a saved plan"), "{told}");
+        assert!(told.contains(expected), "{told}");
+        assert!(!is_applied(&folder));
+    }
+}
+
+#[test]
+fn options_that_say_what_the_saved_plan_says_are_fine() {
+    let cases: [(&[&str], &[&str]); 3] = [
+        (&["-var=text=1"], &["-var=text=1"]),
+        (&["-var=number=5"], &["-var=number=5.0"]),
+        (&[], &["-var=text=from the default"]),
+    ];
+    for (planning, applying) in cases {
+        let folder = planned(planning);
+        let told = folder.ok(&[&["apply"], applying, &["plan"]].concat());
+        assert!(!told.contains("Warning"), "{told}");
+    }
+}
+
+#[test]
+fn environment_variables_that_a_saved_plan_ignores_are_warned_of() {
+    let folder = planned(&["-var=text=1"]);
+    let told =
+        flowing(&folder.also_for(env!("CARGO_BIN_EXE_groma").as_ref()).with("TF_VAR_text", "9").ok(&["apply", "plan"]));
+    assert!(told.contains("Warning: Ignoring variable when applying a saved plan"), "{told}");
+    assert!(told.contains("var.text = \"1\", and the environment variable TF_VAR_text sets it to \"9\""), "{told}");
+    assert!(folder.read("terraform.tfstate").contains("\"1\""));
+    let same = planned(&["-var=text=1"]).with("TF_VAR_text", "1").with("TF_VAR_number", "5");
+    assert!(!same.ok(&["apply", "plan"]).contains("Warning"));
+}
+
+#[test]
+fn files_that_are_read_of_their_own_accord_may_say_something_else() {
+    let folder = planned(&["-var=text=1"]);
+    folder.write("terraform.tfvars", "text = \"9\"\n");
+    assert!(!folder.ok(&["apply", "plan"]).contains("Warning"));
+}
+
+#[test]
+fn neither_value_of_a_sensitive_variable_is_shown() {
+    let folder = planned(&["-var=secret=s3cret-one"]);
+    let told = folder.fails(&["apply", "-var=secret=s3cret-two", "plan"]);
+    assert!(told.contains("(sensitive value)") && !told.contains("s3cret"), "{told}");
+}
+
+#[cfg(unix)]
+mod bytes {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use super::*;
+
+    /// What the program says, with an environment variable and arguments that are not valid UTF-8.
+    fn told(folder: &Folder, arguments: &[&str], variable: (&str, &[u8]), more: &[&[u8]]) -> (bool, String) {
+        let mut command = folder.command(arguments);
+        command.env(variable.0, OsStr::from_bytes(variable.1)).args(more.iter().map(|word| OsStr::from_bytes(word)));
+        let output = command.output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.success(), flowing(&String::from_utf8_lossy(&text)))
+    }
+
+    #[test]
+    fn values_of_the_environment_that_are_not_utf_8_are_refused() {
+        let folder = Folder::new();
+        folder.write("main.tf", VARIABLES);
+        let (_, text) = told(&folder, &["plan"], ("TF_VAR_text", b"s3cret\xff"), &[]);
+        assert!(text.contains("The value of the environment variable TF_VAR_text is not valid UTF-8"), "{text}");
+        assert!(!text.contains("s3cret"), "{text}");
+        for name in ["TF_CLI_ARGS", "TF_CLI_ARGS_plan", "TF_WORKSPACE", "TF_REATTACH_PROVIDERS"] {
+            let (is_good, text) = told(&folder, &["plan"], (name, b"\xff"), &[]);
+            assert!(!is_good && text.contains(&format!("The value of {name} is not valid UTF-8")), "{text}");
+        }
+        let (is_good, text) = told(&folder, &["plan"], ("TF_VAR_other", b"\xff"), &[]);
+        assert!(is_good, "{text}");
+    }
+
+    #[test]
+    fn a_data_directory_may_be_any_bytes() {
+        let folder = Folder::new();
+        folder.write("main.tf", VARIABLES);
+        let (is_good, text) = told(&folder, &["workspace", "new", "blue"], ("TF_DATA_DIR", b"data\xff"), &[]);
+        assert!(is_good, "{text}");
+        assert!(folder.path("").join(OsStr::from_bytes(b"data\xff")).join("environment").exists());
+        let (_, text) = told(&folder, &["workspace", "show"], ("TF_DATA_DIR", b"data\xff"), &[]);
+        assert_eq!(text, "blue");
+    }
+
+    #[test]
+    fn the_argument_that_is_not_utf_8_is_named() {
+        let folder = Folder::new();
+        folder.write("main.tf", VARIABLES);
+        let (is_good, text) = told(&folder, &["plan"], ("X", b""), &[b"-var", b"text=s3cret\xff"]);
+        assert!(!is_good && text.contains("the value of -var for the variable \"text\" is not valid UTF-8"), "{text}");
+        assert!(!text.contains("s3cret"), "{text}");
+    }
+
+    #[test]
+    fn an_answer_that_is_not_utf_8_is_no_value() {
+        use std::io::Write;
+        let folder = Folder::new();
+        folder.write("main.tf", "variable \"asked\" {}\n");
+        let mut child = folder.command(&["plan"]).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(b"a\xff\n").unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = flowing(&String::from_utf8_lossy(&output.stderr));
+        assert!(text.contains("The value for var.asked is not valid UTF-8"), "{text}");
+    }
+}
