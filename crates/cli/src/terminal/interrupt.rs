@@ -1,13 +1,15 @@
 //! Interrupts: the first asks a run to stop in good order, the second to stop at once.
 
+use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 use groma_engine::{Cancellation, Stop};
 use groma_plugin::client::give_up;
 #[cfg(unix)]
-use signal_hook::consts::SIGXFSZ;
+use signal_hook::consts::{SIGHUP, SIGXFSZ};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -25,7 +27,10 @@ pub struct Interrupts {
 
 impl Interrupts {
     /// Begins to listen; what the user is told goes to `streams`, in the name of `product`.
-    pub fn listen(streams: Streams, product: String) -> Self {
+    ///
+    /// # Errors
+    /// The operating system does not allow another thread.
+    pub fn listen(streams: Streams, product: String) -> io::Result<Self> {
         Self::listen_and(move |stop| {
             match stop {
             Stop::Now => streams.print("\nTwo interrupts received. Stopping now; what is known is saved.\n"),
@@ -37,25 +42,29 @@ impl Interrupts {
     }
 
     /// Begins to listen; the user is told nothing.
-    pub fn listen_silently() -> Self {
+    ///
+    /// # Errors
+    /// The operating system does not allow another thread.
+    pub fn listen_silently() -> io::Result<Self> {
         Self::listen_and(|_| {})
     }
 
-    fn listen_and(tell: impl Fn(Stop) + Send + 'static) -> Self {
+    fn listen_and(tell: impl Fn(Stop) + Send + 'static) -> io::Result<Self> {
         // A file that may not grow any more ends the process unless somebody listens; then writing it is an error as any other.
         #[cfg(unix)]
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         let interrupts = Self { cancellation: Cancellation::new(), waiting: Arc::default() };
         // Without signals an interrupt ends the process, and the journal keeps what was done.
-        if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) {
+        if let Ok(mut signals) = Signals::new(requests_to_stop()) {
             let own = interrupts.clone();
-            std::thread::spawn(move || {
+            let listen = move || {
                 for _ in signals.forever() {
                     own.interrupted(&tell);
                 }
-            });
+            };
+            Builder::new().name("interrupts".to_owned()).spawn(listen)?;
         }
-        interrupts
+        Ok(interrupts)
     }
 
     /// What runs hold, to be told.
@@ -86,8 +95,31 @@ impl Interrupts {
 /// Ends what waits for providers and does not hear of the interrupt by itself, such as the question what they declare. A walk that hears of
 /// it has stopped by then, with calls noted as under way rather than as failed.
 fn give_up_soon() {
-    std::thread::spawn(|| {
+    let wait = || {
         std::thread::sleep(PATIENCE);
         give_up();
-    });
+    };
+    if Builder::new().name("give up".to_owned()).spawn(wait).is_err() {
+        give_up();
+    }
+}
+
+/// The signals that ask to stop. A terminal that is closed asks, too, unless the user has the program outlive it (`nohup`).
+fn requests_to_stop() -> Vec<i32> {
+    let mut signals = vec![SIGINT, SIGTERM];
+    #[cfg(unix)]
+    if !is_ignored(SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+/// Whether the process was started with `signal` ignored, as far as the system tells.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    // The first signal has the number one.
+    ignored >> (signal - 1) & 1 == 1
 }

@@ -29,6 +29,10 @@ pub enum Tone {
     Underline,
 }
 
+/// Every sequence that a palette writes: no other one reaches a terminal.
+pub(super) const SEQUENCES: [&str; 8] =
+    ["\x1b[0m", "\x1b[1m", "\x1b[4m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m", "\x1b[90m"];
+
 /// Whether text is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Palette {
@@ -87,6 +91,17 @@ impl<T: Display> Display for Painted<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_sequence_is_listed() {
+        use Tone::{Bold, BoldCyan, BoldGreen, BoldRed, BoldYellow, Cyan, Gray, Green, Red, Underline, Yellow};
+        let tones = [Red, Green, Yellow, Cyan, Gray, Bold, BoldGreen, BoldRed, BoldYellow, BoldCyan, Underline];
+        for written in tones.map(|tone| Palette::Ansi.open(tone)).into_iter().chain([Palette::Ansi.close()]) {
+            for sequence in written.split_inclusive('m') {
+                assert!(SEQUENCES.contains(&sequence), "{sequence:?}");
+            }
+        }
+    }
 
     #[test]
     fn plain_text_has_no_escape_sequences() {

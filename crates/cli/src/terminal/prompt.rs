@@ -3,10 +3,12 @@
 use std::io::{self, BufRead};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 use std::time::Duration;
 
 use super::interrupt::Interrupts;
 use super::palette::{Palette, Tone};
+use super::safe_text::printable;
 use super::streams::Streams;
 
 /// What came of a question.
@@ -14,6 +16,8 @@ use super::streams::Streams;
 pub enum Answer {
     /// A line, without its end.
     Line(String),
+    /// A line that is not valid UTF-8.
+    NotUtf8,
     /// The input ended.
     End,
     /// The user interrupted.
@@ -31,7 +35,7 @@ pub struct Prompter {
 /// A thread that reads one line for each request, so that an interrupt need not wait for the line.
 struct Reader {
     requests: Sender<()>,
-    lines: Receiver<Option<String>>,
+    lines: Receiver<Answer>,
 }
 
 impl Prompter {
@@ -42,11 +46,11 @@ impl Prompter {
 
     /// Asks: a title, explanations, and the cursor after `Enter a value:`.
     pub fn ask(&self, title: &str, explanation: &str) -> Answer {
-        let mut text = format!("{}\n", self.palette.paint(Tone::Bold, title));
+        let mut text = format!("{}\n", self.palette.paint(Tone::Bold, printable(title)));
         if !explanation.is_empty() {
             for line in explanation.lines() {
                 text.push_str("  ");
-                text.push_str(line);
+                text.push_str(&printable(line));
                 text.push('\n');
             }
             text.push('\n');
@@ -62,14 +66,18 @@ impl Prompter {
     pub fn line(&self) -> Answer {
         let notices = self.interrupts.notices();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-        let reader = lines.get_or_insert_with(Reader::start);
+        if lines.is_none() {
+            *lines = Reader::start();
+        }
+        // Without a thread an interrupt only counts after the line.
+        let Some(reader) = &*lines else { return read_line() };
         if reader.requests.send(()).is_err() {
             return Answer::End;
         }
         loop {
             match reader.lines.recv_timeout(Duration::from_millis(20)) {
-                Ok(Some(line)) => return Answer::Line(line),
-                Ok(None) | Err(RecvTimeoutError::Disconnected) => return Answer::End,
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Disconnected) => return Answer::End,
                 Err(RecvTimeoutError::Timeout) if notices.try_recv().is_ok() => return Answer::Interrupted,
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -78,22 +86,26 @@ impl Prompter {
 }
 
 impl Reader {
-    fn start() -> Self {
+    /// Starts the thread, if the operating system allows another one.
+    fn start() -> Option<Self> {
         let (requests, wanted) = channel::<()>();
         let (found, lines) = channel();
-        std::thread::spawn(move || {
-            while wanted.recv().is_ok() {
-                let mut bytes = Vec::new();
-                let read = io::stdin().lock().read_until(b'\n', &mut bytes);
-                let line = match read {
-                    Ok(0) | Err(_) => None,
-                    Ok(_) => Some(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned()),
-                };
-                if found.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { requests, lines }
+        let read = move || {
+            while wanted.recv().is_ok() && found.send(read_line()).is_ok() {}
+        };
+        let started = Builder::new().name("input".to_owned()).spawn(read);
+        started.is_ok().then_some(Self { requests, lines })
+    }
+}
+
+/// The next line of standard input.
+fn read_line() -> Answer {
+    let mut bytes = Vec::new();
+    match io::stdin().lock().read_until(b'\n', &mut bytes) {
+        Ok(0) | Err(_) => Answer::End,
+        Ok(_) => match String::from_utf8(bytes) {
+            Ok(line) => Answer::Line(line.trim_end_matches(['\n', '\r']).to_owned()),
+            Err(_) => Answer::NotUtf8,
+        },
     }
 }

@@ -3,7 +3,9 @@
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::output::{Handle, Recorded, WriteFailure};
 use super::palette::Palette;
+use super::safe_text::SafeWriter;
 
 /// Columns of an output that is no terminal.
 pub const PIPE_COLUMNS: usize = 78;
@@ -54,6 +56,9 @@ pub trait Overlay: Send + Sync {
 }
 
 /// The streams of the process.
+///
+/// Text for people is made safe for terminals wherever it goes: logs of pipelines are read on terminals later. Documents are for
+/// programs, which get them byte for byte; only on a terminal they are made safe, too.
 #[derive(Clone)]
 pub struct Streams {
     /// What standard output is connected to.
@@ -62,7 +67,10 @@ pub struct Streams {
     pub error: Device,
     /// Whether somebody can be asked on standard input.
     pub input_is_terminal: bool,
-    stdout: Shared,
+    text: Shared,
+    documents: Shared,
+    bare: Shared,
+    failure: WriteFailure,
     overlay: Arc<Mutex<Option<Weak<dyn Overlay>>>>,
 }
 
@@ -71,18 +79,49 @@ impl Streams {
     pub fn of_process() -> Self {
         let columns = terminal_size::terminal_size().map_or(PIPE_COLUMNS, |(width, _)| usize::from(width.0));
         let device = |is_terminal: bool| if is_terminal { Device::Terminal(columns) } else { Device::Pipe };
+        let output = device(io::stdout().is_terminal());
+        let failure = WriteFailure::default();
+        let stdout = Recorded::new(io::stdout(), failure.clone());
+        let bare: Shared = Arc::new(Mutex::new(BufWriter::with_capacity(1 << 16, stdout)));
         Self {
-            output: device(io::stdout().is_terminal()),
+            output,
             error: device(io::stderr().is_terminal()),
             input_is_terminal: io::stdin().is_terminal(),
-            stdout: Arc::new(Mutex::new(BufWriter::with_capacity(1 << 16, io::stdout()))),
+            text: safe(&bare, output.palette(Colors::Allowed)),
+            documents: match output {
+                Device::Terminal(_) => safe(&bare, Palette::Plain),
+                Device::Pipe => Arc::clone(&bare),
+            },
+            bare,
+            failure,
             overlay: Arc::default(),
         }
     }
 
-    /// Standard output, buffered: whoever wants it seen flushes it.
-    pub fn stdout(&self) -> &Shared {
-        &self.stdout
+    /// From now on text has no colors.
+    pub fn forbid_colors(&mut self) {
+        self.text = safe(&self.bare, Palette::Plain);
+    }
+
+    /// Standard output for text that people read, buffered: whoever wants it seen flushes it.
+    pub fn text(&self) -> &Shared {
+        &self.text
+    }
+
+    /// Standard output for what programs read, buffered.
+    pub fn documents(&self) -> &Shared {
+        &self.documents
+    }
+
+    /// Standard output for drawing on a terminal: nothing is made safe.
+    pub fn bare(&self) -> &Shared {
+        &self.bare
+    }
+
+    /// Flushes standard output; returns the first error that writing to it had, unless its reader went away.
+    pub fn finish(&self) -> Option<io::Error> {
+        let _ = self.bare.lock().unwrap_or_else(PoisonError::into_inner).flush();
+        self.failure.take()
     }
 
     /// From now on `overlay` is lifted before anything is printed, as long as it lives.
@@ -97,10 +136,19 @@ impl Streams {
         }
     }
 
-    /// Writes `text` to standard output. A reader that went away is no error.
+    /// Writes text for people to standard output. An error is reported when the command ends.
     pub fn print(&self, text: &str) {
+        self.put(&self.text, text);
+    }
+
+    /// Writes what programs read to standard output. An error is reported when the command ends.
+    pub fn print_document(&self, document: &str) {
+        self.put(&self.documents, document);
+    }
+
+    fn put(&self, out: &Shared, text: &str) {
         self.lift_overlay();
-        let mut out = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = out.write_all(text.as_bytes());
         let _ = out.flush();
     }
@@ -108,7 +156,13 @@ impl Streams {
     /// Writes `text` to standard error, after everything that was written to standard output.
     pub fn print_error(&self, text: &str) {
         self.lift_overlay();
-        let _ = self.stdout.lock().unwrap_or_else(PoisonError::into_inner).flush();
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+        let _ = self.bare.lock().unwrap_or_else(PoisonError::into_inner).flush();
+        let palette = if self.error == Device::Pipe { Palette::Plain } else { Palette::Ansi };
+        let _ = SafeWriter::new(io::stderr().lock(), palette).write_all(text.as_bytes());
     }
+}
+
+/// A writer into `out` that makes text safe.
+fn safe(out: &Shared, palette: Palette) -> Shared {
+    Arc::new(Mutex::new(SafeWriter::new(Handle(Arc::clone(out)), palette)))
 }

@@ -13,7 +13,7 @@ use crate::terminal::printable_line;
 /// A line for each object, and an empty one after them; nothing where nothing was found.
 pub fn lines(searched: &Searched) -> String {
     let identities: Vec<String> =
-        searched.found.iter().map(|found| printable_line(&identity(&found.identity))).collect();
+        searched.found.iter().map(|found| printable_line(&identity(&found.identity)).into_owned()).collect();
     let width = identities.iter().map(|identity| identity.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (found, identity) in searched.found.iter().zip(identities) {

@@ -306,3 +306,30 @@ fn the_console_completes_remembers_and_goes_on_while_a_bracket_is_open() {
     let (code, text) = terminal.end();
     assert_eq!(code, 0, "a mistake does not end it: {text}");
 }
+
+#[test]
+fn hostile_values_do_not_steer_the_terminal() {
+    use crate::terminal_safety::{acts, configuration};
+    let folder = Folder::new();
+    folder.write("main.tf", &configuration());
+    let runs: [&[&str]; 5] = [
+        &["plan", "-var=asked=yes"],
+        &["apply", "-auto-approve", "-var=asked=yes"],
+        &["output"],
+        &["output", "-raw", "long"],
+        &["show"],
+    ];
+    for arguments in runs {
+        let (code, text) = Terminal::run(&folder, arguments).end();
+        assert_eq!(code, 0, "{text}");
+        // What is left once the program's own colors and the drawing of its live lines are gone.
+        let mut rest = text.clone();
+        for tone in ["0", "1", "4", "31", "32", "33", "36", "90"] {
+            rest = rest.replace(&format!("\x1b[{tone}m"), "");
+        }
+        rest = (0..20).fold(rest, |rest, lines| rest.replace(&format!("\x1b[{lines}A\x1b[0J"), ""));
+        let found: Vec<char> = rest.chars().filter(|character| acts(*character)).collect();
+        assert!(found.is_empty(), "{arguments:?}: {found:?} in {rest:?}");
+        assert!(rest.contains("\u{241b}[8m"), "{arguments:?}: {rest:?}");
+    }
+}

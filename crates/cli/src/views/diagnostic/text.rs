@@ -42,10 +42,10 @@ impl DiagnosticText {
     ) {
         let _ = write!(out, "\n{}\n\n", self.palette.paint(Tone::BoldYellow, "Warnings:"));
         for Consolidated { diagnostic, others } in warnings {
-            let _ = writeln!(out, "- {}", diagnostic.summary);
+            let _ = writeln!(out, "- {}", printable(&diagnostic.summary));
             if let Some((place, _)) = locate(diagnostic, sources) {
                 let more = if *others > 0 { format!(" (and {others} more)") } else { String::new() };
-                let _ = writeln!(out, "  on {} line {}{more}", place.file, place.start.line);
+                let _ = writeln!(out, "  on {} line {}{more}", printable(&place.file), place.start.line);
             }
         }
         out.push_str("\nWithout -compact-warnings, each warning is shown in full.\n");
@@ -123,8 +123,12 @@ impl DiagnosticText {
             let _ = writeln!(out, "    {rule} while calling {name}({})", printable(&parameters));
         }
         for value in sorted {
-            let _ =
-                writeln!(out, "    {rule} {} {}", self.palette.paint(Tone::Bold, &value.expression), value.statement);
+            let _ = writeln!(
+                out,
+                "    {rule} {} {}",
+                self.palette.paint(Tone::Bold, printable(&value.expression)),
+                printable(&value.statement)
+            );
         }
     }
 

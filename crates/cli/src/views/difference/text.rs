@@ -7,6 +7,7 @@ use super::compare::compare_values;
 use super::json_text::parse_document;
 use super::tree::{Change, Content, Difference};
 use super::writer::{Manner, Writer};
+use crate::terminal::printable;
 
 /// How a string reads.
 enum Reading {
@@ -142,8 +143,10 @@ fn heredoc<'t>(
     writer.push("\n");
     for (change, line) in lines {
         writer.line_start(change, indent + 1, manner);
-        writer.push(line);
-        writer.push("\n");
+        // A line of a text from Windows keeps its end.
+        let (line, end) = line.strip_suffix('\r').map_or((line, "\n"), |line| (line, "\r\n"));
+        writer.push(&printable(line));
+        writer.push(end);
     }
     writer.line_start(Change::None, indent, manner);
     writer.push("EOT");

@@ -43,7 +43,7 @@ impl LineProgress {
         let (open, close) = (self.palette.open(Tone::Bold), self.palette.close());
         let mut line = String::with_capacity(length + open.len() + close.len() + 1);
         line.push_str(open);
-        pieces.iter().for_each(|piece| line.push_str(piece));
+        pieces.iter().for_each(|piece| line.push_str(&printable(piece)));
         line.push_str(close);
         line.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
@@ -88,7 +88,12 @@ impl Hooks for LineProgress {
 
     fn provision_output(&self, address: &ResourceInstance, provisioner: &str, line: &str) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(out, "{} {line}", self.palette.paint(Tone::Bold, format!("{address} ({provisioner}):")));
+        let _ = writeln!(
+            out,
+            "{} {}",
+            self.palette.paint(Tone::Bold, format!("{address} ({provisioner}):")),
+            printable(line)
+        );
     }
 
     fn ephemeral_start(&self, address: &ResourceInstance, phase: EphemeralPhase) {
@@ -117,7 +122,7 @@ impl Hooks for LineProgress {
     }
 
     fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
-        let (cause, problem) = (words::cause(invocation), printable(&words::first_problem(problems)));
+        let (cause, problem) = (words::cause(invocation), words::first_problem(problems));
         self.line(format!("Action failed: {} ({cause}) - {problem}", invocation.action));
     }
 

@@ -15,7 +15,7 @@ use groma_value::Value;
 use super::counter::Counter;
 use super::ticker::Progress;
 use super::words;
-use crate::terminal::{Overlay, Palette, Tone, printable};
+use crate::terminal::{Overlay, Palette, Tone, printable, printable_line};
 
 /// Live lines at most; of more operations only the number is shown.
 const MOST_LINES: usize = 12;
@@ -57,7 +57,7 @@ impl LiveProgress {
         for running in scene.running.iter().take(MOST_LINES) {
             let clock = words::clock(running.since.elapsed());
             let line = format!("{}: {} [{clock} elapsed]", running.name, running.verb);
-            let line: String = line.chars().take(self.columns.saturating_sub(3)).collect();
+            let line: String = printable_line(&line).chars().take(self.columns.saturating_sub(3)).collect();
             let _ = writeln!(text, "{} {line}", self.palette.paint(Tone::Cyan, frame));
         }
         let more = scene.running.len().saturating_sub(MOST_LINES);
@@ -75,7 +75,7 @@ impl LiveProgress {
 
     fn finished(&self, line: &str) {
         let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = writeln!(scene.finished, "{}", self.palette.paint(Tone::Bold, line));
+        let _ = writeln!(scene.finished, "{}", self.palette.paint(Tone::Bold, printable(line)));
     }
 
     /// How long what `name` stands for has been under way.
@@ -157,8 +157,7 @@ impl Hooks for LiveProgress {
     }
 
     fn action_progress(&self, invocation: &Invocation, message: &str) {
-        let said = printable(message);
-        self.finished(&format!("Action {} ({}): {said}", invocation.action, words::cause(invocation)));
+        self.finished(&format!("Action {} ({}): {message}", invocation.action, words::cause(invocation)));
     }
 
     fn action_complete(&self, invocation: &Invocation) {
@@ -171,7 +170,7 @@ impl Hooks for LiveProgress {
     fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
         let name = format!("{} ({})", invocation.action, words::cause(invocation));
         self.ended(&name);
-        self.finished(&format!("Action failed: {name} - {}", printable(&words::first_problem(problems))));
+        self.finished(&format!("Action failed: {name} - {}", words::first_problem(problems)));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {

@@ -69,7 +69,7 @@ fn ephemeral_hook(address: &ResourceInstance, phase: EphemeralPhase, elapsed: Op
     };
     hook.insert("action".into(), action.into());
     if let Some(elapsed) = elapsed {
-        hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
+        hook.insert("elapsed_seconds".into(), words::rounded_seconds(elapsed).into());
     }
     Json::Object(hook)
 }
@@ -244,7 +244,7 @@ impl Hooks for MessageProgress {
         let identifier = words::identifier_of(value);
         let suffix = identifier.as_ref().map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
         identify(&mut hook, identifier);
-        hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
+        hook.insert("elapsed_seconds".into(), words::rounded_seconds(elapsed).into());
         let text = format!("{}: {} after {}{suffix}", subject.address, done(operation), words::rounded(elapsed));
         self.stream.send(Message::new("apply_complete", text).with("hook", Json::Object(hook)));
     }
@@ -252,7 +252,7 @@ impl Hooks for MessageProgress {
     fn apply_errored(&self, subject: &Subject, operation: Operation, _problems: &Diagnostics, elapsed: Duration) {
         self.running.end(&words::name(subject));
         let mut hook = hook(subject, Some(operation));
-        hook.insert("elapsed_seconds".into(), elapsed.as_secs().into());
+        hook.insert("elapsed_seconds".into(), words::rounded_seconds(elapsed).into());
         let text = format!("{}: {} after {}", subject.address, failed(operation), words::rounded(elapsed));
         self.stream.send(Message::new("apply_errored", text).with("hook", Json::Object(hook)));
     }
@@ -262,7 +262,7 @@ impl Progress for MessageProgress {
     fn tick(&self) {
         for due in self.running.due() {
             let mut hook = due.detail;
-            hook.insert("elapsed_seconds".into(), due.elapsed.as_secs().into());
+            hook.insert("elapsed_seconds".into(), words::rounded_seconds(due.elapsed).into());
             let (verb, elapsed) = (continuing(due.operation), words::rounded(due.elapsed));
             let text = format!("{}: {verb} [{elapsed} elapsed]", due.name);
             self.stream.send(Message::new("apply_progress", text).with("hook", Json::Object(hook)));

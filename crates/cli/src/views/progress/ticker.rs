@@ -23,6 +23,7 @@ const MOMENT: Duration = Duration::from_millis(100);
 pub struct Ticker {
     progress: Arc<dyn Progress>,
     done: Arc<AtomicBool>,
+    /// `None` where the operating system allows no further thread: then progress is shown at the end.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -32,14 +33,15 @@ impl Ticker {
         let done = Arc::new(AtomicBool::new(false));
         let thread = {
             let (progress, done) = (Arc::clone(&progress), Arc::clone(&done));
-            std::thread::spawn(move || {
+            let tick = move || {
                 while !done.load(Ordering::Acquire) {
                     std::thread::park_timeout(MOMENT);
                     progress.tick();
                 }
-            })
+            };
+            std::thread::Builder::new().name("progress".to_owned()).spawn(tick)
         };
-        Self { progress, done, thread: Some(thread) }
+        Self { progress, done, thread: thread.ok() }
     }
 }
 

@@ -123,9 +123,14 @@ pub(super) fn action(operation: Operation) -> &'static str {
     }
 }
 
+/// The seconds that people and programs are told: rounded, not cut off.
+pub(super) fn rounded_seconds(elapsed: Duration) -> u64 {
+    elapsed.saturating_add(Duration::from_millis(500)).as_secs()
+}
+
 /// `0s`, `1m5s`, `2h0m1s`.
 pub(super) fn rounded(elapsed: Duration) -> String {
-    let seconds = (elapsed.as_millis() + 500) / 1000;
+    let seconds = rounded_seconds(elapsed);
     if seconds == 0 {
         return "0s".to_owned();
     }
@@ -145,7 +150,7 @@ pub(super) fn clock(elapsed: Duration) -> String {
 fn shortened(identifier: &str) -> String {
     let identifier = printable_line(identifier);
     if identifier.chars().count() <= LONGEST_IDENTIFIER {
-        return identifier;
+        return identifier.into_owned();
     }
     let half = (LONGEST_IDENTIFIER - 3) / 2;
     let start: String = identifier.chars().take(half).collect();
@@ -189,6 +194,9 @@ mod tests {
     #[test]
     fn times_are_short() {
         assert_eq!(rounded(Duration::from_millis(499)), "0s");
+        assert_eq!(rounded(Duration::from_millis(500)), "1s");
+        assert_eq!(rounded_seconds(Duration::from_millis(499)), 0);
+        assert_eq!(rounded_seconds(Duration::from_millis(500)), 1);
         assert_eq!(rounded(Duration::from_secs(65)), "1m5s");
         assert_eq!(rounded(Duration::from_secs(7201)), "2h0m1s");
         assert_eq!(clock(Duration::from_secs(70)), "01m10s");

@@ -1,0 +1,221 @@
+//! Makes text safe for a terminal.
+//!
+//! Values, addresses and messages of providers may contain control characters that move the cursor, hide text or change its
+//! direction. They are replaced by visible characters: control pictures such as `␛`, or `�` where there is no picture.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use super::palette::{Palette, SEQUENCES};
+
+/// Stands for a character that has no visible form of its own.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// The text with visible control characters; line ends and tabs stay.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    safe(text, Palette::Plain)
+}
+
+/// The text as a single line: line ends and tabs become visible, too.
+pub fn printable_line(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| byte < b' ' || is_suspect(byte)) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(visible).collect())
+}
+
+/// The text with visible control characters. Line ends and tabs stay, and so do the sequences of `palette`.
+fn safe(text: &str, palette: Palette) -> Cow<'_, str> {
+    let Some(first) = next_unsafe(text, palette) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len() + 8);
+    let (mut rest, mut found) = (text, Some(first));
+    while let Some(at) = found {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let mut characters = rest.chars();
+        out.extend(characters.next().map(visible));
+        rest = characters.as_str();
+        found = next_unsafe(rest, palette);
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// The position of the first character of `text` that must not reach a terminal.
+fn next_unsafe(text: &str, palette: Palette) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if !is_suspect(*byte) {
+            at += 1;
+            continue;
+        }
+        let rest = &text[at..];
+        let kept = kept(rest, palette);
+        if kept == 0 {
+            return Some(at);
+        }
+        at += kept;
+    }
+    None
+}
+
+/// The length of what `rest` begins with, if that may stay; else zero.
+fn kept(rest: &str, palette: Palette) -> usize {
+    match rest.chars().next() {
+        Some('\u{1b}') if palette == Palette::Ansi => {
+            SEQUENCES.iter().find(|sequence| rest.starts_with(**sequence)).map_or(0, |sequence| sequence.len())
+        }
+        Some('\r') if rest.starts_with("\r\n") => 2,
+        Some(character) if visible(character) == character || matches!(character, '\n' | '\t') => character.len_utf8(),
+        _ => 0,
+    }
+}
+
+/// Whether a character that begins with `byte` may have to be replaced. Continuation bytes never are.
+fn is_suspect(byte: u8) -> bool {
+    match byte {
+        b'\n' | b'\t' => false,
+        // C1 controls begin with C2, marks of direction with D8 or E2.
+        0..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2 => true,
+        _ => false,
+    }
+}
+
+/// The visible form of a control character or a mark of direction; any other character itself.
+fn visible(character: char) -> char {
+    match character {
+        '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(REPLACEMENT),
+        '\u{7f}' => '\u{2421}',
+        '\u{80}'..='\u{9f}' => REPLACEMENT,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => REPLACEMENT,
+        _ => character,
+    }
+}
+
+/// A writer that makes all text that passes safe. The sequences of its palette pass if each is written as a whole.
+pub struct SafeWriter<W> {
+    inner: W,
+    palette: Palette,
+    /// The first bytes of a character whose other bytes have not been written yet.
+    incomplete: Vec<u8>,
+}
+
+impl<W: Write> SafeWriter<W> {
+    /// Text into `inner`, with the sequences of `palette`.
+    pub fn new(inner: W, palette: Palette) -> Self {
+        Self { inner, palette, incomplete: Vec::new() }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        for chunk in bytes.utf8_chunks() {
+            self.inner.write_all(safe(chunk.valid(), self.palette).as_bytes())?;
+            if !chunk.invalid().is_empty() {
+                let mut replacement = [0; 4];
+                self.inner.write_all(REPLACEMENT.encode_utf8(&mut replacement).as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for SafeWriter<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.incomplete.is_empty() && std::str::from_utf8(bytes).is_ok() {
+            self.put(bytes)?;
+            return Ok(bytes.len());
+        }
+        self.incomplete.extend_from_slice(bytes);
+        let pending = std::mem::take(&mut self.incomplete);
+        let (whole, tail) = pending.split_at(pending.len() - incomplete_tail(&pending));
+        self.incomplete = tail.to_vec();
+        self.put(whole)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// How many bytes at the end of `bytes` are the beginning of a character.
+fn incomplete_tail(bytes: &[u8]) -> usize {
+    let last = bytes.utf8_chunks().last();
+    last.map_or(0, |chunk| {
+        let invalid = chunk.invalid();
+        let is_begun = std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none());
+        if is_begun { invalid.len() } else { 0 }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::terminal::Tone;
+
+    /// What `writes` leave on a terminal, one write after the other.
+    fn written(palette: Palette, writes: &[&[u8]]) -> String {
+        let mut writer = SafeWriter::new(Vec::new(), palette);
+        writes.iter().for_each(|bytes| writer.write_all(bytes).unwrap());
+        String::from_utf8(writer.inner).unwrap()
+    }
+
+    /// Whether a terminal could act on the character.
+    fn acts(character: char) -> bool {
+        (character.is_control() && !matches!(character, '\n' | '\t'))
+            || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    }
+
+    #[test]
+    fn control_characters_become_visible() {
+        assert_eq!(printable("a\u{1b}[31m\n\tb\u{7f}"), "a\u{241b}[31m\n\tb\u{2421}");
+        assert_eq!(printable_line("a\r\nb\0"), "a\u{240d}\u{240a}b\u{2400}");
+        assert_eq!(printable("c\u{9b}2J \u{202e}evil\u{2066}"), "c\u{fffd}2J \u{fffd}evil\u{fffd}");
+        assert_eq!(printable("over\rwritten\r\n"), "over\u{240d}written\r\n");
+    }
+
+    #[test]
+    fn text_of_all_scripts_stays() {
+        for text in ["é─ “quoted” \u{a0}", "العربية עברית 漢字 👩\u{200d}🚀", ""] {
+            assert!(matches!(printable(text), Cow::Borrowed(same) if same == text), "{text:?}");
+            assert_eq!(printable_line(text), text);
+        }
+    }
+
+    #[test]
+    fn only_sequences_of_the_palette_pass() {
+        let red = Palette::Ansi.paint(Tone::Red, "a").to_string();
+        assert_eq!(written(Palette::Ansi, &[red.as_bytes()]), red);
+        assert_eq!(written(Palette::Plain, &[red.as_bytes()]), "\u{241b}[31ma\u{241b}[0m");
+        assert_eq!(
+            written(Palette::Ansi, &[b"\x1b[8mhidden\x1b]0;title\x07"]),
+            "\u{241b}[8mhidden\u{241b}]0;title\u{2407}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_acts_on_a_terminal_passes(
+            bytes in prop_oneof![any::<Vec<u8>>(), any::<String>().prop_map(String::into_bytes),
+                "[\\x00-\\x1f\\x7f-\\x9f\u{202a}-\u{202e}a\\[]{0,40}".prop_map(String::into_bytes)],
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let at = cut.index(bytes.len() + 1);
+            let text = written(Palette::Plain, &[&bytes[..at], &bytes[at..]]);
+            let without_line_ends = text.replace("\r\n", "\n");
+            prop_assert!(!without_line_ends.contains(acts), "{text:?}");
+            let line = String::from_utf8_lossy(&bytes).into_owned();
+            prop_assert!(!printable_line(&line).contains(char::is_control));
+        }
+
+        #[test]
+        fn a_text_in_two_writes_is_the_text_in_one(text in any::<String>(), cut in any::<prop::sample::Index>()) {
+            let text = text.replace('\r', "");
+            let at = cut.index(text.len() + 1);
+            let (first, second) = text.as_bytes().split_at(at);
+            prop_assert_eq!(written(Palette::Plain, &[first, second]), printable(&text));
+        }
+    }
+}
