@@ -5,6 +5,7 @@
 pub mod arguments;
 pub mod clock;
 mod commands;
+pub mod environment;
 pub mod log;
 pub mod settings;
 pub mod terminal;

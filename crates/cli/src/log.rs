@@ -2,18 +2,21 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use groma_address::ResourceInstance;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::Hooks;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
 use groma_engine::invocation::Invocation;
 use groma_value::Value;
+use serde_json::json;
 
 use crate::clock;
-use crate::settings::LogSettings;
+use crate::environment::Environment;
+use crate::terminal::printable_line;
 use crate::views::progress::Progress;
 
 /// How important a line is.
@@ -27,48 +30,117 @@ pub enum Level {
     Error,
 }
 
+/// The form of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// A JSON object a line: `TF_LOG=json`.
+    Json,
+}
+
+/// What to log, and where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogSettings {
+    /// The least important lines of the program itself: `TF_LOG`, else `TF_LOG_CORE`.
+    pub core: Option<Level>,
+    /// The least important lines of providers: `TF_LOG`, else `TF_LOG_PROVIDER`.
+    pub providers: Option<Level>,
+    /// The form of the lines.
+    pub format: Format,
+    /// The file to append to; standard error without one: `TF_LOG_PATH`.
+    pub path: Option<PathBuf>,
+    /// Levels that do not exist; everything is logged in their place.
+    pub invalid: Vec<String>,
+}
+
+impl LogSettings {
+    /// The log that `environment` asks for.
+    pub fn of(environment: &Environment) -> Self {
+        let mut settings = Self { path: environment.path("TF_LOG_PATH"), ..Self::default() };
+        match environment.text("TF_LOG") {
+            Some(word) => {
+                settings.core = settings.level(word);
+                settings.providers = settings.core;
+            }
+            None => {
+                settings.core = environment.text("TF_LOG_CORE").and_then(|word| settings.level(word));
+                settings.providers = environment.text("TF_LOG_PROVIDER").and_then(|word| settings.level(word));
+            }
+        }
+        settings
+    }
+
+    /// The level that `word` names.
+    fn level(&mut self, word: &str) -> Option<Level> {
+        match &*word.to_ascii_uppercase() {
+            "OFF" => None,
+            "ERROR" | "WARN" => Some(Level::Error),
+            "INFO" => Some(Level::Info),
+            "DEBUG" | "TRACE" => Some(Level::Debug),
+            "JSON" => {
+                self.format = Format::Json;
+                Some(Level::Debug)
+            }
+            invalid => {
+                self.invalid.push(invalid.to_owned());
+                Some(Level::Debug)
+            }
+        }
+    }
+}
+
 /// Where lines go.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Option<Arc<Target>>);
 
 #[derive(Debug)]
 struct Target {
-    least: Level,
+    core: Option<Level>,
+    providers: Option<Level>,
+    format: Format,
     file: Option<Mutex<File>>,
 }
 
 impl Log {
-    /// The log that the settings ask for; a file that cannot be opened leaves standard error.
-    pub fn open(settings: Option<&LogSettings>) -> Self {
-        let Some(settings) = settings else { return Self(None) };
-        let least = match &*settings.level {
-            "ERROR" | "WARN" => Level::Error,
-            "INFO" => Level::Info,
-            _ => Level::Debug,
-        };
-        let file = settings.path.as_ref().and_then(|path| OpenOptions::new().create(true).append(true).open(path).ok());
-        Self(Some(Arc::new(Target { least, file: file.map(Mutex::new) })))
+    /// The log that the settings ask for. Settings that cannot be followed are reported on standard error: the log goes there if
+    /// its file cannot be opened, and has every line if its level does not exist.
+    pub fn open(settings: &LogSettings) -> Self {
+        for word in &settings.invalid {
+            report(&format!(
+                "[WARN] Invalid log level: {word:?}. Defaulting to level: TRACE. Valid levels are: [TRACE DEBUG INFO WARN ERROR OFF JSON]"
+            ));
+        }
+        if settings.core.is_none() && settings.providers.is_none() {
+            return Self(None);
+        }
+        let file = settings.path.as_ref().and_then(|path| {
+            let opened = OpenOptions::new().create(true).append(true).open(path);
+            let opened = opened.inspect_err(|error| {
+                report(&format!("Error opening log file: open {}: {}", path.display(), io_reason(error)));
+            });
+            opened.ok().map(Mutex::new)
+        });
+        let LogSettings { core, providers, format, .. } = *settings;
+        Self(Some(Arc::new(Target { core, providers, format, file })))
     }
 
-    /// The least important lines that it takes; `None` when it takes none.
-    pub fn least(&self) -> Option<Level> {
-        self.0.as_ref().map(|target| target.least)
+    /// The least important lines of providers that it takes; `None` when it takes none.
+    pub fn least_of_providers(&self) -> Option<Level> {
+        self.0.as_ref().and_then(|target| target.providers)
     }
 
-    /// Writes a line.
+    /// Writes a line of the program itself.
     pub fn write(&self, level: Level, text: impl FnOnce() -> String) {
-        let Some(target) = self.0.as_ref().filter(|target| level >= target.least) else { return };
-        let word = match level {
-            Level::Debug => "DEBUG",
-            Level::Info => "INFO",
-            Level::Error => "ERROR",
-        };
-        let line = format!("{} [{word}] {}\n", clock::now_in_microseconds(), text());
-        // A log that cannot be written must not stop what it tells of.
-        let _ = match &target.file {
-            Some(file) => file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes()),
-            None => std::io::stderr().lock().write_all(line.as_bytes()),
-        };
+        let target = self.0.as_ref().filter(|target| target.core.is_some_and(|least| level >= least));
+        target.inspect(|target| target.write(level, &text()));
+    }
+
+    /// Writes a line of a provider.
+    pub fn write_of_provider(&self, level: Level, text: impl FnOnce() -> String) {
+        let target = self.0.as_ref().filter(|target| target.providers.is_some_and(|least| level >= least));
+        target.inspect(|target| target.write(level, &text()));
     }
 
     /// `progress`, told to the log too.
@@ -78,6 +150,34 @@ impl Log {
         }
         Arc::new(Logged { log: self.clone(), progress })
     }
+}
+
+impl Target {
+    fn write(&self, level: Level, text: &str) {
+        let word = match level {
+            Level::Debug => "DEBUG",
+            Level::Info => "INFO",
+            Level::Error => "ERROR",
+        };
+        let now = clock::now_in_microseconds();
+        let line = match self.format {
+            Format::Text => format!("{now} [{word}] {}\n", printable_line(text)),
+            Format::Json => {
+                let level = word.to_ascii_lowercase();
+                format!("{}\n", json!({ "@level": level, "@message": text, "@timestamp": now }))
+            }
+        };
+        // A log that cannot be written must not stop the run that it describes.
+        let _ = match &self.file {
+            Some(file) => file.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes()),
+            None => std::io::stderr().lock().write_all(line.as_bytes()),
+        };
+    }
+}
+
+/// Writes a line about the log itself to standard error.
+fn report(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{}", printable_line(text));
 }
 
 struct Logged {
@@ -193,5 +293,25 @@ impl Hooks for Logged {
             format!("{}: {operation:?} failed after {elapsed:?}: {}", subject.address, summaries())
         });
         self.progress.apply_errored(subject, operation, problems, elapsed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(pairs: &[(&str, &str)]) -> LogSettings {
+        LogSettings::of(&pairs.iter().copied().collect())
+    }
+
+    #[test]
+    fn levels_of_the_program_and_of_providers() {
+        let all = of(&[("TF_LOG", "info"), ("TF_LOG_CORE", "error"), ("TF_LOG_PROVIDER", "debug")]);
+        assert_eq!((all.core, all.providers), (Some(Level::Info), Some(Level::Info)));
+        let apart = of(&[("TF_LOG_CORE", "error"), ("TF_LOG_PROVIDER", "trace")]);
+        assert_eq!((apart.core, apart.providers), (Some(Level::Error), Some(Level::Debug)));
+        assert_eq!(of(&[("TF_LOG", "off"), ("TF_LOG_CORE", "info")]), LogSettings::default());
+        assert_eq!(of(&[("TF_LOG", "json")]).format, Format::Json);
+        assert_eq!(of(&[("TF_LOG", "bogus")]).invalid, ["BOGUS"]);
     }
 }

@@ -1,9 +1,12 @@
 //! Settings: what the environment and the flags say, put together.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 pub use groma_provider::TERRAFORM_VERSION;
 
+use crate::environment::Environment;
+use crate::log::LogSettings;
 use crate::terminal::Colors;
 use crate::views::plan::Reader;
 
@@ -28,10 +31,10 @@ pub struct Settings {
     pub questions: Questions,
     /// Whether colours may be used: `NO_COLOR`.
     pub colors: Colors,
-    /// Values of variables: `TF_VAR_name`.
-    pub variables: Vec<(String, String)>,
-    /// Where a log is wanted.
-    pub log: Option<LogSettings>,
+    /// Values of input variables by name: `TF_VAR_name`.
+    pub variables: Vec<(String, OsString)>,
+    /// The log that is wanted: `TF_LOG` and its relatives.
+    pub log: LogSettings,
     /// What `~` stands for.
     pub home: Option<PathBuf>,
     /// The registry of provider sources that name none: `GROMA_REGISTRY`.
@@ -40,8 +43,8 @@ pub struct Settings {
     pub reattach: Option<String>,
     /// Whether plugin processes are talked to in the clear: `TF_DISABLE_PLUGIN_TLS`.
     pub plugins_in_the_clear: bool,
-    /// All of it: tokens, proxies and paths are looked up where they are needed.
-    pub environment: Vec<(String, String)>,
+    /// All environment variables: tokens, proxies and paths are looked up where they are needed.
+    pub environment: Environment,
 }
 
 /// Whether questions may be asked.
@@ -53,29 +56,11 @@ pub enum Questions {
     Forbidden,
 }
 
-/// What to log, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogSettings {
-    /// `TRACE`, `DEBUG`, `INFO`, `WARN` or `ERROR`.
-    pub level: String,
-    /// The file to append to; standard error without one: `TF_LOG_PATH`.
-    pub path: Option<PathBuf>,
-}
-
 impl Settings {
-    /// Reads the environment, handed in as pairs; `chosen_workspace` reads the file that says which workspace was selected.
-    pub fn of(
-        environment: &[(String, String)],
-        chosen_workspace: impl FnOnce(&std::path::Path) -> Option<String>,
-    ) -> Self {
-        let get = |name: &str| {
-            environment
-                .iter()
-                .find(|(key, _)| key == name)
-                .map(|(_, value)| value.as_str())
-                .filter(|value| !value.is_empty())
-        };
-        let data_directory = PathBuf::from(get("TF_DATA_DIR").unwrap_or(".terraform"));
+    /// Reads `environment`; `chosen_workspace` reads the file that records the selected workspace.
+    pub fn of(environment: &Environment, chosen_workspace: impl FnOnce(&Path) -> Option<String>) -> Self {
+        let get = |name: &str| environment.text(name);
+        let data_directory = environment.path("TF_DATA_DIR").unwrap_or_else(|| PathBuf::from(".terraform"));
         let workspace = match get("TF_WORKSPACE") {
             Some(name) => name.to_owned(),
             None => {
@@ -84,36 +69,31 @@ impl Settings {
         };
         let forbids_input =
             get("TF_INPUT").is_some_and(|text| matches!(text, "0" | "f" | "F" | "false" | "FALSE" | "False"));
-        let log = get("TF_LOG").filter(|level| !level.eq_ignore_ascii_case("off"));
-        let variables = environment
-            .iter()
-            .filter_map(|(key, value)| Some((key.strip_prefix("TF_VAR_")?.to_owned(), value.clone())));
         Self {
             workspace,
             workspace_is_overridden: get("TF_WORKSPACE").is_some(),
             reader: if get("TF_IN_AUTOMATION").is_some() { Reader::Automation } else { Reader::Person },
             questions: if forbids_input { Questions::Forbidden } else { Questions::Allowed },
             colors: if get("NO_COLOR").is_some() { Colors::Forbidden } else { Colors::Allowed },
-            variables: variables.collect(),
-            log: log.map(|level| LogSettings {
-                level: level.to_ascii_uppercase(),
-                path: get("TF_LOG_PATH").map(PathBuf::from),
-            }),
-            home: get("HOME").or_else(|| get("USERPROFILE")).map(PathBuf::from),
+            variables: environment.input_variables().collect(),
+            log: LogSettings::of(environment),
+            home: environment.path("HOME").or_else(|| environment.path("USERPROFILE")),
             registry: get("GROMA_REGISTRY").map(str::to_owned),
             reattach: get("TF_REATTACH_PROVIDERS").map(str::to_owned),
             plugins_in_the_clear: get("TF_DISABLE_PLUGIN_TLS").is_some(),
-            environment: environment.to_vec(),
+            environment: environment.clone(),
             data_directory,
         }
     }
-}
 
-impl Settings {
-    /// A variable of the environment; an empty one says nothing.
+    /// The value of an environment variable that holds text; `None` when it is missing or empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        let found = self.environment.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
+        self.environment.text(name)
+    }
+
+    /// The value of an environment variable that holds a path; `None` when it is missing or empty.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.environment.path(name)
     }
 }
 
@@ -122,8 +102,7 @@ mod tests {
     use super::*;
 
     fn of(pairs: &[(&str, &str)]) -> Settings {
-        let pairs: Vec<_> = pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        Settings::of(&pairs, |_| Some("chosen".to_owned()))
+        Settings::of(&pairs.iter().copied().collect(), |_| Some("chosen".to_owned()))
     }
 
     #[test]
@@ -135,7 +114,7 @@ mod tests {
             ("NO_COLOR", "1"),
             ("TF_DATA_DIR", "d"),
         ]);
-        assert_eq!(settings.variables, [("a".to_owned(), "1".to_owned())]);
+        assert_eq!(settings.variables, [("a".to_owned(), OsString::from("1"))]);
         assert_eq!(settings.questions, Questions::Forbidden);
         assert_eq!(settings.reader, Reader::Automation);
         assert_eq!(settings.colors, Colors::Forbidden);
@@ -148,6 +127,6 @@ mod tests {
         let settings = of(&[("TF_IN_AUTOMATION", ""), ("TF_WORKSPACE", "w"), ("TF_LOG", "")]);
         assert_eq!(settings.reader, Reader::Person);
         assert_eq!(settings.workspace, "w");
-        assert_eq!(settings.log, None);
+        assert_eq!(settings.log, LogSettings::default());
     }
 }

@@ -98,7 +98,7 @@ fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before,
                 let problem = "-chdir is given twice, but a command runs in one directory. Leave one of them out.";
                 return Err(UsageError::bare(problem));
             }
-            Some(("chdir", path)) if !path.is_empty() => before.directory = Some(PathBuf::from(path)),
+            Some(("chdir", path)) if !path.is_empty() => before.directory = Some(PathBuf::from(after_equals(&option))),
             Some(("chdir", _)) | None if bare.starts_with("chdir") => {
                 return Err(UsageError::bare(
                     "Invalid -chdir option: put an equals sign and the directory right after it, as in \
@@ -111,6 +111,20 @@ fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before,
         }
     }
     Ok(before)
+}
+
+/// The value of an option: what follows its equals sign, byte for byte.
+#[cfg(unix)]
+fn after_equals(option: &OsStr) -> OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let value = option.as_bytes().iter().skip_while(|byte| **byte != b'=').skip(1);
+    OsString::from_vec(value.copied().collect())
+}
+
+/// The value of an option: what follows its equals sign.
+#[cfg(not(unix))]
+fn after_equals(option: &OsStr) -> OsString {
+    option.to_string_lossy().split_once('=').map(|(_, value)| value.into()).unwrap_or_default()
 }
 
 /// That there is no such option before a command.
@@ -318,6 +332,15 @@ mod tests {
     fn a_typing_mistake_gets_a_suggestion() {
         let problem = invocation(vec!["aply".into()], &command("groma"), &|_| None).unwrap_err();
         assert!(problem.to_string().contains("Did you mean \"apply\"?"), "{problem}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn chdir_takes_any_bytes() {
+        use std::os::unix::ffi::OsStringExt;
+        let arguments = vec![OsString::from_vec(b"-chdir=a\xff=".to_vec()), "plan".into()];
+        let invocation = invocation(arguments, &command("groma"), &|_| None).unwrap();
+        assert_eq!(invocation.directory, Some(PathBuf::from(OsString::from_vec(b"a\xff=".to_vec()))));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Parsing, and the words for what the parser refuses.
 
+use std::any::TypeId;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, FromArgMatches};
+use clap::{Arg, Command, FromArgMatches};
 use groma_diagnostics::Diagnostic;
 
 use super::argv::{Environment, invocation};
@@ -16,7 +18,7 @@ pub enum Parsed {
     /// To run a command.
     Run {
         /// `-chdir`.
-        directory: Option<std::path::PathBuf>,
+        directory: Option<PathBuf>,
         /// The command.
         arguments: Box<Arguments>,
     },
@@ -101,13 +103,40 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
             let known = text(ContextKind::SuggestedSubcommand).map(|known| format!(" Did you mean {known:?}?"));
             ("Unknown command", format!("There is no command {name:?} here.{}", known.unwrap_or_default()))
         }
-        ErrorKind::InvalidUtf8 => (FLAGS, "an argument is not valid UTF-8".to_owned()),
+        ErrorKind::InvalidUtf8 => (FLAGS, not_utf_8(words, parser)),
         _ => (FLAGS, problem.to_string()),
     };
     let names = command_path(words, parser).into_iter().map(Command::get_name);
     let path = std::iter::once(program).chain(names).collect::<Vec<_>>().join(" ");
     let detail = format!("{what}\n\nThe options of this command are shown by:\n  {path} -help");
     UsageError::Diagnostic(Box::new(Diagnostic::error(summary, detail)))
+}
+
+/// Names the first argument that is not valid UTF-8 and has to be. Its value is not repeated: it may be a secret.
+fn not_utf_8(words: &[OsString], parser: &Command) -> String {
+    let flags: Vec<&Arg> = command_path(words, parser).last().copied().unwrap_or(parser).get_arguments().collect();
+    let is_text = |argument: &Arg| {
+        let kind = argument.get_value_parser().type_id();
+        kind != TypeId::of::<PathBuf>() && kind != TypeId::of::<OsString>()
+    };
+    let takes_text =
+        |name: &str| flags.iter().find(|flag| flag.get_long() == Some(name)).is_none_or(|flag| is_text(flag));
+    for word in words.iter().filter(|word| word.to_str().is_none()) {
+        let text = word.to_string_lossy();
+        let Some((name, value)) = text.strip_prefix("--").map(|flag| flag.split_once('=').unwrap_or((flag, ""))) else {
+            return format!("the argument {text:?} is not valid UTF-8");
+        };
+        if !takes_text(name) {
+            continue;
+        }
+        return match (name, value.split_once('=')) {
+            ("var", Some((variable, _))) => {
+                format!("the value of -var for the variable {variable:?} is not valid UTF-8")
+            }
+            _ => format!("the value of the flag -{name} is not valid UTF-8"),
+        };
+    }
+    "an argument is not valid UTF-8".to_owned()
 }
 
 const FLAGS: &str = "Failed to parse command-line flags";
@@ -194,6 +223,20 @@ mod tests {
         let unknown = message(&["state", "lst"]);
         assert!(unknown.contains("no command \"lst\" here. Did you mean \"list\"?"), "{unknown}");
         assert!(unknown.contains("groma state -help"), "{unknown}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn arguments_that_are_not_utf_8_are_named() {
+        use std::os::unix::ffi::OsStringExt;
+        let message = |words: &[&[u8]]| {
+            let words = words.iter().map(|word| OsString::from_vec(word.to_vec())).collect();
+            parse("groma", words, &|_| None).unwrap_err().to_string()
+        };
+        let told = message(&[b"plan", b"-out=\xff", b"-var", b"ok=1", b"-var", b"secret=\xff"]);
+        assert!(told.contains("the value of -var for the variable \"secret\" is not valid UTF-8"), "{told}");
+        assert!(message(&[b"plan", b"-target=a.\xff"]).contains("the value of the flag -target is not valid UTF-8"));
+        assert!(message(&[b"taint", b"a.b\xff"]).contains("the argument \"a.b\u{fffd}\" is not valid UTF-8"));
     }
 
     #[test]

@@ -23,11 +23,11 @@ pub(super) enum Approval {
 /// There is no answer: the input ended, or the user interrupted.
 pub(super) fn ask(context: &mut Context, plan: &Plan) -> Result<Approval, Diagnostics> {
     let (title, text) = question(context, plan);
-    let prompter = context.prompter();
+    let prompter = context.prompter()?;
     context.streams.print("\n");
     match prompter.ask(&title, &text) {
         Answer::Line(line) if line == "yes" => Ok(Approval::Given),
-        Answer::Line(_) => {
+        Answer::Line(_) | Answer::NotUtf8 => {
             let what = if plan.mode == Mode::Destroy { "Destroy" } else { "Apply" };
             context.streams.print(&format!("{what} cancelled.\n"));
             Ok(Approval::Refused)

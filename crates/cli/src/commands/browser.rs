@@ -8,13 +8,13 @@ use crate::settings::Settings;
 
 /// Opens `page` in the user's browser; returns whether something was started that does so.
 pub(super) fn open(settings: &Settings, page: &Url) -> bool {
-    let chosen = settings.variable("BROWSER").map(str::to_owned);
+    let chosen = settings.path("BROWSER");
     let usual = match std::env::consts::OS {
         "macos" => "open",
         "windows" => "explorer",
         _ => "xdg-open",
     };
-    let program = chosen.unwrap_or_else(|| usual.to_owned());
+    let program = chosen.unwrap_or_else(|| usual.into());
     let mut command = Command::new(program);
     command.arg(page.as_str()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().is_ok()

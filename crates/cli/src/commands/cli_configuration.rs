@@ -14,11 +14,11 @@ pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliCo
         file: main_file(settings, directory),
         folder: configuration_folder(settings),
         home: settings.home.clone(),
-        environment: settings.environment.clone(),
+        environment: settings.environment.texts(),
     };
     let (mut found, problems) = read(&places, &|| default_registry(settings));
-    if let Some(cache) = settings.variable("TF_PLUGIN_CACHE_DIR") {
-        found.plugin_cache = Some(PathBuf::from(cache));
+    if let Some(cache) = settings.path("TF_PLUGIN_CACHE_DIR") {
+        found.plugin_cache = Some(cache);
     }
     if settings
         .variable("TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE")
@@ -31,7 +31,7 @@ pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliCo
 
 /// The file that the environment names, else the one in the home folder if it is there.
 fn main_file(settings: &Settings, directory: &Path) -> Option<PathBuf> {
-    if let Some(named) = settings.variable("TF_CLI_CONFIG_FILE") {
+    if let Some(named) = settings.path("TF_CLI_CONFIG_FILE") {
         return Some(directory.join(named));
     }
     let home = settings.home.as_ref()?;

@@ -5,13 +5,13 @@ use std::sync::{Arc, Mutex};
 
 use groma_config::Configuration;
 use groma_config::variables::VariableOption;
-use groma_diagnostics::{Diagnostics, Sources};
+use groma_diagnostics::{Diagnostic, Diagnostics, Sources, capitalized, io_reason};
 use groma_install::settings::CliConfiguration;
 
 use super::cli_configuration::cli_configuration;
 use super::deprecated_use::Untold;
 use super::json_into::{json_file, json_twice};
-use super::outcome::Outcome;
+use super::outcome::{Outcome, no_thread};
 use crate::arguments::{Deprecations, Flag, JsonMessages, Secrets, View};
 use crate::clock;
 use crate::log::{Level, Log};
@@ -72,11 +72,11 @@ pub(super) enum Telling {
 }
 
 impl Context {
-    pub fn new(program: &str, settings: Settings, original_directory: PathBuf) -> Self {
+    pub fn new(program: &str, settings: Settings, log: Log, original_directory: PathBuf) -> Self {
         let wording = Wording { command: program.to_owned(), ..Wording::default() };
         Self {
             colors: settings.colors,
-            log: Log::open(settings.log.as_ref()),
+            log,
             settings,
             cli: CliConfiguration::default(),
             streams: Streams::of_process(),
@@ -120,6 +120,7 @@ impl Context {
     pub fn view(&mut self, view: &View) {
         if view.no_color.is_some_and(Flag::is_on) {
             self.colors = Colors::Forbidden;
+            self.streams.forbid_colors();
         }
         if view.compact_warnings.is_some_and(Flag::is_on) {
             self.warnings = Warnings::Compact;
@@ -179,7 +180,7 @@ impl Context {
 
     /// From here on everything is told as JSON messages.
     pub fn speak_json(&mut self) -> Stream {
-        let stream = Stream::new(Arc::clone(self.streams.stdout()), clock::now_in_microseconds);
+        let stream = Stream::new(Arc::clone(self.streams.documents()), clock::now_in_microseconds);
         self.messages = Some(stream.clone());
         stream
     }
@@ -219,6 +220,16 @@ impl Context {
         }
     }
 
+    /// Gives the value of an expression: scripts read it.
+    pub fn answer(&self, text: &str) {
+        if let Some(listener) = self.messages.as_ref().or(self.aside.as_ref()) {
+            listener.send(Message::said(text));
+        }
+        if self.messages.is_none() {
+            self.streams.print_document(&format!("{text}\n"));
+        }
+    }
+
     /// The message stream, if that is how things are told.
     pub fn messages(&self) -> Option<&Stream> {
         self.messages.as_ref()
@@ -239,14 +250,26 @@ impl Context {
     }
 
     /// Begins to listen to interrupts.
-    pub fn interrupts(&mut self) -> Interrupts {
-        let listen = || Interrupts::listen(self.streams.clone(), self.wording.product.clone());
-        self.interrupts.get_or_insert_with(listen).clone()
+    ///
+    /// # Errors
+    /// The operating system does not allow another thread.
+    pub fn interrupts(&mut self) -> Result<Interrupts, Diagnostics> {
+        if let Some(interrupts) = &self.interrupts {
+            return Ok(interrupts.clone());
+        }
+        let interrupts = Interrupts::listen(self.streams.clone(), self.wording.product.clone());
+        let interrupts = interrupts.map_err(|error| no_thread(&error))?;
+        self.interrupts = Some(interrupts.clone());
+        Ok(interrupts)
     }
 
-    pub fn prompter(&mut self) -> Prompter {
-        let interrupts = self.interrupts();
-        Prompter::new(self.streams.clone(), self.palette(), interrupts)
+    /// Asks questions; an interrupt breaks them off.
+    ///
+    /// # Errors
+    /// As [`Context::interrupts`].
+    pub fn prompter(&mut self) -> Result<Prompter, Diagnostics> {
+        let interrupts = self.interrupts()?;
+        Ok(Prompter::new(self.streams.clone(), self.palette(), interrupts))
     }
 
     /// Shows problems: errors on standard error, warnings on standard output; or all as messages.
@@ -312,7 +335,16 @@ impl Context {
             1
         });
         self.streams.print("");
-        code
+        let Some(error) = self.streams.finish() else { return code };
+        let detail = format!(
+            "{}. The output is incomplete. What the command did otherwise is not affected.",
+            capitalized(&io_reason(&error))
+        );
+        let mut text = String::new();
+        let problem = Diagnostic::error("Failed to write to standard output", detail);
+        self.text(self.streams.error).write(&problem, &self.sources, &mut text);
+        self.streams.print_error(&text);
+        1
     }
 }
 

@@ -9,11 +9,11 @@ use groma_cloudcontrol::api::{ApiError, Fault};
 use groma_cloudcontrol::emulator::http::Server;
 use groma_cloudcontrol::emulator::{Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::Stop;
 
 use super::context::Context;
-use super::outcome::{Outcome, fail};
+use super::outcome::{Outcome, fail, no_thread};
 use crate::arguments::{Emulator, EmulatorData, EmulatorServe};
 use crate::terminal::Interrupts;
 use crate::views::json::pretty;
@@ -87,14 +87,19 @@ fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {
         )
     })?;
     let store = Arc::new(open(&arguments.data)?);
-    let interrupts = Interrupts::listen_silently();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|problem| fail("Cannot start", format!("The runtime of the server does not start: {problem}.")))?;
+    let interrupts = Interrupts::listen_silently().map_err(|error| no_thread(&error))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {
+        fail(
+            "Cannot start",
+            format!("The runtime of the server does not start: {problem}.", problem = io_reason(&problem)),
+        )
+    })?;
     runtime.block_on(async {
         let cannot = |problem: std::io::Error| {
-            fail("Cannot listen", format!("{address}: {problem}. Choose another port with -listen."))
+            fail(
+                "Cannot listen",
+                format!("{address}: {problem}. Choose another port with -listen.", problem = io_reason(&problem)),
+            )
         };
         let server = Server::bind(address, store).await.map_err(cannot)?;
         let bound = server.address().map_err(cannot)?;

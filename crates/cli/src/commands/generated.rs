@@ -5,7 +5,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use groma_engine::Mode;
 use groma_engine::plan::Generated as Block;
 
@@ -53,7 +53,10 @@ pub(super) fn write(context: &Context, path: &Path, blocks: &[Block], problems: 
 fn create(path: &Path, text: &str) -> Result<(), Diagnostics> {
     let unwritable = |problem: std::io::Error| match problem.kind() {
         ErrorKind::AlreadyExists => exists(path),
-        _ => fail("Failed to write generated file", format!("{} cannot be written: {problem}.", path.display())),
+        _ => fail(
+            "Failed to write generated file",
+            format!("{} cannot be written: {problem}.", path.display(), problem = io_reason(&problem)),
+        ),
     };
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(unwritable)?;
     file.write_all(text.as_bytes()).map_err(unwritable)

@@ -55,7 +55,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
             None => return Err(unknown_type(kind, context)),
         },
     };
-    context.streams.print(&text);
+    context.streams.print_document(&text);
     Ok(0)
 }
 

@@ -153,7 +153,7 @@ fn hooks(context: &Context) -> Arc<dyn Hooks> {
         return messages(stream);
     }
     let shown: Arc<dyn Hooks> = match context.progress {
-        Telling::Told => Arc::new(Lines { out: Arc::clone(context.streams.stdout()), palette: context.palette() }),
+        Telling::Told => Arc::new(Lines { out: Arc::clone(context.streams.text()), palette: context.palette() }),
         Telling::LeftOut => Arc::new(Silent),
     };
     match context.aside() {

@@ -1,7 +1,9 @@
 //! `init`: modules, providers, the backend.
 
+use std::path::PathBuf;
+
 use groma_config::{Configuration, TestFolder, is_for_another_version};
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use groma_install::modules::{Freshness, copy_module, shown};
 
 use super::backend::{Elsewhere, active_workspace, has_state, paths_in, unless_off};
@@ -24,6 +26,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     let teller = Teller;
     check_options(arguments)?;
     check_experiments(context, arguments)?;
+    check_plugin_folders(&arguments.plugin_dir)?;
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
@@ -88,6 +91,24 @@ fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
         ));
     }
     Ok(())
+}
+
+/// Packages are only looked for where the flag says: a folder that does not exist is a slip.
+fn check_plugin_folders(folders: &[PathBuf]) -> Result<(), Diagnostics> {
+    let problem = |folder: &PathBuf| {
+        let reason = match std::fs::metadata(folder) {
+            Ok(found) if found.is_dir() => return None,
+            Ok(_) => "it is not a folder".to_owned(),
+            Err(error) => io_reason(&error),
+        };
+        let shown = folder.display();
+        let detail = format!(
+            "The folder {shown} of the option -plugin-dir cannot be used: {reason}. Check the path; it is relative to the working directory."
+        );
+        Some(Diagnostic::error("Invalid plugin directory", detail))
+    };
+    let problems: Diagnostics = folders.iter().filter_map(problem).collect();
+    if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
 /// Flags, and the variables of the environment that say the same, of builds that experiment.

@@ -6,7 +6,7 @@ use std::path::Path;
 use groma_address::ProviderAddress;
 use groma_config::Configuration;
 use groma_config::version::Constraints;
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use groma_install::providers::{Event, Installation, LOCK_FILE, Locks, Method, Platform, Selecting, Source};
 use groma_plugin::client::SchemaCache;
 use groma_state::State;
@@ -230,7 +230,10 @@ fn finish(
         return read_only(context, notices, before, &locks);
     }
     locks.write(Path::new(".")).map_err(|error| {
-        fail("Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
+        fail(
+            "Failed to save dependency lock file",
+            format!("{LOCK_FILE} cannot be written: {error}.", error = io_reason(&error)),
+        )
     })?;
     let (product, command) = (&context.wording.product, &context.wording.command);
     notices.lock_file = Some(if before.providers.is_empty() {

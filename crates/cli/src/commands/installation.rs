@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use groma_config::version::Version;
 use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, References, TestFolder, load_with};
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places};
 
 use super::configuration::load_options;
@@ -62,7 +62,8 @@ pub(super) fn install(
     let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();
     let discovery = discovery(context)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| fail("Network not usable", format!("{error}.")))?;
+    let runtime =
+        runtime.map_err(|error| fail("Network not usable", format!("{error}.", error = io_reason(&error))))?;
     let places = Places {
         root: PathBuf::from("."),
         data_directory: options.data_directory.clone(),
@@ -75,7 +76,7 @@ pub(super) fn install(
         installer.write_manifest().map_err(|error| {
             fail(
                 "Failed to update module manifest",
-                format!("The list of installed modules cannot be written: {error}."),
+                format!("The list of installed modules cannot be written: {error}.", error = io_reason(&error)),
             )
         })?;
     }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 
 use super::outcome::fail;
 
@@ -16,7 +16,8 @@ pub(super) fn json_file(path: &Path) -> Result<File, Diagnostics> {
     owned_file(path).map_err(|problem| {
         let detail = format!(
             "The file {} of the option -json-into cannot be written: {problem}. Name one in a folder that exists.",
-            path.display()
+            path.display(),
+            problem = io_reason(&problem)
         );
         fail("Invalid argument", detail)
     })

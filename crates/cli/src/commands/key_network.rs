@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use groma_diagnostics::io_reason;
 use groma_encryption::{Network, NetworkAnswer, NetworkRequest, Trust, Way};
 use groma_install::http::{Http, Method, Route, ServerTrust, Url};
 
@@ -65,24 +66,24 @@ impl Network for KeyNetwork {
             request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         // A thread of its own: whoever needs a key may be part of a runtime already.
         let asked = std::thread::scope(|threads| {
-            threads
-                .spawn(|| {
-                    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                    let runtime = runtime.map_err(|problem| problem.to_string())?;
-                    let answer = client.send(method, &url, &headers, request.body.clone(), LIMIT);
-                    // The clock belongs to the runtime.
-                    let answer = async {
-                        let Some(patience) = way.patience else { return Ok(answer.await) };
-                        tokio::time::timeout(patience, answer).await
-                    };
-                    match runtime.block_on(answer) {
-                        Ok(answer) => answer.map_err(|problem| problem.to_string()),
-                        Err(_) => Err(format!("{} has not answered in time", url.host_str().unwrap_or_default())),
-                    }
-                })
-                .join()
+            let started = std::thread::Builder::new().name("key request".to_owned()).spawn_scoped(threads, || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                let runtime = runtime.map_err(|problem| io_reason(&problem))?;
+                let answer = client.send(method, &url, &headers, request.body.clone(), LIMIT);
+                // The clock belongs to the runtime.
+                let answer = async {
+                    let Some(patience) = way.patience else { return Ok(answer.await) };
+                    tokio::time::timeout(patience, answer).await
+                };
+                match runtime.block_on(answer) {
+                    Ok(answer) => answer.map_err(|problem| problem.to_string()),
+                    Err(_) => Err(format!("{} has not answered in time", url.host_str().unwrap_or_default())),
+                }
+            });
+            let thread = started.map_err(|error| format!("no thread can be started: {}", io_reason(&error)))?;
+            thread.join().unwrap_or_else(|_| Err("the request was broken off".to_owned()))
         });
-        let answer = asked.unwrap_or_else(|_| Err("the request was broken off".to_owned()))?;
+        let answer = asked?;
         Ok(NetworkAnswer { status: answer.status.as_u16(), body: answer.body })
     }
 

@@ -81,9 +81,9 @@ fn consent(context: &mut Context, host: &str, way: &Way, place: &TokenPlace) -> 
         "{product} will ask {host} for an API token, {how}.\n\nThe token will be kept, in plain text, {}\n",
         place.text()
     ));
-    match context.prompter().ask("Do you want to proceed?", "Only 'yes' will be accepted to confirm.") {
+    match context.prompter()?.ask("Do you want to proceed?", "Only 'yes' will be accepted to confirm.") {
         Answer::Line(line) if line == "yes" => Ok(()),
-        Answer::Line(_) | Answer::Interrupted => Err(fail("Login cancelled", "")),
+        Answer::Line(_) | Answer::NotUtf8 | Answer::Interrupted => Err(fail("Login cancelled", "")),
         Answer::End => Err(no_input()),
     }
 }
@@ -98,7 +98,7 @@ fn through_browser(
     host: &str,
     client: &OauthClient,
 ) -> Result<Token, Diagnostics> {
-    let interrupts = context.interrupts();
+    let interrupts = context.interrupts()?;
     let failed = |problem| fail("Failed to obtain an API token", format!("The login at {host} failed: {problem}."));
     let context = &*context;
     wait(async move {
@@ -129,14 +129,14 @@ fn by_hand(context: &mut Context, discovery: &Discovery, host: &str, api: &Url) 
     let is_open = context.streams.input_is_terminal && browser::open(&context.settings, &page);
     let what = if is_open { "If no browser opens, make" } else { "Make" };
     context.streams.print(&format!("\n{what} a token on this page:\n    {page}\n\n"));
-    let prompter = context.prompter();
+    let prompter = context.prompter()?;
     let answer = {
         let _hidden = Hidden::begin();
         prompter.ask(&format!("Token for {host}:"), "")
     };
     let token = match answer {
         Answer::Line(line) if !line.trim().is_empty() => Token::new(line.trim()),
-        Answer::Line(_) | Answer::Interrupted => return Err(fail("Login cancelled", "")),
+        Answer::Line(_) | Answer::NotUtf8 | Answer::Interrupted => return Err(fail("Login cancelled", "")),
         Answer::End => return Err(no_input()),
     };
     let url = api.join("account/details").map_err(|problem| fail("Token not usable", format!("{problem}.")))?;

@@ -26,7 +26,7 @@ pub(super) fn functions(context: &mut Context, arguments: &Functions) -> Outcome
         signatures.insert(name.to_owned(), signature);
     }
     let document = json!({ "format_version": "1.0", "function_signatures": signatures });
-    context.streams.print(&format!("{document}\n"));
+    context.streams.print_document(&format!("{document}\n"));
     Ok(0)
 }
 

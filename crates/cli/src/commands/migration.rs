@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use groma_config::Module;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_state::{Locking, State, StatePaths};
 
 use super::backend::{Elsewhere, Local, has_state, paths_in};
@@ -50,7 +50,10 @@ impl Migration<'_> {
     pub fn run(&self, context: &mut Context) -> Result<(), Diagnostics> {
         let names = self.from.workspaces().map_err(|problem| {
             let folder = self.from.workspace_directory();
-            fail(&format!("Failed to list the workspaces in {}", folder.display()), format!("{problem}."))
+            fail(
+                &format!("Failed to list the workspaces in {}", folder.display()),
+                format!("{problem}.", problem = io_reason(&problem)),
+            )
         })?;
         if names.len() == 1 {
             return self.copy(context, &names[0], self.consent);
@@ -163,8 +166,9 @@ fn agrees(context: &mut Context, title: &str, text: &str) -> Result<bool, Diagno
              -reconfigure.",
         ));
     }
-    match context.prompter().ask(title, text) {
+    match context.prompter()?.ask(title, text) {
         Answer::Line(line) => Ok(line == "yes"),
+        Answer::NotUtf8 => Ok(false),
         Answer::End => Err(fail(
             "Error asking for state migration action: EOF",
             "The input ended before there was an answer; nothing was changed. Use -force-copy where nobody can answer.",
@@ -194,8 +198,7 @@ fn retire(paths: &StatePaths) -> Result<(), Diagnostics> {
             &format!("Failed to move {} out of the way", file.display()),
             format!(
                 "Its state was copied to the new place, and is to become {}: {problem}. Move the file by hand, then run init -reconfigure.",
-                backup.display()
-            ),
+                backup.display(), problem = io_reason(&problem)),
         )
     })
 }

@@ -62,24 +62,24 @@ mod version;
 mod workspace;
 
 use std::ffi::OsString;
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 
 use crate::arguments::{Lazy, Metadata, Parsed, Provider, Task, UsageError, parse};
-use crate::log::Level;
+use crate::environment::Environment;
+use crate::log::{Level, Log};
 use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
+use crate::terminal::{Palette, SafeWriter};
 use context::Context;
 use outcome::Outcome;
 use variables::in_order;
 
 /// Runs what the command line asks for; returns the exit code.
 pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
-    let environment: Vec<(String, String)> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
-    let variable = |name: &str| environment.iter().find(|(key, _)| key == name).map(|(_, value)| value.clone());
+    let environment = Environment::of_process();
+    let variable = |name: &str| environment.text(name).map(str::to_owned);
     let telling = Telling::of(&arguments);
     let parsed = match parse(program, arguments, &variable) {
         Ok(parsed) => parsed,
@@ -87,22 +87,24 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     };
     let (directory, arguments) = match parsed {
         Parsed::Run { directory, arguments } => (directory, arguments),
-        Parsed::Help(text) => return tell(std::io::stdout(), text.trim_end(), 0),
-        Parsed::Group(text) => return tell(std::io::stdout(), text.trim_end(), 1),
-        Parsed::Usage(text) => return tell(std::io::stdout(), text.trim_end(), 127),
+        Parsed::Help(text) => return help(program, &environment, &text, 0),
+        Parsed::Group(text) => return help(program, &environment, &text, 1),
+        Parsed::Usage(text) => return help(program, &environment, &text, 127),
     };
-    let original = std::env::current_dir().unwrap_or_default();
-    if let Some(directory) = &directory
-        && let Err(problem) = std::env::set_current_dir(directory)
-    {
-        let text = format!(
-            "Error handling -chdir option: chdir {}: {problem}\n\nGive a folder that exists; the path is relative to where you are.",
-            directory.display()
-        );
-        return tell(std::io::stderr(), &text, 1);
+    let original = match enter(directory.as_deref()) {
+        Ok(original) => original,
+        Err(text) => return tell_error(&text, 1),
+    };
+    let problems = environment.problems();
+    if problems.has_errors() {
+        return refused(program, &environment, &problems, telling);
     }
-    let settings = Settings::of(&environment, chosen_workspace);
-    let mut context = Context::new(program, settings, original);
+    let (settings, log) = match prepare(&environment) {
+        Ok(prepared) => prepared,
+        Err(problems) => return refused(program, &environment, &problems, telling),
+    };
+    let mut context = Context::new(&command_line(program, directory.as_deref()), settings, log, original);
+    context.show_aside(&problems);
     context.read_cli_configuration();
     context.log.write(Level::Info, || format!("Groma {VERSION}, standing for Terraform {TERRAFORM_VERSION}"));
     context.given = arguments.task.variables().map(in_order).unwrap_or_default();
@@ -146,14 +148,97 @@ fn perform(task: Task, context: &mut Context) -> Outcome {
     }
 }
 
-fn chosen_workspace(file: &Path) -> Option<String> {
-    let name = std::fs::read_to_string(file).ok()?;
-    let name = name.trim();
-    (!name.is_empty()).then(|| name.to_owned())
+/// The settings of the environment, and the log that they ask for.
+///
+/// # Errors
+/// The selected workspace cannot be read.
+fn prepare(environment: &Environment) -> Result<(Settings, Log), Diagnostics> {
+    let mut problem = None;
+    let settings = Settings::of(environment, |file| {
+        chosen_workspace(file).unwrap_or_else(|error| {
+            problem = Some(unreadable_workspace(file, &error));
+            None
+        })
+    });
+    let log = Log::open(&settings.log);
+    problem.map_or(Ok((settings, log)), Err)
 }
 
-/// Writes a line, and returns `exit`. A reader that went away is no error.
-fn tell(mut out: impl Write, text: &str, exit: u8) -> u8 {
+/// The workspace that was selected; `None` if there was none.
+fn chosen_workspace(file: &Path) -> io::Result<Option<String>> {
+    let name = match std::fs::read_to_string(file) {
+        Ok(name) => name,
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let name = name.trim();
+    Ok((!name.is_empty()).then(|| name.to_owned()))
+}
+
+fn unreadable_workspace(file: &Path, error: &io::Error) -> Diagnostics {
+    let detail = format!(
+        "The file {} names the selected workspace, and it cannot be read: {}. Correct its permissions, or remove it to work in the \
+         default workspace.",
+        file.display(),
+        io_reason(error)
+    );
+    outcome::fail("Failed to read the selected workspace", detail)
+}
+
+/// Goes to the directory of `-chdir`; returns the directory in which the program was started.
+///
+/// # Errors
+/// One of the directories does not exist or cannot be entered.
+fn enter(directory: Option<&Path>) -> Result<PathBuf, String> {
+    let original = std::env::current_dir().map_err(|error| {
+        format!(
+            "Failed to determine current working directory: {}\n\nThe directory was removed or cannot be entered. Change to a \
+             directory that exists, and run the command again.",
+            io_reason(&error)
+        )
+    })?;
+    if let Some(directory) = directory {
+        std::env::set_current_dir(directory).map_err(|error| {
+            format!(
+                "Error handling -chdir option: chdir {}: {}\n\nGive a directory that exists; the path is relative to the current \
+                 working directory.",
+                directory.display(),
+                io_reason(&error)
+            )
+        })?;
+    }
+    Ok(original)
+}
+
+/// How to call the program again from where it was called: commands that are suggested must work as they are printed.
+fn command_line(program: &str, directory: Option<&Path>) -> String {
+    let Some(directory) = directory else { return program.to_owned() };
+    let directory = directory.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
+    if directory.chars().all(is_plain) {
+        return format!("{program} -chdir={directory}");
+    }
+    format!("{program} -chdir='{}'", directory.replace('\'', "'\\''"))
+}
+
+/// Prints a help text; returns the exit code.
+fn help(program: &str, environment: &Environment, text: &str, exit: u8) -> u8 {
+    let context = bare_context(program, environment);
+    context.streams.print(&format!("{}\n", text.trim_end()));
+    context.finish(Ok(exit))
+}
+
+/// A context for what is printed before a command runs.
+fn bare_context(program: &str, environment: &Environment) -> Context {
+    let settings = Settings::of(environment, |_| None);
+    Context::new(program, settings, Log::default(), PathBuf::new())
+}
+
+/// Writes a line to standard error, and returns `exit`.
+fn tell_error(text: &str, exit: u8) -> u8 {
+    let mut out = SafeWriter::new(io::stderr(), Palette::Plain);
     let _ = writeln!(out, "{text}");
     exit
 }
@@ -184,23 +269,36 @@ impl Telling {
     }
 }
 
-fn misused(program: &str, environment: &[(String, String)], problem: UsageError, telling: Telling) -> u8 {
+fn misused(program: &str, environment: &Environment, problem: UsageError, telling: Telling) -> u8 {
     match problem {
-        UsageError::Bare(text) => return tell(std::io::stderr(), &format!("{text}\n"), 1),
-        UsageError::NoCommand(text) => return tell(std::io::stderr(), &format!("{text}\n"), 127),
-        UsageError::Diagnostic(diagnostic) => {
-            let settings = Settings::of(environment, chosen_workspace);
-            let mut context = Context::new(program, settings, std::path::PathBuf::new());
-            let problems = Diagnostics::from(*diagnostic);
-            match telling {
-                Telling::Document => context.streams.print(&validate::document(&context, &problems)),
-                Telling::Messages => {
-                    context.speak_json().version(TERRAFORM_VERSION);
-                    context.show(&problems);
-                }
-                Telling::Text => context.show(&problems),
-            }
-        }
+        UsageError::Bare(text) => tell_error(&format!("{text}\n"), 1),
+        UsageError::NoCommand(text) => tell_error(&format!("{text}\n"), 127),
+        UsageError::Diagnostic(diagnostic) => refused(program, environment, &Diagnostics::from(*diagnostic), telling),
     }
-    1
+}
+
+/// Shows the problems that keep the command from running; returns the exit code.
+fn refused(program: &str, environment: &Environment, problems: &Diagnostics, telling: Telling) -> u8 {
+    let mut context = bare_context(program, environment);
+    match telling {
+        Telling::Document => context.streams.print_document(&validate::document(&context, problems)),
+        Telling::Messages => {
+            context.speak_json().version(TERRAFORM_VERSION);
+            context.show(problems);
+        }
+        Telling::Text => context.show(problems),
+    }
+    context.finish(Ok(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suggested_commands_go_to_the_same_directory() {
+        assert_eq!(command_line("groma", None), "groma");
+        assert_eq!(command_line("groma", Some(Path::new("a/b"))), "groma -chdir=a/b");
+        assert_eq!(command_line("groma", Some(Path::new("a b's"))), "groma -chdir='a b'\\''s'");
+    }
 }

@@ -25,12 +25,11 @@ pub(super) fn run(context: &mut Context, arguments: &Modules) -> Outcome {
     let manifest = ModuleManifest::read(&options.data_directory, &DiskFiles::new("."))
         .map_err(|problem| fail("Unreadable module manifest", format!("{problem}. Install the modules again.")))?;
     let called = called(&configuration.root, &manifest, &options.default_registry);
-    let text = match (arguments.json.is_some_and(Flag::is_on), called.is_empty()) {
-        (true, _) => document(&called),
-        (false, true) => "No modules found in configuration.\n".to_owned(),
-        (false, false) => tree(&called),
-    };
-    context.streams.print(&text);
+    match (arguments.json.is_some_and(Flag::is_on), called.is_empty()) {
+        (true, _) => context.streams.print_document(&document(&called)),
+        (false, true) => context.streams.print("No modules found in configuration.\n"),
+        (false, false) => context.streams.print(&tree(&called)),
+    }
     Ok(0)
 }
 

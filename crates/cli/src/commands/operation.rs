@@ -30,14 +30,14 @@ pub(super) struct Watched {
 /// The progress that suits the output.
 pub(super) fn watch(context: &Context) -> Watched {
     let counter = Arc::new(Counter::default());
-    let out = Arc::clone(context.streams.stdout());
+    let out = Arc::clone(context.streams.text());
     let palette = context.palette();
     let progress: Arc<dyn Progress> = match (context.messages(), context.progress, palette) {
         (Some(stream), ..) => Arc::new(MessageProgress::new(stream.clone(), Arc::clone(&counter))),
         (None, Telling::LeftOut, _) => Arc::new(Counting::new(Arc::clone(&counter))),
         (None, Telling::Told, Palette::Ansi) => {
-            let live =
-                Arc::new(LiveProgress::new(palette, context.streams.output.columns(), out, Arc::clone(&counter)));
+            let (bare, columns) = (Arc::clone(context.streams.bare()), context.streams.output.columns());
+            let live = Arc::new(LiveProgress::new(palette, columns, bare, Arc::clone(&counter)));
             let overlay: Weak<dyn Overlay> = Arc::downgrade(&(Arc::clone(&live) as Arc<dyn Overlay>));
             context.streams.print_above(overlay);
             live
@@ -56,7 +56,7 @@ pub(super) fn watch_lines(context: &Context) -> Arc<dyn Progress> {
     let counter = Arc::new(Counter::default());
     match context.messages() {
         Some(stream) => Arc::new(MessageProgress::new(stream.clone(), counter)),
-        None => Arc::new(LineProgress::new(context.palette(), Arc::clone(context.streams.stdout()), counter)),
+        None => Arc::new(LineProgress::new(context.palette(), Arc::clone(context.streams.text()), counter)),
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn run_with(
     // A block that cannot be carried out is told of where states are opened.
     let remote = encryption::of(&configuration.root).unwrap_or_default().remote;
     let providers = Included::unless(packages).with_encryption(remote);
-    let cancellation = context.interrupts().cancellation().clone();
+    let cancellation = context.interrupts()?.cancellation().clone();
     let parallelism = usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(DEFAULT_PARALLELISM);
     session(context, configuration, providers, Watch { hooks, cancellation, parallelism }).map(Run::new)
 }
@@ -151,7 +151,7 @@ pub(super) fn open_for_changes(
     paths: StatePaths,
     locking: &Locking,
 ) -> Result<OpenState, Diagnostics> {
-    let cancellation = context.interrupts().cancellation().clone();
+    let cancellation = context.interrupts()?.cancellation().clone();
     let keep_waiting = || cancellation.state() == groma_engine::Stop::No;
     let (store, opened) = LocalStore::open(paths, TERRAFORM_VERSION, locking, &keep_waiting)
         .map_err(|problem| Diagnostics::from(problem.diagnostic()))?;

@@ -59,7 +59,10 @@ fn tell_all(context: &Context, results: &Results, state: &State) -> Outcome {
     if state.outputs.is_empty() && results.has_text() {
         context.show(&none_found());
     }
-    results.tell(context, || list(state, context.secrecy), || format!("{}\n", pretty(&all_json(state))))?;
+    if results.has_text() {
+        context.streams.print_document(&list(state, context.secrecy));
+    }
+    results.tell_programs(context, || format!("{}\n", pretty(&all_json(state))))?;
     Ok(0)
 }
 
@@ -73,7 +76,11 @@ fn tell_one(context: &Context, results: &Results, state: &State, name: &str, man
         Manner::Raw => raw(name, output)?,
         Manner::Shown => format!("{}\n", console::format_revealed(&output.value)),
     };
-    results.tell(context, || text, || format!("{}\n", compact(&value_json(&output.value))))?;
+    // Scripts read it.
+    if results.has_text() {
+        context.streams.print_document(&text);
+    }
+    results.tell_programs(context, || format!("{}\n", compact(&value_json(&output.value))))?;
     Ok(0)
 }
 

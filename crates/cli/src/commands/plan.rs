@@ -52,7 +52,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
     }
     if plan.is_applyable() && context.messages().is_none() {
         let saved = arguments.out.as_ref().map(|path| path.display().to_string());
-        let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = context.streams.text().lock().unwrap_or_else(PoisonError::into_inner);
         let _ = context.plan_text().write_next_step(saved.as_deref(), &generated, &mut *out);
         let _ = out.flush();
     }
@@ -109,7 +109,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
 pub(super) fn show_plan(context: &Context, plan: &groma_engine::Plan) {
     context.listeners().for_each(|stream| stream.plan(plan));
     if context.messages().is_none() {
-        let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = context.streams.text().lock().unwrap_or_else(PoisonError::into_inner);
         // A reader that went away wants to see no more.
         let _ = context.plan_text().write(plan, &mut *out);
         let _ = out.flush();

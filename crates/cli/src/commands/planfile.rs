@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::backend::Local;
 use super::configuration::load_planned;
 use super::context::Context;
-use super::outcome::fail;
+use super::outcome::{fail, no_thread};
 use crate::settings::VERSION;
 
 const PLAN: &str = "plan";
@@ -157,7 +157,7 @@ impl PriorState {
         let path = path.to_owned();
         let read = move || file::read(&bytes).map_err(|problem| problem.in_file(&path).diagnostic().into());
         let started = thread::Builder::new().name("prior state".to_owned()).spawn(read);
-        started.map(Self).map_err(|problem| fail("Cannot start", format!("A thread does not start: {problem}.")))
+        started.map(Self).map_err(|error| no_thread(&error))
     }
 
     /// Waits until it is there.

@@ -104,11 +104,11 @@ impl LogSink for PluginLog {
             LogLevel::Info => Level::Info,
             LogLevel::Warn | LogLevel::Error => Level::Error,
         };
-        self.0.write(level, || format!("{provider}: {line}"));
+        self.0.write_of_provider(level, || format!("{provider}: {line}"));
     }
 
     fn least(&self) -> Option<LogLevel> {
-        self.0.least().map(|least| match least {
+        self.0.least_of_providers().map(|least| match least {
             // The log knows no finer lines, and shows all.
             Level::Debug => LogLevel::Trace,
             Level::Info => LogLevel::Info,

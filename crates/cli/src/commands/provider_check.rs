@@ -9,7 +9,7 @@ use groma_builtin::Terraform;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use groma_install::providers::{Selection, executable};
 use groma_plugin::client::{Plugin, Start};
 use groma_plugin::transport::{Launch, NoLog};
@@ -36,8 +36,9 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
         ..Options::default()
     };
     if let Some(path) = &arguments.config {
-        let text = std::fs::read_to_string(path)
-            .map_err(|problem| fail("Unreadable file", format!("{}: {problem}.", path.display())))?;
+        let text = std::fs::read_to_string(path).map_err(|problem| {
+            fail("Unreadable file", format!("{}: {problem}.", path.display(), problem = io_reason(&problem)))
+        })?;
         let provider = start().map_err(|problems| plain(&problems))?;
         let given = given_file(&*provider, &path.to_string_lossy(), &text, &context.sources)?;
         options.provider_config = given.provider_config;
@@ -152,5 +153,6 @@ impl Known {
 
 /// A folder for what providers write, gone with the check.
 fn scratch_folder() -> Result<tempfile::TempDir, Diagnostics> {
-    tempfile::tempdir().map_err(|problem| fail("No scratch folder", format!("{problem}.")))
+    tempfile::tempdir()
+        .map_err(|problem| fail("No scratch folder", format!("{problem}.", problem = io_reason(&problem))))
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use groma_address::ProviderAddress;
 use groma_config::Configuration;
 use groma_config::version::Constraints;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::http::Url;
 use groma_install::providers::{
     Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, constraints_text, learn_from_cache,
@@ -56,7 +56,10 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     wait(learn_all(context, &work, &mut locks))??;
     // The file is there afterwards, in the form that it has: also where there is nothing to lock.
     locks.write(Path::new(".")).map_err(|error| {
-        fail("Failed to save dependency lock file", format!("{LOCK_FILE} cannot be written: {error}."))
+        fail(
+            "Failed to save dependency lock file",
+            format!("{LOCK_FILE} cannot be written: {error}.", error = io_reason(&error)),
+        )
     })?;
     let product = &context.wording.product;
     if locks == before {
@@ -267,6 +270,9 @@ async fn mirror_one(
         context.say(&format!("  - Package authenticated: {authentication}\n"));
     }
     write_mirror_documents(folder, address).map_err(|error| {
-        fail("Failed to update indexes", format!("The documents of the mirror cannot be written: {error}."))
+        fail(
+            "Failed to update indexes",
+            format!("The documents of the mirror cannot be written: {error}.", error = io_reason(&error)),
+        )
     })
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use groma_address::Mode as ResourceMode;
 use groma_config::Module;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{FoundObjects, Hooks, Mode, PlanOptions, Searched};
 
 use super::backend::{Elsewhere, state_paths};
@@ -99,7 +99,11 @@ fn write(context: &Context, path: &Path, searched: &[Searched]) -> Diagnostics {
         Err(problem) if problem.kind() == ErrorKind::AlreadyExists => generated::exists(path),
         Err(problem) => fail(
             "Failed to create target generated file",
-            format!("{} cannot be written: {problem}. What was found is shown above.", path.display()),
+            format!(
+                "{} cannot be written: {problem}. What was found is shown above.",
+                path.display(),
+                problem = io_reason(&problem)
+            ),
         ),
     }
 }

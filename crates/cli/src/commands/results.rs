@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 
 use super::context::Context;
 use super::json_into::{json_file, json_twice};
@@ -62,7 +62,7 @@ impl Results {
         match self {
             Self::Text => Ok(()),
             Self::Document => {
-                context.streams.print(&document());
+                context.streams.print_document(&document());
                 Ok(())
             }
             Self::Both(file) => {
@@ -70,7 +70,10 @@ impl Results {
                 file.write_all(document().as_bytes()).map_err(|problem| {
                     fail(
                         "Failed to write JSON",
-                        format!("The file of the option -json-into cannot be written: {problem}."),
+                        format!(
+                            "The file of the option -json-into cannot be written: {problem}.",
+                            problem = io_reason(&problem)
+                        ),
                     )
                 })
             }

@@ -34,7 +34,7 @@ pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
     if !schemas.is_empty() {
         document.insert("provider_schemas".into(), serde_json::Value::Object(schemas));
     }
-    let mut out = context.streams.stdout().lock().unwrap_or_else(PoisonError::into_inner);
+    let mut out = context.streams.documents().lock().unwrap_or_else(PoisonError::into_inner);
     let _ = write_compact(&document, &mut *out).and_then(|()| out.write_all(b"\n"));
     Ok(0)
 }

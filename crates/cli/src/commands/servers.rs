@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::credentials::{Credentials, Helper, Stores, tokens_of_environment};
 use groma_install::discovery::Discovery;
 use groma_install::http::{Http, HttpOptions, Route};
@@ -54,8 +54,9 @@ pub(super) fn discovery(context: &Context) -> Result<Discovery, Diagnostics> {
 /// The tokens: those of the environment count most, then those of files, then those that a helper keeps. Only who needs a token misses a
 /// helper that is not there: public registries answer anybody.
 pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration) -> Credentials {
-    let tokens = tokens_of_environment(&settings.environment).into_iter().chain(configuration.tokens.iter().cloned());
-    let stores = Stores::new(settings.environment.iter().cloned(), settings.home.clone());
+    let environment = settings.environment.texts();
+    let tokens = tokens_of_environment(&environment).into_iter().chain(configuration.tokens.iter().cloned());
+    let stores = Stores::new(environment, settings.home.clone());
     match found_helper(settings, configuration) {
         Ok(helper) => Credentials::new(tokens, helper).with_stores(stores),
         Err(lacking) => Credentials::new(tokens, None).with_stores(stores).lacking_helper(lacking),
@@ -96,13 +97,13 @@ fn plugin_folders(settings: &Settings) -> Vec<PathBuf> {
 pub(super) fn implied_mirrors(settings: &Settings) -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::from("terraform.d/plugins")];
     folders.extend(configuration_folder(settings).map(|folder| folder.join("plugins")));
-    let data = settings.variable("XDG_DATA_HOME").map(PathBuf::from);
+    let data = settings.path("XDG_DATA_HOME");
     folders.extend(
         data.or_else(|| settings.home.as_ref().map(|home| home.join(".local/share")))
             .map(|data| data.join("terraform/plugins")),
     );
-    let shared = settings.variable("XDG_DATA_DIRS").unwrap_or("/usr/local/share:/usr/share");
-    folders.extend(shared.split(':').map(|folder| Path::new(folder).join("terraform/plugins")));
+    let shared = settings.path("XDG_DATA_DIRS").unwrap_or_else(|| PathBuf::from("/usr/local/share:/usr/share"));
+    folders.extend(std::env::split_paths(&shared).map(|folder| folder.join("terraform/plugins")));
     folders.retain(|folder| folder.is_dir());
     folders
 }
@@ -113,7 +114,11 @@ pub(super) fn implied_mirrors(settings: &Settings) -> Vec<PathBuf> {
 /// The runtime does not start.
 pub(super) fn wait<T>(work: impl Future<Output = T>) -> Result<T, Diagnostics> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime
-        .map_err(|problem| fail("Cannot start", format!("The runtime of requests does not start: {problem}.")))?;
+    let runtime = runtime.map_err(|problem| {
+        fail(
+            "Cannot start",
+            format!("The runtime of requests does not start: {problem}.", problem = io_reason(&problem)),
+        )
+    })?;
     Ok(runtime.block_on(work))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_config::Configuration;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{Cancellation, Hooks, Session};
 
 use super::context::Context;
@@ -29,10 +29,12 @@ pub(super) fn session(
     providers: Included,
     watch: Watch,
 ) -> Result<Session, Diagnostics> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|problem| fail("Cannot start", format!("The runtime of provider calls does not start: {problem}.")))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {
+        fail(
+            "Cannot start",
+            format!("The runtime of provider calls does not start: {problem}.", problem = io_reason(&problem)),
+        )
+    })?;
     Ok(Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_config::{DiskFiles, LoadOptions, Module, load_alone};
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_encryption::is_sealed;
 use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, Plan, Providers, Run, SavedPlan};
@@ -151,7 +151,11 @@ fn show_state_file(context: &Context, path: &Path, results: &Results) -> Outcome
     let bytes = std::fs::read(path).map_err(|problem| {
         fail(
             "Failed to read the given file as a state or plan file",
-            format!("{}: {problem}. Give the file of a saved plan or of a state.", path.display()),
+            format!(
+                "{}: {problem}. Give the file of a saved plan or of a state.",
+                path.display(),
+                problem = io_reason(&problem)
+            ),
         )
     })?;
     if !matches!(bytes.iter().find(|byte| !byte.is_ascii_whitespace()), None | Some(b'{')) {

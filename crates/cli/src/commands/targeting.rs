@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use groma_address::{ParseError, Target};
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 
 use super::outcome::fail;
 use crate::arguments::Planning;
@@ -41,7 +41,11 @@ fn of_files(paths: &[PathBuf], problems: &mut Diagnostics) -> Vec<Target> {
             Ok(text) => of_lines(path, &text, &mut targets, problems),
             Err(problem) => problems.append(fail(
                 "Failed to read file",
-                format!("The addresses in {} cannot be read: {problem}. Check the path.", path.display()),
+                format!(
+                    "The addresses in {} cannot be read: {problem}. Check the path.",
+                    path.display(),
+                    problem = io_reason(&problem)
+                ),
             )),
         }
     }

@@ -125,7 +125,7 @@ fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<Vari
     if context.settings.questions == Questions::Forbidden || context.messages().is_some() {
         return Ok(Vec::new());
     }
-    let prompter = context.prompter();
+    let prompter = context.prompter()?;
     let mut sorted: Vec<&Name> = absent.iter().collect();
     sorted.sort();
     let mut answers = Vec::new();
@@ -135,6 +135,10 @@ fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<Vari
         let manner = if variable.is_some_and(|variable| variable.ephemeral) { " (ephemeral)" } else { "" };
         match prompter.ask(&format!("var.{name}{manner}"), &description) {
             Answer::Line(text) => answers.push(VariableOption::Assignment(format!("{name}={text}"))),
+            Answer::NotUtf8 => {
+                let detail = format!("The value for var.{name} is not valid UTF-8. Nothing was changed.");
+                return Err(fail("Invalid value for input variable", detail));
+            }
             // What is missing is reported for all variables together.
             Answer::End => break,
             Answer::Interrupted => {

@@ -505,3 +505,13 @@ fn what_depends_on_a_module_still_does_when_an_instance_of_it_gets_another_key()
     folder.ok(&["state", "mv", "module.m[\"b\"]", "module.n"]);
     assert!(!folder.read("terraform.tfstate").contains("\"module.m.terraform_data.in\""));
 }
+
+#[test]
+fn a_backup_of_a_file_that_is_not_written_is_refused() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
+    folder.ok(&["apply", "-auto-approve"]);
+    let told = folder.fails(&["state", "mv", "-backup-out=kept", "terraform_data.a", "terraform_data.b"]);
+    assert!(told.contains("without -state-out there is none"), "{told}");
+    assert!(folder.ok(&["state", "list"]).contains("terraform_data.a"));
+}

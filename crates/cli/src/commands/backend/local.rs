@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_state::StatePaths;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,10 @@ impl Local {
         }
         let folder = self.workspace_directory().join(workspace);
         std::fs::create_dir_all(&folder).map_err(|problem| {
-            fail(&format!("Failed to make {}", folder.display()), format!("The operating system says: {problem}."))
+            fail(
+                &format!("Failed to make {}", folder.display()),
+                format!("The operating system says: {problem}.", problem = io_reason(&problem)),
+            )
         })
     }
 

@@ -24,7 +24,6 @@ use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::{Console, Flag};
 use crate::settings::Questions;
-use crate::views::json::Message;
 use completion::Words;
 use input::{Lines, Next, Source};
 
@@ -145,7 +144,7 @@ fn answer(context: &Context, asked: &Asked<'_>, mut text: String) -> bool {
     let text = is_sound.then(|| groma_lang::answer(&expression, asked.scope, &mut diagnostics)).flatten();
     context.show(&diagnostics);
     if let Some(text) = &text {
-        context.say_as(&format!("{text}\n"), || Message::said(text));
+        context.answer(text);
     }
     text.is_some()
 }

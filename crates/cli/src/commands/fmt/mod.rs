@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use groma_diagnostics::{Diagnostics, Sources};
+use groma_diagnostics::{Diagnostics, Sources, io_reason};
 use groma_hcl::try_format;
 
 use self::difference::unified;
@@ -107,7 +107,10 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
 fn standard_input(context: &Context, telling: Telling, differs: u8) -> Outcome {
     let mut old = String::new();
     if let Err(error) = io::stdin().lock().read_to_string(&mut old) {
-        return Err(fail("Failed to read standard input", format!("The text cannot be read: {error}.")));
+        return Err(fail(
+            "Failed to read standard input",
+            format!("The text cannot be read: {error}.", error = io_reason(&error)),
+        ));
     }
     let name = Path::new(STANDARD_INPUT);
     match format(&context.sources, name, old) {
@@ -137,7 +140,7 @@ fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new
         }
     }
     if telling.text {
-        context.streams.print(new);
+        context.streams.print_document(new);
         // What comes next begins on a line of its own, also where an empty text was given.
         if !new.ends_with('\n') && (!new.is_empty() || name.to_string() == STANDARD_INPUT) {
             context.streams.print("\n");
@@ -200,7 +203,10 @@ fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &m
     let mut entries = match entries {
         Ok(entries) => entries,
         Err(error) => {
-            problems.append(fail("Failed to read directory", format!("{} cannot be read: {error}.", place.display())));
+            problems.append(fail(
+                "Failed to read directory",
+                format!("{} cannot be read: {error}.", place.display(), error = io_reason(&error)),
+            ));
             return;
         }
     };
@@ -239,7 +245,9 @@ fn work(files: &[PathBuf], sources: &Arc<Sources>, store: Store) -> Vec<Done> {
         }
     };
     let mut all: Vec<(usize, Done)> = std::thread::scope(|scope| {
-        let handles: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        // With fewer threads it only takes longer.
+        let start = || std::thread::Builder::new().name("fmt".to_owned()).spawn_scoped(scope, worker);
+        let handles: Vec<_> = (1..threads).map_while(|_| start().ok()).collect();
         let mut all = worker();
         for handle in handles {
             all.extend(handle.join().unwrap_or_default());
@@ -258,7 +266,7 @@ fn file(path: &Path, sources: &Sources, store: Store) -> Done {
                 io::ErrorKind::InvalidData => " Save it in UTF-8.",
                 _ => "",
             };
-            let detail = format!("{} cannot be read: {error}.{advice}", path.display());
+            let detail = format!("{} cannot be read: {error}.{advice}", path.display(), error = io_reason(&error));
             return Done::Wrong(fail("Failed to read file", detail));
         }
     };
@@ -266,7 +274,10 @@ fn file(path: &Path, sources: &Sources, store: Store) -> Done {
     if let (Done::Differs { new, .. }, Store::Write) = (&done, store)
         && let Err(error) = rewrite(path, new)
     {
-        return Done::Wrong(fail("Failed to write file", format!("{} cannot be written: {error}.", path.display())));
+        return Done::Wrong(fail(
+            "Failed to write file",
+            format!("{} cannot be written: {error}.", path.display(), error = io_reason(&error)),
+        ));
     }
     done
 }

@@ -29,6 +29,6 @@ pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome
         }
     }
     let text = serde_json::to_string_pretty(&identities).unwrap_or_else(|_| "{}".to_owned());
-    context.streams.print(&format!("{text}\n"));
+    context.streams.print_document(&format!("{text}\n"));
     Ok(0)
 }

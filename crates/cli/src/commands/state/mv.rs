@@ -29,6 +29,13 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
         return Err(fail("Required argument missing", "Give two addresses: the one now, and the one to be."));
     };
     let (from, to) = (target(from)?, target(to)?);
+    if arguments.backup_out.is_some() && arguments.state_out.is_none() {
+        return Err(fail(
+            "Invalid argument",
+            "-backup-out names the backup of the state file that -state-out names, and without -state-out there is none. The backup of the \
+             state itself is named by -backup.",
+        ));
+    }
     let mut source = Changing::open(context, &arguments.change, "state-mv")?;
     let elsewhere = arguments.state_out.as_deref().filter(|file| !source.is_in(file));
     let mut other = match elsewhere {

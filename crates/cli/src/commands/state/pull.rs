@@ -20,6 +20,6 @@ pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     let mut state = look_at_state(context, paths)?;
     // What is printed is written here, and now.
     state.terraform_version = TERRAFORM_VERSION.to_owned();
-    context.streams.print(&format!("{}\n", String::from_utf8_lossy(&file::write(&state))));
+    context.streams.print_document(&format!("{}\n", String::from_utf8_lossy(&file::write(&state))));
     Ok(0)
 }

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_encryption::Encryption;
 use groma_state::{Saved, State, file, read_sealed};
 
@@ -45,7 +45,13 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
             // Where Terraform keeps it.
             std::fs::copy(&backup, &file).map_err(|problem| {
                 let summary = format!("Failed to write {}", file.display());
-                fail(&summary, format!("The state was pushed. The operating system says: {problem}."))
+                fail(
+                    &summary,
+                    format!(
+                        "The state was pushed. The operating system says: {problem}.",
+                        problem = io_reason(&problem)
+                    ),
+                )
             })?;
         }
     }
@@ -65,7 +71,7 @@ fn read(source: &Path, encryption: Option<&Encryption>) -> Result<State, Diagnos
             std::io::ErrorKind::NotFound => format!("open {shown}: no such file or directory"),
             _ => format!("Error reading source state \"{shown}\""),
         };
-        fail(&summary, format!("The state to push cannot be read: {problem}."))
+        fail(&summary, format!("The state to push cannot be read: {problem}.", problem = io_reason(&problem)))
     })?;
     if file::is_blank(&bytes) {
         return Err(fail(&format!("Error reading source state \"{shown}\": no state"), "The file is empty."));

@@ -59,8 +59,9 @@ fn is_approved(context: &mut Context) -> Result<bool, Diagnostics> {
     context
         .streams
         .print("\nDo you want to make these changes?\nOnly 'yes' will be accepted to continue.\n\nEnter a value: ");
-    match context.prompter().line() {
+    match context.prompter()?.line() {
         Answer::Line(line) => Ok(line == "yes"),
+        Answer::NotUtf8 => Ok(false),
         Answer::End => Err(fail(
             "Error asking for approval: EOF",
             "The input ended before there was an answer; nothing was changed. Use -auto-approve where nobody can answer.",

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_encryption::Encryption;
 use groma_state::{State, file, read_sealed};
 
@@ -48,7 +48,10 @@ pub(super) fn create(context: &Context, places: &Places, name: &str) -> Result<(
 
 fn read(path: &Path, encryption: Option<&Encryption>) -> Result<State, Diagnostics> {
     let bytes = std::fs::read(path).map_err(|problem| {
-        fail("Failed to read the state for the workspace", format!("{}: {problem}.", path.display()))
+        fail(
+            "Failed to read the state for the workspace",
+            format!("{}: {problem}.", path.display(), problem = io_reason(&problem)),
+        )
     })?;
     if file::is_blank(&bytes) {
         return Err(fail("no state", format!("{} is empty: there is nothing to begin with.", path.display())));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use groma_config::Module;
-use groma_diagnostics::Diagnostics;
+use groma_diagnostics::{Diagnostics, io_reason};
 use groma_state::StatePaths;
 
 use super::super::backend::{Elsewhere, Local, in_use, paths_in};
@@ -92,5 +92,8 @@ pub(super) fn absent(context: &Context, name: &str) -> Diagnostics {
 }
 
 pub(super) fn failed(action: &str, path: &std::path::Path, problem: &std::io::Error) -> Diagnostics {
-    fail(&format!("Failed to {action} {}", path.display()), format!("The operating system says: {problem}."))
+    fail(
+        &format!("Failed to {action} {}", path.display()),
+        format!("The operating system says: {problem}.", problem = io_reason(&problem)),
+    )
 }

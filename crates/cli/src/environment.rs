@@ -1,0 +1,119 @@
+//! Environment variables of the process.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+
+/// Prefix of the environment variables that set input variables.
+pub const VARIABLE_PREFIX: &str = "TF_VAR_";
+
+/// Environment variables that hold a path, which may consist of any bytes.
+const PATHS: [&str; 4] = ["TF_CLI_CONFIG_FILE", "TF_DATA_DIR", "TF_LOG_PATH", "TF_PLUGIN_CACHE_DIR"];
+
+/// Prefixes of the variables that this program alone reads: a value that cannot be read is an error.
+const OWN: [&str; 2] = ["TF_", "GROMA_"];
+
+/// Prefixes of the variables that services share with other programs: a value that cannot be read is a warning.
+const SHARED: [&str; 8] = ["AWS_", "AZURE_", "ARM_", "CLOUDSDK_", "GCE_", "GOOGLE_", "OCI_", "STORAGE_EMULATOR_"];
+
+/// The environment variables of the process, in the form in which the operating system holds them.
+///
+/// A value need not be valid UTF-8. [`Environment::text`] only returns values that are; [`Environment::problems`] reports the
+/// others, so that no value is ignored silently.
+#[derive(Clone, Debug, Default)]
+pub struct Environment(Vec<(String, OsString)>);
+
+impl Environment {
+    /// The environment of this process. Names that are not valid UTF-8 are left out: no variable with such a name is ever read.
+    pub fn of_process() -> Self {
+        Self(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect())
+    }
+
+    /// The value of a variable that holds text; `None` when it is missing, empty or not valid UTF-8.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.value(name)?.to_str()
+    }
+
+    /// The value of a variable that holds a path; `None` when it is missing or empty.
+    pub fn path(&self, name: &str) -> Option<PathBuf> {
+        self.value(name).map(PathBuf::from)
+    }
+
+    /// The values of input variables, by the name of the input variable: `TF_VAR_name`.
+    pub fn input_variables(&self) -> impl Iterator<Item = (String, OsString)> + '_ {
+        self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(VARIABLE_PREFIX)?.to_owned(), value.clone())))
+    }
+
+    /// All variables whose values are valid UTF-8.
+    pub fn texts(&self) -> Vec<(String, String)> {
+        let texts = self.0.iter().filter_map(|(name, value)| Some((name.clone(), value.to_str()?.to_owned())));
+        texts.collect()
+    }
+
+    /// Reports the variables that the program reads and whose values are not valid UTF-8: its own as errors, those that it
+    /// shares with other programs as warnings. Values of input variables are reported when the variable is known.
+    pub fn problems(&self) -> Diagnostics {
+        self.0.iter().filter(|(_, value)| value.to_str().is_none()).filter_map(|(name, _)| unreadable(name)).collect()
+    }
+
+    fn value(&self, name: &str) -> Option<&OsStr> {
+        let found = self.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_os_str()).filter(|value| !value.is_empty())
+    }
+}
+
+impl<N: Into<String>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+    }
+}
+
+/// The problem with the variable `name`, whose value is not valid UTF-8; `None` where that does not matter.
+fn unreadable(name: &str) -> Option<Diagnostic> {
+    const SUMMARY: &str = "Invalid environment variable";
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    if name.starts_with(VARIABLE_PREFIX) || PATHS.contains(&name) {
+        return None;
+    }
+    if begins(&OWN) {
+        let detail = format!("The value of {name} is not valid UTF-8. Correct it, or unset {name}.");
+        return Some(Diagnostic::error(SUMMARY, detail));
+    }
+    begins(&SHARED).then(|| {
+        let detail = format!("The value of {name} is not valid UTF-8, so {name} is ignored.");
+        Diagnostic::warning(SUMMARY, detail)
+    })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::ffi::OsStringExt;
+
+    use super::*;
+
+    fn environment(names: &[&str]) -> Environment {
+        names.iter().map(|name| (*name, OsString::from_vec(b"a\xff".to_vec()))).collect()
+    }
+
+    #[test]
+    fn values_that_are_not_utf_8_are_reported() {
+        let problems = environment(&["TF_WORKSPACE", "AWS_PROFILE", "EDITOR"]).problems();
+        let told: Vec<_> = problems.iter().map(|problem| (problem.is_error(), problem.detail.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (true, "The value of TF_WORKSPACE is not valid UTF-8. Correct it, or unset TF_WORKSPACE."),
+                (false, "The value of AWS_PROFILE is not valid UTF-8, so AWS_PROFILE is ignored."),
+            ]
+        );
+    }
+
+    #[test]
+    fn paths_may_be_any_bytes() {
+        let environment = environment(&["TF_DATA_DIR"]);
+        assert!(environment.problems().is_empty());
+        assert_eq!(environment.path("TF_DATA_DIR"), Some(PathBuf::from(OsString::from_vec(b"a\xff".to_vec()))));
+        assert_eq!(environment.text("TF_DATA_DIR"), None);
+    }
+}

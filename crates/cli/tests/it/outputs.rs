@@ -1,0 +1,182 @@
+//! Where output goes: full disks, closed pipes, devices in place of files.
+#![cfg(unix)]
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::common::Folder;
+
+const OUTPUT: &str = "resource \"terraform_data\" \"it\" {\n  input = \"x\"\n}\n\noutput \"o\" {\n  value = \"x\"\n}\n";
+
+fn applied() -> Folder {
+    let folder = Folder::new();
+    folder.write("main.tf", OUTPUT);
+    folder.ok(&["apply", "-auto-approve"]);
+    folder
+}
+
+/// A named pipe in the folder.
+fn pipe(folder: &Folder) -> PathBuf {
+    let path = folder.path("pipe");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path
+}
+
+fn is_pipe(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).unwrap().file_type().is_fifo()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_below_standard_output_is_an_error_of_every_command() {
+    let folder = applied();
+    let commands: [&[&str]; 17] = [
+        &["-help"],
+        &["plan", "-help"],
+        &["version"],
+        &["plan"],
+        &["plan", "-json"],
+        &["apply", "-auto-approve"],
+        &["output"],
+        &["output", "-json"],
+        &["output", "-raw", "o"],
+        &["show"],
+        &["show", "-json"],
+        &["state", "pull"],
+        &["state", "list"],
+        &["graph"],
+        &["validate", "-json"],
+        &["workspace", "list"],
+        &["metadata", "functions", "-json"],
+    ];
+    for arguments in commands {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = folder.command(arguments).stdout(full).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(told.contains("Error: Failed to write to standard output"), "{arguments:?}: {told}");
+        assert!(told.contains("No space left on device.") && !told.contains("os error"), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn a_reader_that_wants_no_more_is_no_error() {
+    let folder = applied();
+    for arguments in [&["show", "-json"][..], &["plan"], &["metadata", "functions", "-json"]] {
+        let mut child = folder.command(arguments).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_plan_goes_through_a_pipe() {
+    let folder = applied();
+    folder.write("main.tf", &OUTPUT.replace("\"x\"", "\"y\""));
+    let pipe = pipe(&folder);
+    let reader = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            File::open(pipe).unwrap().read_to_end(&mut bytes).unwrap();
+            bytes
+        })
+    };
+    folder.ok(&["plan", "-out=pipe"]);
+    std::fs::write(folder.path("plan"), reader.join().unwrap()).unwrap();
+    assert!(is_pipe(&pipe));
+    let applied = folder.ok(&["apply", "plan"]);
+    assert!(applied.contains("1 changed"), "{applied}");
+}
+
+#[test]
+fn a_state_is_not_written_into_a_pipe_and_nothing_is_made() {
+    let folder = Folder::new();
+    folder.write("main.tf", OUTPUT);
+    let pipe = pipe(&folder);
+    let told = folder.fails(&["apply", "-auto-approve", "-state-out=pipe"]);
+    assert!(told.contains("is a device or a pipe") && told.contains("Nothing was changed"), "{told}");
+    assert!(is_pipe(&pipe));
+    assert!(!folder.path("terraform.tfstate").exists());
+}
+
+#[test]
+fn suggested_commands_work_where_they_are_printed() {
+    let folder = Folder::new();
+    folder.write("sub dir/main.tf", OUTPUT);
+    let told = folder.ok(&["-chdir=sub dir", "plan", "-out=../p"]);
+    let suggested = told.lines().rev().find(|line| line.contains(" apply ")).unwrap().trim();
+    assert_eq!(suggested, "groma -chdir='sub dir' apply \"../p\"");
+    let command = suggested.replacen("groma", env!("CARGO_BIN_EXE_groma"), 1);
+    let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_removed_working_directory_is_an_error() {
+    let folder = Folder::new();
+    let gone = folder.path("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let program = env!("CARGO_BIN_EXE_groma");
+    let script = format!("rmdir \"$PWD\" && exec {program} destroy -auto-approve");
+    let output = Command::new("sh").args(["-c", &script]).current_dir(&gone).stdin(Stdio::null()).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(told.contains("Failed to determine current working directory: no such file or directory"), "{told}");
+}
+
+#[test]
+fn a_directory_in_the_place_of_a_plan_is_explained() {
+    let folder = Folder::new();
+    folder.write("sub/main.tf", OUTPUT);
+    let told = folder.fails(&["apply", "sub"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("The specified path is a directory, not a plan file"), "{told}");
+    assert!(told.contains("-chdir=sub"), "{told}");
+}
+
+#[test]
+fn a_plugin_directory_that_does_not_exist_is_refused() {
+    let folder = Folder::new();
+    folder.write("main.tf", OUTPUT);
+    for given in ["-plugin-dir=nope", "-plugin-dir=main.tf"] {
+        let told = folder.fails(&["init", given]);
+        assert!(told.contains("Error: Invalid plugin directory"), "{told}");
+    }
+}
+
+#[test]
+fn an_unreadable_selected_workspace_is_not_the_default_one() {
+    let folder = Folder::new();
+    folder.write("main.tf", OUTPUT);
+    std::fs::create_dir_all(folder.path(".terraform")).unwrap();
+    std::fs::write(folder.path(".terraform/environment"), b"\xff").unwrap();
+    let told = folder.fails(&["plan"]);
+    assert!(told.contains("Error: Failed to read the selected workspace"), "{told}");
+}
+
+#[test]
+fn a_log_that_cannot_be_had_as_asked_for_is_reported() {
+    let run = |level: &str, path: &str| {
+        let folder = Folder::new().with("TF_LOG", level).with("TF_LOG_PATH", path);
+        folder.run(&["version"])
+    };
+    let ran = run("info", "no/such/folder/log");
+    assert_eq!(ran.code, 0);
+    assert!(
+        ran.err.starts_with("Error opening log file: open no/such/folder/log: no such file or directory\n"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.err.contains("[INFO]"), "{}", ran.err);
+    let ran = run("bogus", "");
+    assert!(ran.err.starts_with("[WARN] Invalid log level: \"BOGUS\". Defaulting to level: TRACE."), "{}", ran.err);
+    let ran = run("json", "");
+    for line in ran.err.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert!(line["@message"].is_string() && line["@level"].is_string(), "{line}");
+    }
+    assert!(!ran.err.is_empty());
+}
