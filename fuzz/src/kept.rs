@@ -106,15 +106,19 @@ pub fn saved_plan(bytes: &[u8]) {
 /// What a provider has declared in an earlier run is taken, or it is not.
 pub fn schema_cache(bytes: &[u8]) {
     in_a_folder(|folder| {
-        let content = [bytes, &checksum(bytes).to_le_bytes()].concat();
+        let program = folder.join("program");
+        let _ = std::fs::write(&program, "");
+        let cache = SchemaCache::new(folder, "kept", &program);
+        let content = [bytes, &cache.binding()].concat();
+        let content = [&content[..], &checksum(&content).to_le_bytes()].concat();
         // Whatever the format's number is by now.
         for format in 1..4 {
             let _ = std::fs::write(folder.join(format!("kept.{format}")), &content);
         }
         let address = ProviderAddress::builtin_terraform();
-        let start = Start::Launch(Launch::new("none", folder.join("there-is-no-program")));
+        let start = Start::Launch(Launch::new("none", program));
         let log: Arc<dyn LogSink> = Arc::new(NoLog);
-        if let Some(plugin) = Plugin::kept(&address, &start, &log, &SchemaCache::new(folder, "kept")) {
+        if let Some(plugin) = Plugin::kept(&address, &start, &log, &cache) {
             let names = plugin.type_names();
             names.resources.iter().for_each(|name| drop(plugin.resource_schema(name)));
             names.data_sources.iter().for_each(|name| drop(plugin.data_schema(name)));

@@ -177,7 +177,7 @@ fn unreadable(path: &Path, error: &ZipError) -> StateError {
         match error {
             ZipError::Io(error) => format!(
                 "The file is damaged or could not be read: {error}. Make a new plan.",
-                error = io_reason(&error)
+                error = io_reason(error)
             ),
             _ => "The file is not a plan file, or is damaged. A plan file is made with \"plan -out=FILE\".".to_owned(),
         },

@@ -131,7 +131,7 @@ fn one_line(name: &str) -> io::Result<&str> {
 }
 
 fn naming(path: &Path, problem: &io::Error) -> io::Error {
-    io::Error::new(problem.kind(), format!("{}: {problem}", path.display(), problem = io_reason(&problem)))
+    io::Error::new(problem.kind(), format!("{}: {problem}", path.display(), problem = io_reason(problem)))
 }
 
 #[cfg(unix)]

@@ -355,5 +355,5 @@ fn matches(store: &Store, folder: &Path, hashes: &[Arc<str>]) -> bool {
 }
 
 fn cannot_write(target: &Path, error: &std::io::Error) -> String {
-    format!("cannot put the package at {}: {error}", PathBuf::from(target).display(), error = io_reason(&error))
+    format!("cannot put the package at {}: {error}", PathBuf::from(target).display(), error = io_reason(error))
 }

@@ -166,7 +166,7 @@ fn parent(target: &Path) -> io::Result<&Path> {
 fn cannot_write(folder: &Path, error: &io::Error) -> io::Error {
     io::Error::new(
         error.kind(),
-        format!("packages cannot be put into {}: {error}", folder.display(), error = io_reason(&error)),
+        format!("packages cannot be put into {}: {error}", folder.display(), error = io_reason(error)),
     )
 }
 

@@ -67,6 +67,13 @@ impl SchemaCache {
         }
     }
 
+    /// The encoded fields that bind a file of the cache to the package and its program. Behind other content they make a file that
+    /// passes for one of the cache, which is how fuzzing reaches what is read after the checks.
+    pub fn binding(&self) -> Vec<u8> {
+        let program = self.program.clone().unwrap_or_default();
+        Kept { hash: self.hash.clone(), program, ..Kept::default() }.encode_to_vec()
+    }
+
     fn path(&self) -> PathBuf {
         self.folder.join(format!("{}.{FORMAT}", self.name()))
     }

@@ -94,6 +94,6 @@ pub(super) fn absent(context: &Context, name: &str) -> Diagnostics {
 pub(super) fn failed(action: &str, path: &std::path::Path, problem: &std::io::Error) -> Diagnostics {
     fail(
         &format!("Failed to {action} {}", path.display()),
-        format!("The operating system says: {problem}.", problem = io_reason(&problem)),
+        format!("The operating system says: {problem}.", problem = io_reason(problem)),
     )
 }
