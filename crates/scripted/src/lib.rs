@@ -19,6 +19,7 @@
 //! ```
 
 mod call;
+pub mod cloud;
 mod delay;
 mod fault;
 mod good;

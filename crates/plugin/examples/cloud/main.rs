@@ -1,0 +1,12 @@
+//! The provider of the cloud that tests use, as a plugin: `cloud_object` refuses what clouds refuse. The provider's
+//! argument `store` names the directory of its objects.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use groma_scripted::cloud::{Cloud, Store};
+
+fn main() -> ExitCode {
+    let cloud = Cloud::new("cloud", Store::at("cloud-store"));
+    groma_plugin::serve("registry.terraform.io/example/cloud", Arc::new(cloud))
+}
