@@ -8,6 +8,7 @@ mod commands;
 mod common;
 mod console;
 mod deferral;
+mod destruction_order;
 mod differences;
 mod documents;
 mod early_evaluation;

@@ -13,6 +13,7 @@ mod deferred_actions;
 mod depends_on;
 mod deprecations;
 mod destroy_false;
+mod destruction_order;
 mod ephemeral;
 mod excluding;
 mod full_disk;

@@ -39,10 +39,17 @@ pub struct TestProviders {
     pub scripted: Option<Arc<Scripted>>,
     /// Makes one for each configuration, where tests tell them apart.
     pub each: Option<Box<dyn Fn() -> Scripted + Send + Sync>>,
+    /// Further providers by type; each configuration gets one of its own.
+    pub more: Vec<(&'static str, Box<MakeProvider>)>,
 }
+
+type MakeProvider = dyn Fn() -> Arc<dyn Provider> + Send + Sync;
 
 impl ProviderSource for TestProviders {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
+        if let Some((_, make)) = self.more.iter().find(|(name, _)| *name == &*address.type_name) {
+            return Ok(make());
+        }
         let one = self.each.as_ref().map(|make| Arc::new(make())).or_else(|| self.scripted.clone());
         match (&*address.type_name, one) {
             ("terraform", _) => Ok(Arc::new(Terraform::default())),
@@ -129,13 +136,23 @@ impl Project {
 
     /// The same with a scripted provider at `test/test`.
     pub fn scripted(mut self, provider: Scripted) -> Self {
-        self.providers = Arc::new(TestProviders { scripted: Some(Arc::new(provider)), each: None });
+        self.providers = Arc::new(TestProviders { scripted: Some(Arc::new(provider)), ..TestProviders::default() });
         self
     }
 
     /// The same with a scripted provider of its own for each configuration of `test/test`.
     pub fn scripted_each(mut self, make: impl Fn() -> Scripted + Send + Sync + 'static) -> Self {
-        self.providers = Arc::new(TestProviders { scripted: None, each: Some(Box::new(make)) });
+        self.providers = Arc::new(TestProviders { each: Some(Box::new(make)), ..TestProviders::default() });
+        self
+    }
+
+    /// Adds the provider `example/<name>`, a new one for each configuration.
+    pub fn providing(
+        mut self,
+        name: &'static str,
+        make: impl Fn() -> Arc<dyn Provider> + Send + Sync + 'static,
+    ) -> Self {
+        Arc::get_mut(&mut self.providers).unwrap().more.push((name, Box::new(make)));
         self
     }
 
@@ -159,6 +176,11 @@ impl Project {
     /// Writes the main file anew.
     pub fn rewrite(&mut self, main: &str) {
         self.files.insert("main.tf", format!("{}{main}", self.head));
+    }
+
+    /// Writes a file anew.
+    pub fn write(&mut self, path: &str, text: &str) {
+        self.files.insert(path, text);
     }
 
     fn load(&self) -> (Option<Configuration>, Arc<Sources>, Diagnostics) {

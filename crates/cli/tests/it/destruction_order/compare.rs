@@ -1,0 +1,179 @@
+//! What a history must keep to, by itself and beside Terraform.
+
+use std::collections::BTreeMap;
+
+use groma_scripted::cloud::{Event, Object, Operation, Outcome};
+
+use super::generate::{Fault, Step};
+use super::run::Ended;
+use super::site::{Instance, Recorded};
+
+/// What is wrong with a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// The cloud refused an operation that it did not refuse Terraform.
+    Refused,
+    /// An object was destroyed before a good one had taken its place.
+    DestroyedEarly,
+    /// A cycle where Terraform plans.
+    Cycle,
+    /// The run failed where Terraform's succeeds.
+    Failed,
+    /// Both succeeded, and the objects or the states differ.
+    Differs,
+}
+
+/// The first thing that is wrong with a history.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    pub kind: Kind,
+    pub step: usize,
+    pub text: String,
+}
+
+/// How a comparison ended.
+pub enum Compared {
+    Same,
+    /// Terraform did not go on; its refusal or error.
+    TerraformFailed(String),
+    Different(Difference),
+}
+
+/// Compares a history of Groma with Terraform's.
+pub fn compare(steps: &[Step], ours: &[Option<Ended>], theirs: &[Option<Ended>]) -> Compared {
+    for (at, step) in steps.iter().enumerate() {
+        let Some(own) = &ours[at] else { continue };
+        if let Some(text) = destroyed_early(step, own) {
+            return Compared::Different(Difference { kind: Kind::DestroyedEarly, step: at, text });
+        }
+        let Some(other) = &theirs[at] else { continue };
+        if let Some((kind, text)) = step_difference(step, own, other) {
+            return Compared::Different(Difference { kind, step: at, text });
+        }
+        if step.fault.is_none() && other.code != 0 {
+            let why = other.refusals().first().cloned().or_else(|| other.errors.first().cloned());
+            return Compared::TerraformFailed(why.unwrap_or_default());
+        }
+    }
+    Compared::Same
+}
+
+fn step_difference(step: &Step, ours: &Ended, theirs: &Ended) -> Option<(Kind, String)> {
+    if !ours.refusals().is_empty() && theirs.refusals().is_empty() {
+        return Some((Kind::Refused, ours.refusals().join("\n")));
+    }
+    if ours.is_cycle() && !theirs.is_cycle() {
+        return Some((Kind::Cycle, ours.errors.join("\n")));
+    }
+    if step.fault.is_some() || theirs.code != 0 {
+        return None;
+    }
+    if ours.code != 0 {
+        return Some((Kind::Failed, ours.errors.join("\n")));
+    }
+    let (own, other) = (summary(ours), summary(theirs));
+    (own != other).then(|| {
+        let lines = |these: &[String], those: &[String], who: &str| -> String {
+            these.iter().filter(|line| !those.contains(line)).map(|line| format!("  {who}: {line}\n")).collect()
+        };
+        (Kind::Differs, lines(&own, &other, "Groma") + &lines(&other, &own, "Terraform"))
+    })
+}
+
+/// Returns the objects and the state after a run, without the counters of identifiers: these count failed attempts too.
+pub fn summary(ended: &Ended) -> Vec<String> {
+    let mut objects: Vec<String> = ended.objects.values().map(object).collect();
+    objects.sort_unstable();
+    let state = ended.after.iter().map(|(address, instance)| {
+        let label = |id: &String| without_counters(id);
+        let current = instance.current.as_ref().map(label).unwrap_or_default();
+        let first = if instance.creates_before_destroy { ", create before destroy" } else { "" };
+        let tainted = if instance.is_tainted { ", tainted" } else { "" };
+        let deposed: Vec<String> = instance.deposed.iter().map(label).collect();
+        format!("state {address}: {current}{tainted}{first} {}", deposed.join(" "))
+    });
+    objects.extend(state);
+    objects
+}
+
+fn object(object: &Object) -> String {
+    let mut refs: Vec<String> = object.refs.iter().map(|id| without_counters(id)).collect();
+    refs.sort_unstable();
+    let text = |text: &Option<String>| text.as_deref().map(without_counters).unwrap_or_default();
+    format!(
+        "object {} value={} replace={} parent={} refs={}",
+        object.name,
+        text(&object.value),
+        text(&object.replace),
+        text(&object.parent),
+        refs.join(",")
+    )
+}
+
+fn without_counters(text: &str) -> String {
+    let mut kept = String::new();
+    let mut in_counter = false;
+    for character in text.chars() {
+        in_counter = character == '#' || (in_counter && character.is_ascii_digit());
+        if !in_counter {
+            kept.push(character);
+        }
+    }
+    kept
+}
+
+/// Returns a deletion that came before a good object had taken the place of the deleted one.
+pub fn destroyed_early(step: &Step, ended: &Ended) -> Option<String> {
+    if !step.options.is_empty() {
+        return None;
+    }
+    let wanted = step.program.addresses();
+    for (address, instance) in ended.before.iter().filter(|(address, _)| wanted.contains(address)) {
+        for id in kept_until_replaced(step, ended, address, instance) {
+            if let Some(text) = early(step, ended, address, id) {
+                return Some(text);
+            }
+        }
+    }
+    None
+}
+
+/// Returns the objects of an instance that must stay until a good one has taken their place: deposed ones, and a good
+/// current one whose replacement is created first.
+fn kept_until_replaced<'a>(step: &Step, ended: &Ended, address: &str, instance: &'a Instance) -> Vec<&'a String> {
+    let declared = step.program.resources.iter().any(|one| {
+        let is_own = address.split('[').next() == Some(one.address().as_str());
+        is_own && one.create_before_destroy == Some(true)
+    });
+    let after = ended.after.get(address).is_none_or(|after| after.creates_before_destroy);
+    let is_first = instance.creates_before_destroy && after && declared;
+    let current = instance.current.iter().filter(|_| is_first && !instance.is_tainted);
+    instance.deposed.iter().chain(current).collect()
+}
+
+fn early(step: &Step, ended: &Ended, address: &str, id: &str) -> Option<String> {
+    let is_deletion = |event: &Event| event.operation == Operation::Delete && event.object == id;
+    let begun = ended.events.iter().position(|event| is_deletion(event) && event.outcome == Outcome::Begun)?;
+    if !ended.events.iter().any(|event| is_deletion(event) && event.outcome == Outcome::Done) {
+        return None;
+    }
+    let killed = matches!(step.fault, Some(Fault::Killed { .. }));
+    match successor(&ended.after, address) {
+        // The journal knows what the state does not know yet.
+        None if killed => None,
+        None => Some(format!("{id} of {address} is destroyed, and no good object has taken its place")),
+        Some(new) => {
+            let created = |event: &Event| event.operation == Operation::Create && event.object == *new;
+            let created = ended.events.iter().position(|event| created(event) && event.outcome == Outcome::Done);
+            let is_early = created.is_some_and(|created| created > begun);
+            is_early.then(|| format!("{id} of {address} is destroyed before {new} is created"))
+        }
+    }
+}
+
+fn successor<'a>(after: &'a Recorded, address: &str) -> Option<&'a String> {
+    after.get(address).filter(|instance| !instance.is_tainted)?.current.as_ref()
+}
+
+/// Counts kinds.
+pub type Counts = BTreeMap<Kind, usize>;

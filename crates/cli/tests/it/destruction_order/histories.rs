@@ -1,0 +1,160 @@
+//! Generated histories: beside Terraform with `GROMA_TERRAFORM`, and a fixed set that was recorded from Terraform.
+//!
+//! `GROMA_HISTORIES` is how many histories run beside Terraform (5), from the seed `GROMA_SEED` (1). `GROMA_UPDATE=1`
+//! records the fixed set anew, from Terraform.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::compare::{Compared, Counts, Difference, compare, destroyed_early, summary};
+use super::generate::{Step, history};
+use super::minimize::{minimize, text};
+use super::run::{Ended, carry_out};
+use super::site::Site;
+use crate::common::even::{first_difference, terraform};
+use crate::common::random::number;
+
+/// The histories in the record.
+const RECORDED: std::ops::Range<u64> = 5000..5030;
+const THREADS: usize = 3;
+
+#[test]
+fn histories_keep_the_rules_as_terraform_does() {
+    let Some(program) = terraform() else { return };
+    let (first, count) = (number("GROMA_SEED", 1), number("GROMA_HISTORIES", 5));
+    let found = Mutex::new((Counts::new(), String::new(), 0_u64));
+    in_parallel(first..first + count, |seed| {
+        let steps = history(seed);
+        let compared = compared(&steps, seed, &program);
+        let mut found = found.lock().unwrap();
+        match compared {
+            Compared::Same => println!("seed {seed}: same, {} steps", steps.len()),
+            Compared::TerraformFailed(why) => {
+                found.2 += 1;
+                println!("seed {seed}: Terraform fails: {why}");
+            }
+            Compared::Different(difference) => {
+                println!("seed {seed}: {:?} in step {}: {}", difference.kind, difference.step, difference.text);
+                *found.0.entry(difference.kind).or_default() += 1;
+                drop(found);
+                report(seed, &steps, &difference, &program);
+            }
+        }
+    });
+    let (counts, _, failed) = found.into_inner().unwrap();
+    println!("\ncompared {count} histories: {failed} end with an error of Terraform, different: {counts:?}");
+    assert!(counts.is_empty(), "{counts:?}: the output above says which seeds");
+}
+
+fn compared(steps: &[Step], seed: u64, program: &Path) -> Compared {
+    let ours = carry_out(steps, &Site::groma(), seed);
+    let theirs = carry_out(steps, &Site::terraform(program), seed);
+    compare(steps, &ours, &theirs)
+}
+
+/// Prints a difference, minimized, with the operations of both programs.
+fn report(seed: u64, steps: &[Step], difference: &Difference, program: &Path) {
+    let smaller = minimize(steps.to_vec(), |steps| match compared(steps, seed, program) {
+        Compared::Different(other) => other.kind == difference.kind,
+        _ => false,
+    });
+    let ours = carry_out(&smaller, &Site::groma(), seed);
+    let theirs = carry_out(&smaller, &Site::terraform(program), seed);
+    let mut report = format!("##### seed {seed}: {:?}, minimized\n{}", difference.kind, text(&smaller));
+    if let Compared::Different(difference) = compare(&smaller, &ours, &theirs) {
+        writeln!(report, "step {}: {}", difference.step, difference.text).unwrap();
+        for (name, ended) in [("Groma", &ours[difference.step]), ("Terraform", &theirs[difference.step])] {
+            let Some(ended) = ended else { continue };
+            writeln!(report, "--- {name}: exit {} {:?}\n{}", ended.code, ended.errors, ended.log()).unwrap();
+        }
+    }
+    println!("{report}");
+}
+
+#[test]
+fn recorded_histories_go_as_they_went_in_terraform() {
+    if std::env::var_os("GROMA_UPDATE").is_some() {
+        let program = terraform().expect("the record is made from Terraform");
+        let lines = Mutex::new(BTreeMap::new());
+        in_parallel(RECORDED, |seed| {
+            let ended = carry_out(&history(seed), &Site::terraform(&program), seed);
+            lines.lock().unwrap().insert(seed, lines_of(seed, &ended, usize::MAX));
+        });
+        let text: String = lines.into_inner().unwrap().into_values().flatten().map(|line| line + "\n").collect();
+        std::fs::write(record(), text).unwrap();
+    }
+    let text = std::fs::read_to_string(record()).unwrap();
+    let wrong = Mutex::new(Vec::new());
+    in_parallel(RECORDED, |seed| {
+        let expected = recorded(&text, seed);
+        let steps = history(seed);
+        let ended = carry_out(&steps, &Site::groma(), seed);
+        let count = expected.iter().filter(|line| line.starts_with("  step ")).count();
+        let found = lines_of(seed, &ended, count);
+        let mut wrong = wrong.lock().unwrap();
+        if found != expected {
+            wrong.push(first_difference(&expected.join("\n"), &found.join("\n")));
+        }
+        let early = steps.iter().zip(&ended).filter_map(|(step, ended)| destroyed_early(step, ended.as_ref()?));
+        wrong.extend(early.map(|text| format!("history {seed}: {text}")));
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+fn record() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/destruction_order/histories.txt")
+}
+
+/// Returns the lines of a history in the record.
+fn recorded(text: &str, seed: u64) -> Vec<String> {
+    let title = format!("history {seed}");
+    let lines = text.lines().skip_while(|line| *line != title);
+    let rest = lines.clone().skip(1).take_while(|line| line.starts_with(' '));
+    lines.take(1).chain(rest).map(str::to_owned).collect()
+}
+
+/// Returns what a history came to, up to so many steps or the first that fails without a fault. What a faulty step
+/// leaves depends on the order of independent operations; the step after it repeats it.
+fn lines_of(seed: u64, ended: &[Option<Ended>], count: usize) -> Vec<String> {
+    let steps = history(seed);
+    let mut lines = vec![format!("history {seed}")];
+    for (at, (step, ended)) in steps.iter().zip(ended).enumerate().take(count) {
+        match ended {
+            Some(ended) if step.fault.is_none() && ended.code == 0 => {
+                lines.push(format!("  step {at}"));
+                lines.extend(summary(ended).into_iter().map(|line| format!("    {line}")));
+            }
+            Some(ended) if step.fault.is_none() => {
+                let fails = ended.errors.iter().map(|error| format!("    {error}"));
+                if count < usize::MAX {
+                    lines.push(format!("  step {at}"));
+                    lines.extend(fails);
+                }
+                break;
+            }
+            _ => lines.push(format!("  step {at} with a fault")),
+        }
+    }
+    lines
+}
+
+fn in_parallel(seeds: std::ops::Range<u64>, work: impl Fn(u64) + Sync) {
+    let next = AtomicU64::new(seeds.start);
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= seeds.end {
+                        break;
+                    }
+                    work(seed);
+                }
+            });
+        }
+    });
+}

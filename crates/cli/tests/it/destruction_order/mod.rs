@@ -1,0 +1,15 @@
+//! The order in which objects are created, updated and destroyed, on a cloud that refuses what clouds refuse.
+//!
+//! With `GROMA_TERRAFORM`, every scenario runs under Terraform too.
+
+mod compare;
+mod generate;
+mod histories;
+mod minimize;
+mod program;
+mod reported;
+mod rules;
+mod run;
+mod scenario;
+mod script;
+mod site;

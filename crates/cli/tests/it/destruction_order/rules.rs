@@ -1,0 +1,529 @@
+//! The rules of the execution graph, one test each.
+
+use super::scenario::{Programs, Scenario};
+
+#[test]
+fn od_01_steps_follow_what_their_configuration_refers_to_and_the_reads_that_it_needs() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "base" {
+          name  = "base"
+          value = "<v>"
+        }
+        data "cloud_lookup" "bases" {
+          name = "base"
+          of   = cloud_object.base.id
+        }
+        data "cloud_lookup" "later" {
+          name       = "base"
+          of         = cloud_object.top.id
+          depends_on = [cloud_object.top]
+        }
+        resource "cloud_object" "user" {
+          name  = "user"
+          refs  = data.cloud_lookup.bases.ids
+          value = cloud_object.base.value
+        }
+        resource "cloud_object" "top" {
+          name   = "top"
+          parent = cloud_object.user.id
+          value  = cloud_object.user.value
+        }
+        resource "cloud_object" "last" {
+          name  = "last"
+          value = join(" ", data.cloud_lookup.later.ids)
+        }
+        "#,
+    );
+    scenario.apply("v=1").in_order(&["create base", "read base", "create user", "create top", "create last"]);
+    scenario.apply("v=2").in_order(&["update base", "update user", "update top"]);
+}
+
+#[test]
+fn od_02_users_are_destroyed_first_also_where_their_blocks_are_gone() {
+    let text = r#"
+        ?all resource "cloud_object" "a" {
+        ?all   name = "a"
+        ?all }
+        ?all resource "cloud_object" "b" {
+        ?all   name  = "b"
+        ?all   count = 2
+        ?all   refs  = [cloud_object.a.id]
+        ?all }
+        ?all module "m" {
+        ?all   source = "./m"
+        ?all   ids    = cloud_object.b[*].id
+        ?all }
+        ?all resource "cloud_object" "d" {
+        ?all   name = "d"
+        ?all   refs = [module.m.id]
+        ?all }
+    "#;
+    let module = r#"
+        variable "ids" {}
+        resource "cloud_object" "c" {
+          name = "c"
+          refs = var.ids
+        }
+        output "id" { value = cloud_object.c.id }
+    "#;
+    let mut scenario = Scenario::new(text).with_module(module);
+    scenario.apply("all").apply("none").in_order(&["delete d", "delete c", "delete b", "delete a"]).leaves(&[]);
+    scenario.apply("all").options(&["-destroy"]).apply("all");
+    scenario.in_order(&["delete d", "delete c", "delete b", "delete a"]).leaves(&[]);
+}
+
+#[test]
+fn od_03_replacement_destroy_first_destroys_users_first_and_creates_them_last() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "base" {
+          name    = "base"
+          replace = "<v>"
+        }
+        resource "cloud_object" "replaced" {
+          name   = "replaced"
+          parent = cloud_object.base.id
+        }
+        resource "cloud_object" "updated" {
+          name  = "updated"
+          value = cloud_object.base.id
+        }
+        ?more resource "cloud_object" "gone" {
+        ?more   name = "gone"
+        ?more   refs = [cloud_object.base.id]
+        ?more }
+        "#,
+    );
+    scenario.apply("v=1 more").apply("v=2");
+    scenario.in_order(&["delete replaced", "delete base", "create base", "create replaced"]);
+    scenario.in_order(&["delete gone", "delete base"]).in_order(&["create base", "update updated"]);
+}
+
+#[test]
+fn od_04_replacement_create_first_destroys_after_every_user() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "base" {
+          name    = "base"
+          replace = "<v>"
+          lifecycle {
+            create_before_destroy = true
+          }
+        }
+        resource "cloud_object" "updated" {
+          name = "updated"
+          refs = [cloud_object.base.id]
+        }
+        ?new resource "cloud_object" "created" {
+        ?new   name = "created"
+        ?new   refs = [cloud_object.base.id]
+        ?new }
+        resource "cloud_object" "replaced" {
+          name   = "replaced"
+          parent = cloud_object.base.id
+        }
+        "#,
+    );
+    scenario.apply("v=1").apply("v=2 new");
+    scenario.in_order(&["create base", "update updated", "delete base#1"]);
+    scenario.in_order(&["create base", "create created", "delete base#1"]);
+    scenario.in_order(&["create base", "create replaced", "delete base#1"]);
+    scenario.in_order(&["delete replaced#1", "delete base#1"]);
+}
+
+/// An object that goes for good in several ways, and a user that is updated.
+const GOING: &str = r#"
+    resource "cloud_object" "slow" {
+      name    = "slow"
+      replace = "<v>"
+    }
+    resource "cloud_object" "keyed" {
+      for_each = toset(split(",", "<keys>"))
+      name     = "keyed-${each.key}"
+      lifecycle {
+        create_before_destroy = true
+      }
+    }
+    ?more resource "cloud_object" "block" {
+    ?more   name = "block"
+    ?more   lifecycle {
+    ?more     create_before_destroy = true
+    ?more   }
+    ?more }
+    module "m" {
+      source   = "./m"
+      for_each = toset(split(",", "<keys>"))
+      key      = each.key
+    }
+    ?more module "whole" {
+    ?more   source = "./m"
+    ?more   key    = "w"
+    ?more }
+    resource "cloud_object" "lb" {
+      name       = "lb"
+      refs       = concat(
+        [for c in cloud_object.keyed : c.id],
+        [for m in module.m : m.id],
+    ?more [cloud_object.block.id, module.whole.id],
+      )
+      depends_on = [cloud_object.slow]
+    }
+    resource "cloud_object" "whole" {
+      name       = "whole"
+      value      = "<v>"
+      depends_on = [cloud_object.keyed, module.m, cloud_object.slow]
+    }
+"#;
+
+const GOING_MODULE: &str = r#"
+    variable "key" {}
+    resource "cloud_object" "it" {
+      name = "m-${var.key}"
+      lifecycle {
+        create_before_destroy = true
+      }
+    }
+    output "id" { value = cloud_object.it.id }
+"#;
+
+#[test]
+fn od_05_objects_that_go_for_good_under_create_before_destroy_go_after_updates_of_their_users() {
+    let mut scenario = Scenario::new(GOING).with_module(GOING_MODULE);
+    scenario.apply("v=1 keys=a,b more").apply("v=2 keys=b,c");
+    for gone in ["delete keyed-a", "delete m-a", "delete block", "delete m-w"] {
+        scenario.in_order(&["update lb", gone]);
+    }
+    scenario.in_order(&["update whole", "delete keyed-a"]).in_order(&["update whole", "delete m-a"]);
+}
+
+#[test]
+fn od_06_other_objects_that_go_for_good_wait_for_updates_of_their_users() {
+    let mut scenario = Scenario::run_by(
+        Programs::Groma,
+        r#"
+        resource "cloud_object" "slow" {
+          name    = "slow"
+          replace = "<v>"
+        }
+        resource "cloud_object" "keyed" {
+          for_each = toset(split(",", "<keys>"))
+          name     = "keyed-${each.key}"
+        }
+        ?more resource "cloud_object" "block" {
+        ?more   name = "block"
+        ?more }
+        resource "cloud_object" "lb" {
+          name       = "lb"
+          refs       = concat([for c in cloud_object.keyed : c.id],
+        ?more [cloud_object.block.id],
+          )
+          depends_on = [cloud_object.slow]
+        }
+        "#,
+    );
+    scenario.apply("v=1 keys=a,b more").apply("v=2 keys=b");
+    scenario.in_order(&["create slow", "update lb", "delete keyed-a"]).in_order(&["update lb", "delete block"]);
+}
+
+#[test]
+fn od_06_destruction_that_a_creation_needs_does_not_wait_for_updates_after_that_creation() {
+    let mut scenario = Scenario::new(
+        r#"
+        ?more resource "cloud_object" "gone" {
+        ?more   name   = "gone"
+        ?more   parent = cloud_object.base.id
+        ?more }
+        resource "cloud_object" "base" {
+          name    = "base"
+          replace = "<v>"
+        }
+        resource "cloud_object" "user" {
+          name  = "user"
+          value = cloud_object.base.id
+        ?more depends_on = [cloud_object.gone]
+        }
+        "#,
+    );
+    scenario.apply("v=1 more").apply("v=2");
+    scenario.in_order(&["delete gone", "delete base", "create base", "update user"]);
+}
+
+#[test]
+fn od_07_deposed_object_goes_once_its_instance_is_healthy_and_its_users_are_updated() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "web" {
+          name    = "web"
+          replace = "<v>"
+          lifecycle {
+            create_before_destroy = true
+          }
+        }
+        resource "cloud_object" "lb" {
+          name = "lb"
+          refs = [cloud_object.web.id]
+        }
+        "#,
+    );
+    scenario.apply("v=1").failing_late("create web").apply_fails("v=2", "Injected failure");
+    scenario.failing("create web").apply_fails("v=2", "Injected failure").without(&["delete web#1"]);
+    scenario.apply("v=2").in_order(&["create web", "update lb", "delete web#1"]);
+}
+
+#[test]
+fn od_08_destruction_that_waits_for_a_failed_step_does_not_happen() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "web" {
+          name    = "web"
+          replace = "<v>"
+          lifecycle {
+            create_before_destroy = true
+          }
+        }
+        resource "cloud_object" "lb" {
+          name = "lb"
+          refs = [cloud_object.web.id]
+        }
+        resource "cloud_object" "alone" {
+          name    = "alone"
+          replace = "<v>"
+        }
+        ?more resource "cloud_object" "used" {
+        ?more   name = "used"
+        ?more }
+        ?more resource "cloud_object" "user" {
+        ?more   name = "user"
+        ?more   refs = [cloud_object.used.id]
+        ?more }
+        "#,
+    );
+    scenario.apply("v=1 more").failing("update lb").failing("delete user").apply_fails("v=2", "Injected failure");
+    scenario.without(&["delete web", "delete used"]).in_order(&["delete alone", "create alone"]);
+    scenario.leaves(&[
+        "cloud_object.alone: alone#2",
+        "cloud_object.lb: lb#1",
+        "cloud_object.used: used#1",
+        "cloud_object.user: user#1",
+        "cloud_object.web: web#2, deposed web#1",
+    ]);
+}
+
+/// Something created first on top of something that does not say so.
+const INHERITED: &str = r#"
+    ?all resource "cloud_object" "base" {
+    ?all   name    = "base"
+    ?all   replace = "<v>"
+    ?all }
+    ?all resource "cloud_object" "middle" {
+    ?all   name   = "middle"
+    ?all   parent = cloud_object.base.id
+    ?all }
+    ?top resource "cloud_object" "top" {
+    ?top   name = "top"
+    ?top   parent = cloud_object.middle.id
+    ?top   lifecycle {
+    ?top     create_before_destroy = true
+    ?top   }
+    ?top }
+"#;
+
+#[test]
+fn od_09_create_before_destroy_extends_to_dependencies() {
+    let mut scenario = Scenario::new(INHERITED);
+    scenario.apply("v=1 all top").apply("v=2 all top");
+    scenario.in_order(&[
+        "create base",
+        "create middle",
+        "create top",
+        "delete top#1",
+        "delete middle#1",
+        "delete base#1",
+    ]);
+}
+
+#[test]
+fn od_09_create_before_destroy_extends_to_dependencies_with_target() {
+    let mut scenario = Scenario::new(INHERITED);
+    scenario.apply("v=1 all top").options(&["-target=cloud_object.middle"]).apply("v=2 all top");
+    scenario.in_order(&["create base", "create middle", "delete middle#1", "delete base#1"]);
+}
+
+#[test]
+fn od_09_create_before_destroy_is_recorded_with_dependencies() {
+    let mut scenario = Scenario::new(
+        r#"
+        ?old resource "cloud_object" "old" {
+        ?old   name = "old"
+        ?old }
+        resource "cloud_object" "slow" {
+          name    = "slow"
+          replace = "<v>"
+        }
+        resource "cloud_object" "user" {
+          name       = "user"
+        ?old refs    = [cloud_object.old.id]
+          depends_on = [cloud_object.slow]
+          lifecycle {
+            create_before_destroy = true
+          }
+        }
+        "#,
+    );
+    scenario.apply("v=1 old").apply("v=2").in_order(&["create slow", "update user", "delete old"]);
+}
+
+#[test]
+fn od_10_objects_of_a_provider_go_before_what_configures_it() {
+    let mut scenario = Scenario::new(
+        r#"
+        ?all resource "cloud_object" "cluster" {
+        ?all   name = "cluster"
+        ?all }
+        provider "kube" {
+        ?all endpoint = cloud_object.cluster.id
+        }
+        ?all resource "kube_object" "app" {
+        ?all   name = "app"
+        ?all }
+        "#,
+    );
+    scenario.apply("all").options(&["-destroy"]).apply("all").in_order(&["delete app", "delete cluster"]).leaves(&[]);
+}
+
+#[test]
+fn od_10_objects_of_a_provider_are_changed_before_the_old_cluster_goes_where_the_new_one_comes_first() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "cluster" {
+          name    = "cluster"
+          replace = "<v>"
+          lifecycle {
+            create_before_destroy = true
+          }
+        }
+        provider "kube" {
+          endpoint = cloud_object.cluster.id
+        }
+        resource "kube_object" "app" {
+          name    = "app"
+          replace = "<v>"
+        }
+        ?more resource "kube_object" "gone" {
+        ?more   name = "gone"
+        ?more }
+        "#,
+    );
+    scenario.apply("v=1 more").apply("v=2");
+    scenario.in_order(&["create cluster", "delete app", "create app"]).in_order(&["create cluster", "delete gone"]);
+}
+
+/// A replacement with an action at each side of it.
+const ACTIONS: &str = r#"
+    action "cloud_action" "before" {
+      config {
+        name = "before"
+        ref  = cloud_object.other.id
+      }
+    }
+    action "cloud_action" "after" {
+      config {
+        name = "after"
+      }
+    }
+    resource "cloud_object" "other" {
+      name  = "other"
+      value = "<v>"
+    }
+    resource "cloud_object" "it" {
+      name    = "it"
+      replace = "<v>"
+      value   = "<u>"
+      lifecycle {
+      ?first create_before_destroy = true
+        action_trigger {
+          events  = [before_create, before_update]
+          actions = [action.cloud_action.before]
+        }
+        action_trigger {
+          events  = [after_create, after_update]
+          actions = [action.cloud_action.after]
+        }
+      }
+    }
+"#;
+
+#[test]
+fn od_11_actions_run_before_the_first_and_after_the_last_step_of_a_change() {
+    let mut scenario = Scenario::new(ACTIONS);
+    scenario.apply("v=1 u=1").in_order(&["create other", "invoke before", "create it", "invoke after"]);
+    scenario.apply("v=1 u=2").in_order(&["invoke before", "update it", "invoke after"]);
+    scenario.apply("v=2 u=2").in_order(&["update other", "invoke before", "delete it", "create it", "invoke after"]);
+}
+
+#[test]
+fn od_11_actions_run_before_and_after_a_replacement_that_creates_first() {
+    let mut scenario = Scenario::new(ACTIONS);
+    scenario.apply("v=1 u=1 first").apply("v=2 u=1 first");
+    scenario.in_order(&["update other", "invoke before", "create it", "delete it#1"]);
+    scenario.in_order(&["create it", "invoke after"]);
+}
+
+#[test]
+fn od_12_configured_cycle_is_refused_with_its_members() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "a" {
+          name = "a"
+        ?loop refs = [cloud_object.b.id]
+        }
+        resource "cloud_object" "b" {
+          name = "b"
+          refs = [cloud_object.a.id]
+        }
+        "#,
+    );
+    scenario.apply("v=1").plan_fails("loop", "Cycle: cloud_object.");
+}
+
+#[test]
+fn od_12_rules_that_contradict_each_other_make_no_cycle() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "base" {
+          name    = "base"
+          replace = "<v>"
+        }
+        resource "cloud_object" "cluster" {
+          name   = "cluster"
+          parent = cloud_object.base.id
+          lifecycle {
+            action_trigger {
+              events  = [before_create]
+              actions = [action.cloud_action.note]
+            }
+          }
+        }
+        action "cloud_action" "note" {
+          config {
+            name = "note"
+          }
+        }
+        provider "kube" {
+          endpoint = cloud_object.cluster.id
+        }
+        resource "kube_object" "app" {
+          for_each = toset(split(",", "<keys>"))
+          name     = "app-${each.key}"
+          parent   = cloud_object.base.id
+        }
+        resource "cloud_object" "top" {
+          name    = "top"
+          value   = join(" ", [for app in kube_object.app : app.id])
+          replace = "<v>"
+        }
+        "#,
+    );
+    scenario.apply("v=1 keys=a,b").options(&["-refresh=false"]).plan_succeeds("v=2 keys=b,c");
+}
