@@ -86,7 +86,7 @@ fn labels(steps: &[Step]) -> Vec<String> {
 fn remove(program: &mut Program, label: &str) {
     let name = program.resources.iter().find(|one| one.label == label).map(|one| one.name.clone());
     name.into_iter().for_each(|name| program.remove(&name));
-    for module in &mut program.module {
+    if let Some(module) = &mut program.module {
         if module.resources.len() > 1 {
             module.resources.retain(|one| one.label != label);
         }

@@ -1,6 +1,7 @@
 //! The order in which objects are created, updated and destroyed, on a cloud that refuses what clouds refuse.
 //!
-//! With `GROMA_TERRAFORM`, every scenario runs under Terraform too.
+//! With `GROMA_TERRAFORM`, every scenario runs under Terraform too; with `GROMA_TERRAFORM_ONLY`, under Terraform alone, which
+//! shows whether a scenario expects what Terraform does.
 
 mod compare;
 mod generate;

@@ -158,7 +158,7 @@ impl Program {
             suffixes.map(|own| format!("{}{suffix}{own}", resource.label)).collect()
         };
         let mut labels: Vec<String> = self.resources.iter().flat_map(|resource| of(resource, "")).collect();
-        for module in &self.module {
+        if let Some(module) = &self.module {
             for suffix in module.keys.suffixes() {
                 labels.extend(module.resources.iter().flat_map(|resource| of(resource, &suffix)));
             }
@@ -172,7 +172,7 @@ impl Program {
             resource.keys.indexes().into_iter().map(|index| format!("{prefix}{}{index}", resource.address())).collect()
         };
         let mut all: Vec<String> = self.resources.iter().flat_map(|resource| of(resource, "")).collect();
-        for module in &self.module {
+        if let Some(module) = &self.module {
             for index in module.keys.indexes() {
                 all.extend(module.resources.iter().flat_map(|resource| of(resource, &format!("module.m{index}."))));
             }
@@ -186,7 +186,7 @@ impl Program {
         for resource in &mut self.resources {
             resource.uses.retain(|one| one.target != Target::Resource(name.to_owned()));
         }
-        for module in &mut self.module {
+        if let Some(module) = &mut self.module {
             module.input = module.input.take().filter(|input| input != name);
         }
         if self.cluster.as_deref() == Some(name) {

@@ -76,7 +76,9 @@ fn carry_out_step(step: &Step, site: &Site) -> Option<Ended> {
 
 fn write(step: &Step, site: &Site) {
     let files = step.program.files();
-    files.iter().for_each(|(name, text)| drop(site.folder.write(name, text)));
+    for (name, text) in &files {
+        site.folder.write(name, text);
+    }
     let installed = std::fs::read_to_string(site.folder.path(".terraform/modules/modules.json")).unwrap_or_default();
     let is_installed = files.len() == 1 || installed.contains("\"m\"");
     if site.name != "Groma" && !is_installed {

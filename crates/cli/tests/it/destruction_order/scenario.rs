@@ -37,8 +37,10 @@ impl Scenario {
 
     pub fn run_by(programs: Programs, text: &'static str) -> Self {
         let terraform = terraform().filter(|_| programs == Programs::Both);
-        let sites: Vec<Site> =
-            std::iter::once(Site::groma()).chain(terraform.map(|program| Site::terraform(&program))).collect();
+        let mut sites: Vec<Site> = terraform.map(|program| Site::terraform(&program)).into_iter().collect();
+        if sites.is_empty() || std::env::var_os("GROMA_TERRAFORM_ONLY").is_none() {
+            sites.push(Site::groma());
+        }
         // Deletions overtake whatever they do not wait for.
         sites.iter().for_each(|site| site.store.hold(0).unwrap());
         Self { text, module: None, sites, ran: Vec::new(), options: Vec::new(), steps: String::new() }
@@ -93,13 +95,14 @@ impl Scenario {
         self.options.clear();
     }
 
-    /// Starts an apply that is killed once an operation has begun; the cloud carries it out all the same.
+    /// Starts an apply that is killed once an operation has begun, which does not take place then.
     pub fn killed_at(&mut self, operation: &str, values: &str) -> &mut Self {
         writeln!(self.steps, "apply with {values:?}, killed at {operation:?}").unwrap();
         self.write(values);
         let (operation, name) = parse(operation);
         for site in &self.sites {
             assert!(site.kill_at(&["apply", "-auto-approve", "-input=false"], operation, name), "{}", self.steps);
+            site.store.fail(operation, name, Times::Once, Moment::Before).unwrap();
             site.settle();
         }
         self
