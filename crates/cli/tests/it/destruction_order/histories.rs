@@ -55,8 +55,11 @@ fn compared(steps: &[Step], seed: u64, program: &Path) -> Compared {
     compare(steps, &ours, &theirs)
 }
 
-/// Prints a difference, minimized, with the operations of both programs.
+/// Prints a difference, minimized, with the operations of both programs, unless `GROMA_MINIMIZE=0`.
 fn report(seed: u64, steps: &[Step], difference: &Difference, program: &Path) {
+    if number("GROMA_MINIMIZE", 1) == 0 {
+        return;
+    }
     let smaller = minimize(steps.to_vec(), |steps| match compared(steps, seed, program) {
         Compared::Different(other) => other.kind == difference.kind,
         _ => false,
