@@ -175,5 +175,17 @@ fn successor<'a>(after: &'a Recorded, address: &str) -> Option<&'a String> {
     after.get(address).filter(|instance| !instance.is_tainted)?.current.as_ref()
 }
 
+/// Whether Groma's side of a history can show a difference of that kind, whatever Terraform does.
+pub fn may_show(kind: Kind, steps: &[Step], ours: &[Option<Ended>]) -> bool {
+    let mut ended = steps.iter().zip(ours).filter_map(|(step, ended)| Some((step, ended.as_ref()?)));
+    ended.any(|(step, ended)| match kind {
+        Kind::Refused => !ended.refusals().is_empty(),
+        Kind::DestroyedEarly => destroyed_early(step, ended).is_some(),
+        Kind::Cycle => ended.is_cycle(),
+        Kind::Failed => ended.code != 0,
+        Kind::Differs => true,
+    })
+}
+
 /// Counts kinds.
 pub type Counts = BTreeMap<Kind, usize>;
