@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use groma_scripted::cloud::{Event, Object, Operation, Outcome};
 
 use super::generate::{Fault, Step};
+use super::order::out_of_order;
 use super::run::Ended;
 use super::site::{Instance, Recorded};
 
@@ -21,6 +22,8 @@ pub enum Kind {
     Failed,
     /// Both succeeded, and the objects or the states differ.
     Differs,
+    /// Both succeeded, and Groma did not keep an order that Terraform kept.
+    Order,
 }
 
 /// The first thing that is wrong with a history.
@@ -72,11 +75,15 @@ fn step_difference(step: &Step, ours: &Ended, theirs: &Ended) -> Option<(Kind, S
         return Some((Kind::Failed, ours.errors.join("\n")));
     }
     let (own, other) = (summary(ours), summary(theirs));
-    (own != other).then(|| {
+    let differs = (own != other).then(|| {
         let lines = |these: &[String], those: &[String], who: &str| -> String {
             these.iter().filter(|line| !those.contains(line)).map(|line| format!("  {who}: {line}\n")).collect()
         };
         (Kind::Differs, lines(&own, &other, "Groma") + &lines(&other, &own, "Terraform"))
+    });
+    differs.or_else(|| {
+        let pairs = out_of_order(ours, theirs);
+        (!pairs.is_empty()).then(|| (Kind::Order, pairs.join(", ")))
     })
 }
 
@@ -183,7 +190,7 @@ pub fn may_show(kind: Kind, steps: &[Step], ours: &[Option<Ended>]) -> bool {
         Kind::DestroyedEarly => destroyed_early(step, ended).is_some(),
         Kind::Cycle => ended.is_cycle(),
         Kind::Failed => ended.code != 0,
-        Kind::Differs => true,
+        Kind::Differs | Kind::Order => true,
     })
 }
 

@@ -16,6 +16,7 @@ pub struct Ended {
     pub events: Vec<Event>,
     pub before: Recorded,
     pub after: Recorded,
+    pub objects_before: BTreeMap<String, Object>,
     pub objects: BTreeMap<String, Object>,
 }
 
@@ -49,6 +50,7 @@ fn carry_out_step(step: &Step, site: &Site) -> Option<Ended> {
     write(step, site);
     site.store.forget_events().unwrap();
     let before = site.recorded();
+    let objects_before = site.store.objects().unwrap();
     let options: Vec<&str> = step.options.iter().map(String::as_str).collect();
     let arguments = [&["apply", "-auto-approve", "-input=false"], &options[..]].concat();
     let ran = match &step.fault {
@@ -71,7 +73,15 @@ fn carry_out_step(step: &Step, site: &Site) -> Option<Ended> {
     let errors = ran.err.lines().map(|line| line.trim_start_matches(['│', ' ']));
     let errors = errors.filter(|line| line.starts_with("Error: ")).map(str::to_owned).collect();
     let (events, after) = (site.events(), site.recorded());
-    Some(Ended { code: ran.code, errors, events, before, after, objects: site.store.objects().unwrap() })
+    Some(Ended {
+        code: ran.code,
+        errors,
+        events,
+        before,
+        after,
+        objects_before,
+        objects: site.store.objects().unwrap(),
+    })
 }
 
 fn write(step: &Step, site: &Site) {
