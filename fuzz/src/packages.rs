@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use groma_cloudcontrol::emulator::{Settings, Store};
 use groma_cloudcontrol::schema::{self, Catalogue, Pattern};
-use groma_install::archive::{Archive, Links};
+use groma_install::archive::{Archive, Limits, Links};
 use groma_install::providers::hash;
 use groma_install::providers::signature::PublicKey;
 use groma_plugin::transport::parse_reattach;
@@ -28,7 +28,7 @@ pub fn archive(bytes: &[u8]) {
             let target = folder.join("outer").join(ending);
             let (Some(archive), Ok(file)) = (Archive::named(ending), File::open(&path)) else { continue };
             let links = if bytes.len().is_multiple_of(2) { Links::Inside } else { Links::Refused };
-            if archive.unpack(file, &target, "single", links).is_ok() {
+            if archive.unpack(file, &target, "single", links, Limits::MODULE).is_ok() {
                 let _ = hash::folder_hash(&target);
             }
         }

@@ -136,8 +136,7 @@ pub async fn configure_empty(
             continue;
         }
         match begin_empty(providers, config) {
-            Ok((configuring, problems)) => {
-                diagnostics.append(problems);
+            Ok(configuring) => {
                 let configured = configuring.recovering(recovery).hold(session.terraform_version.clone()).await;
                 let failed = configured.diagnostics.has_errors();
                 if failed {
@@ -165,11 +164,32 @@ fn needs_block(config: &ProviderConfig) -> Diagnostic {
     Diagnostic::error("Invalid provider configuration", detail)
 }
 
-fn begin_empty(providers: &mut Providers, config: ProviderConfig) -> Result<(Configuring, Diagnostics), Diagnostics> {
+/// Returns the configuration of a provider for which nothing is written.
+///
+/// # Errors
+///
+/// The schema has required arguments or blocks: a provider relies on them, and may crash when they are null, so it must not be called.
+fn begin_empty(providers: &mut Providers, config: ProviderConfig) -> Result<Configuring, Diagnostics> {
     let provider = providers.for_configuration(&config).map_err(Diagnostics::from)?;
     let schema = Arc::clone(&provider.schema()?.config);
     let empty = Body::new(Vec::new(), Vec::new(), Span::NONE);
     let (body, problems) = BodyDecoder::new(&empty, &schema.block);
+    if problems.has_errors() {
+        return Err(requires_block(&config, problems));
+    }
     let value = schema.block.empty_value().clone();
-    Ok((Configuring::new(config, provider, Arc::new(body), value), problems))
+    Ok(Configuring::new(config, provider, Arc::new(body), value))
+}
+
+/// Reports that a provider cannot do without a block, with `problems` as the list of the required arguments and blocks.
+fn requires_block(config: &ProviderConfig, problems: Diagnostics) -> Diagnostics {
+    let detail = format!(
+        "Provider \"{}\" requires explicit configuration. Add a provider block to the root module and configure the provider's required \
+         arguments as described in the provider documentation.",
+        config.provider
+    );
+    let mut reported = Diagnostics::from(Diagnostic::error("Invalid provider configuration", detail));
+    let address = config.to_string();
+    reported.extend(problems.into_iter().map(|problem| problem.about(address.clone())));
+    reported
 }

@@ -8,6 +8,7 @@ use groma_config::Configuration;
 use groma_config::version::Constraints;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_install::providers::{Event, Installation, LOCK_FILE, Locks, Method, Platform, Selecting, Source};
+use groma_plugin::client::SchemaCache;
 use groma_state::State;
 
 use super::context::Context;
@@ -15,6 +16,7 @@ use super::init_teller::Teller;
 use super::outcome::fail;
 use super::own_providers::is_included;
 use super::packages::{builtin, installer, locks, methods, needed, reattached};
+use super::plugins::schema_folder;
 use super::servers::wait;
 use crate::arguments::{Flag, Init};
 
@@ -140,6 +142,9 @@ impl<'a> ProviderSteps<'a> {
     /// # Errors
     /// It must not be written and would have to be, or cannot be written.
     pub fn finish(self, context: &Context) -> Result<Notices, Diagnostics> {
+        // Schemas are cached for packages that were verified before; what cannot be removed here is only used if it passes the checks
+        // of the cache.
+        let _ = SchemaCache::clear(&schema_folder(context));
         finish(context, self.notices, self.mode, &self.before, self.done, &self.needed)
     }
 }

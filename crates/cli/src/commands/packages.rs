@@ -8,7 +8,8 @@ use groma_config::version::Constraints;
 use groma_config::{Configuration, DiskFiles, LockFile};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_install::providers::{
-    Cache, CacheTrust, Candidates, Installer, Locks, Method, Platform, Selection, Source, Sources, Store, filesystem,
+    Cache, CacheTrust, Candidates, Installer, Locks, Method, PackageProblem, Platform, Selection, Source, Sources,
+    Store, filesystem,
 };
 use groma_install::settings::CliConfiguration;
 
@@ -24,6 +25,8 @@ pub(super) struct Packages {
     selected: BTreeMap<ProviderAddress, Selection>,
     missing: Option<Diagnostic>,
     needed: BTreeSet<ProviderAddress>,
+    /// Why packages that the lock file selects cannot be used.
+    unusable: BTreeMap<ProviderAddress, PackageProblem>,
     available: Option<Available>,
     plugins: Plugins,
 }
@@ -108,24 +111,27 @@ impl Packages {
             product: &context.wording.product,
             command: &context.wording.command,
         };
-        let (selected, missing) = match candidates.select(needed) {
-            Ok(selected) => (selected, None),
-            Err(missing) => {
-                let selected = needed
-                    .keys()
-                    .filter_map(|address| {
-                        let one = BTreeMap::from([(address.clone(), Constraints::default())]);
-                        candidates.select(&one).ok()
-                    })
-                    .flatten();
+        let (mut selected, mut unusable, mut missing) = (BTreeMap::new(), BTreeMap::new(), None);
+        match candidates.select(needed) {
+            Ok(all) => selected = all,
+            Err(problem) => {
+                for address in needed.keys() {
+                    let one = BTreeMap::from([(address.clone(), Constraints::default())]);
+                    match candidates.select(&one) {
+                        Ok(one) => selected.extend(one),
+                        Err(_) => {
+                            unusable.extend(candidates.problem_with(address).map(|problem| (address.clone(), problem)))
+                        }
+                    }
+                }
                 let wrong_locks = problems.into_iter().find(Diagnostic::is_error);
-                (selected.collect(), Some(wrong_locks.unwrap_or(missing)))
+                missing = Some(wrong_locks.unwrap_or(problem));
             }
-        };
+        }
         let (overrides, wording) = (cli.overrides.clone(), context.wording.clone());
         let available = Some(Available { overrides, locks, store, wording });
         let needed = needed.keys().cloned().collect();
-        Ok(Self { selected, missing, needed, available, plugins })
+        Ok(Self { selected, missing, needed, unusable, available, plugins })
     }
 
     /// What answers for the provider; none where it is not installed.
@@ -164,18 +170,27 @@ impl Packages {
         Diagnostic::warning("Provider development overrides are in effect", detail).into()
     }
 
-    /// The same for each provider by itself, in the words that wrappers of `validate` look for to run `init` first.
+    /// Returns an error for each provider of the configuration that cannot be used. For a package that is missing it has the summary by
+    /// which wrappers of `validate` recognize that `init` has to run first; a package that is there and wrong is not reported as missing.
     pub fn not_available(&self) -> Diagnostics {
+        let command = self.available.as_ref().map_or("", |available| &available.wording.command);
         let lacking = self.needed.iter().filter(|address| !self.selected.contains_key(address));
-        let told = lacking.map(|address| {
-            let detail = format!(
-                "The configuration needs the provider {address}, and there is no package of it here. To install it, run:\n  {} init",
-                self.available.as_ref().map_or("", |available| &available.wording.command)
-            );
-            Diagnostic::error("Missing required provider", detail)
+        let reported = lacking.map(|address| match self.unusable.get(address) {
+            Some(problem) if !problem.is_missing() => Diagnostic::error(
+                "Provider package cannot be used",
+                format!("{address}: {problem}.\n\n{}", problem.advice(command)),
+            ),
+            problem => {
+                let problem = problem.cloned().unwrap_or(PackageProblem::NotLocked);
+                let detail = format!(
+                    "This configuration requires provider {address}, but {problem}. {}",
+                    problem.advice(command)
+                );
+                Diagnostic::error("Missing required provider", detail)
+            }
         });
-        let told: Diagnostics = told.collect();
-        if told.is_empty() { self.missing.clone().map_or_else(Diagnostics::new, Into::into) } else { told }
+        let reported: Diagnostics = reported.collect();
+        if reported.is_empty() { self.missing.clone().map_or_else(Diagnostics::new, Into::into) } else { reported }
     }
 
     /// Why providers of the configuration have nobody that answers for them.

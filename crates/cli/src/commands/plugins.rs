@@ -35,7 +35,7 @@ impl Plugins {
         let settings = &context.settings;
         let reattached = settings.reattach.as_deref().map(parse_reattach).transpose();
         let reattached = reattached.map_err(|error| fail("Invalid TF_REATTACH_PROVIDERS", error.to_string()))?;
-        let schemas = settings.data_directory.join("schemas");
+        let schemas = schema_folder(context);
         let tls = if settings.plugins_in_the_clear { Tls::Off } else { Tls::Mutual };
         Ok(Self { reattached: reattached.unwrap_or_default(), tls, log: context.log.clone(), schemas })
     }
@@ -67,9 +67,9 @@ impl Plugins {
         })?;
         // A script may start anything: the hash of its package says nothing about that.
         let verified = verified.filter(|_| !is_script(&program));
+        let cache = verified.map(|hash| SchemaCache::new(&self.schemas, hash, &program));
         let start = Start::Launch(Launch { tls: self.tls, ..Launch::new(address.to_string(), program) });
-        let Some(hash) = verified else { return Ok(self.plugin(address, start)) };
-        let cache = SchemaCache::new(&self.schemas, hash);
+        let Some(cache) = cache else { return Ok(self.plugin(address, start)) };
         Ok(Arc::new(Plugin::start_cached(address.clone(), start, self.log(), cache)))
     }
 
@@ -80,6 +80,11 @@ impl Plugins {
     fn log(&self) -> Arc<dyn LogSink> {
         Arc::new(PluginLog(self.log.clone()))
     }
+}
+
+/// The directory in which schemas of providers are cached.
+pub(super) fn schema_folder(context: &Context) -> PathBuf {
+    context.settings.data_directory.join("schemas")
 }
 
 fn is_script(program: &Path) -> bool {

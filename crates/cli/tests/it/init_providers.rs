@@ -115,6 +115,55 @@ fn a_package_that_is_missing_or_changed_does_not_run() {
 }
 
 #[test]
+fn package_with_a_wrong_checksum_is_not_reported_as_missing() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    let lock = std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap();
+    let recorded = lock.split('"').find(|word| word.starts_with("h1:")).unwrap().to_owned();
+    let program = folder.path().join(TOOL).join("1.0.0").join(platform()).join("terraform-provider-tool_v1.0.0");
+    std::fs::write(program, "changed").unwrap();
+    for command in ["validate", "plan", "init"] {
+        let (code, text) = groma(folder.path(), &[command]);
+        assert_eq!(code, 1, "{text}");
+        assert!(!text.contains("no package of it") && !text.contains("Missing required provider"), "{text}");
+        assert!(text.contains("match any of the checksums"), "{command}: {text}");
+        assert!(text.contains(&recorded) && text.matches("h1:").count() >= 2, "the two are named: {command}: {text}");
+        assert!(text.contains("the package was replaced at its source: find out why before you trust it"), "{text}");
+        assert!(text.contains("Only then delete the provider's block in .terraform.lock.hcl"), "{text}");
+    }
+    std::fs::remove_dir_all(folder.path().join(".terraform")).unwrap();
+    let (_, text) = groma(folder.path(), &["validate"]);
+    assert!(text.contains("Missing required provider") && text.contains("To install it, run: groma init"), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn link_to_a_removed_cache_is_named() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    assert_eq!(groma(folder.path(), &["init"]).0, 0);
+    std::fs::remove_dir_all(folder.path().join("mirror")).unwrap();
+    let (_, text) = groma(folder.path(), &["plan"]);
+    assert!(text.contains("the link there leads to") && text.contains("which does not exist"), "{text}");
+}
+
+#[test]
+fn mirror_with_packages_for_other_platforms_only_says_which() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    let version = folder.path().join(TOOL).join("1.0.0");
+    std::fs::rename(version.join(platform()), version.join("plan9_mips")).unwrap();
+    let (code, text) = groma(folder.path(), &["init"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("has packages of example.com/acme/tool for plan9_mips, and none for"), "{text}");
+    std::fs::write(
+        folder.path().join(TOOL).join("terraform-provider-tool_1.1.0_plan9_arm.zip"),
+        "an archive for another platform",
+    )
+    .unwrap();
+    let (_, text) = groma(folder.path(), &["init"]);
+    assert!(text.contains("for plan9_arm, plan9_mips, and none for"), "{text}");
+}
+
+#[test]
 fn a_package_that_was_right_before_and_is_changed_with_its_old_size_and_time_does_not_run() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::Folder;
+use crate::common::{Folder, background};
 
 const APPLY: &[&str] = &["apply", "-auto-approve", "-no-color"];
 
@@ -77,6 +77,54 @@ fn arguments_that_exclude_each_other_are_told_by_validate() {
     assert!(told.contains("Cannot set both 'source' and 'content'"), "{told}");
     assert!(told.contains("Exactly one of \"inline\", \"script\" and \"scripts\""), "{told}");
     assert!(told.contains("An argument named \"hosts\" is not expected here"), "{told}");
+}
+
+#[cfg(unix)]
+#[test]
+fn killed_run_leaves_no_private_key_behind() {
+    use std::os::unix::fs::PermissionsExt;
+    const KEY: &str = "-----BEGIN OPENSSH PRIVATE KEY----- secret";
+    let folder = Folder::new();
+    // A program that reads the keys as ssh does, and then keeps the run waiting.
+    folder.write(
+        "bin/ssh",
+        "#!/bin/sh\nfor word; do\n  case $word in\n    IdentityFile=/*) cat \"${word#IdentityFile=}\" >> \"$SEEN\" ;;\n  esac\n\
+         done\necho asked >> \"$SEEN\"\nexec sleep 20\n",
+    );
+    std::fs::set_permissions(folder.path("bin/ssh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::create_dir(folder.path("scratch")).unwrap();
+    folder.write("seen", "");
+    folder.write(
+        "main.tf",
+        &format!(
+            "resource \"terraform_data\" \"it\" {{\n  connection {{\n    host = \"127.0.0.1\"\n    private_key = {KEY:?}\n  }}\n  \
+             provisioner \"remote-exec\" {{\n    inline = [\"ls\"]\n  }}\n}}\n"
+        ),
+    );
+    let path = format!("{}:{}", folder.path("bin").display(), std::env::var("PATH").unwrap());
+    let (seen, scratch) = (folder.path("seen"), folder.path("scratch"));
+    let folder = folder.with("PATH", &path).with("SEEN", seen.to_str().unwrap());
+    let folder = folder.with("TMPDIR", scratch.to_str().unwrap());
+    let run = background::start(&folder, &[]);
+    let begin = Instant::now();
+    while !folder.read("seen").contains("asked") {
+        assert!(begin.elapsed() < Duration::from_secs(60), "ssh is never started: {}", folder.read("said"));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    background::kill(run);
+    assert!(folder.read("seen").contains(KEY), "ssh gets the key: {}", folder.read("seen"));
+    let mut folders = vec![scratch];
+    while let Some(path) = folders.pop() {
+        for entry in std::fs::read_dir(path).unwrap().map(Result::unwrap) {
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                let content = std::fs::read(entry.path()).unwrap();
+                assert!(!String::from_utf8_lossy(&content).contains(KEY), "{}", entry.path().display());
+            }
+        }
+    }
 }
 
 /// A machine on loopback, as the user who runs the tests.

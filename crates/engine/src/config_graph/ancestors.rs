@@ -79,14 +79,11 @@ impl Ranks {
     }
 }
 
-/// Resources whose replacement must create first because something that depends on them does (PL-11), of what `counts`: what a run
-/// leaves out is not replaced with them.
+/// Resources whose replacement creates first because something that depends on them does (PL-11, OD-09). A run for chosen targets
+/// counts what it leaves out as well: it leaves objects there that the replaced ones are needed by.
 ///
-/// Only literal `create_before_destroy = true` spreads: other expressions are not known before the walk.
-pub fn forced_create_before_destroy(
-    graph: &ConfigGraph,
-    counts: impl Fn(ModuleIndex, NodeIndex) -> bool,
-) -> Vec<Vec<bool>> {
+/// Only a literal `create_before_destroy = true` spreads: other expressions are not known before the walk.
+pub fn forced_create_before_destroy(graph: &ConfigGraph) -> Vec<Vec<bool>> {
     let flat = Flat::new(graph);
     let mut forced = vec![false; flat.len()];
     for number in flat.order().into_iter().rev() {
@@ -99,7 +96,7 @@ pub fn forced_create_before_destroy(
             }),
             _ => false,
         };
-        if (own || forced[number as usize]) && counts(index, node) {
+        if own || forced[number as usize] {
             forced[number as usize] = true;
             flat.for_each_requirement(number, &mut |required| forced[required as usize] = true);
         }

@@ -1,7 +1,7 @@
 //! The execution graph: the actions of a plan with their order. Apply walks it and adds nothing to it (LC-06).
 
 mod build;
-mod circle;
+mod cycle;
 
 pub use build::{Inputs, build};
 

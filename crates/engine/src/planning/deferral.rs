@@ -142,6 +142,27 @@ impl Planner<'_> {
         self.end_instance(instance, Outcome::Deferred);
     }
 
+    /// What an earlier run left behind may be the only object of its instance that works. It stays where the creation of a new one
+    /// is left to a later run (OD-07).
+    pub(super) fn keep_deposed_without_replacement(&mut self) {
+        let creates = |change: &ResourceChange| change.action == Action::Create || change.action.is_replace();
+        let unmade = self.deferred.iter().map(|deferred| &deferred.change).filter(|change| creates(change));
+        let unmade: HashSet<ResourceInstance> = unmade.map(|change| change.address.clone()).collect();
+        if unmade.is_empty() {
+            return;
+        }
+        let stays = |change: &ResourceChange| change.deposed.is_some() && unmade.contains(&change.address);
+        let (kept, changes): (Vec<_>, Vec<_>) = std::mem::take(&mut self.changes).into_iter().partition(stays);
+        self.changes = changes;
+        let reason = DeferralReason::DeferredPrerequisite;
+        self.deferred.extend(kept.into_iter().map(|change| DeferredChange {
+            reason,
+            change,
+            open_steps: Vec::new(),
+            source: Source::Known,
+        }));
+    }
+
     /// An object whose deletion is left to a later run still needs what it depends on, so that stays too.
     pub(super) fn keep_what_is_needed(&mut self) {
         let goes = |change: &ResourceChange| change.action == Action::Delete;

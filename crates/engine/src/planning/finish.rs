@@ -1,11 +1,11 @@
 //! The end of a plan: outputs, order, and everything in its place.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, Name};
 use groma_config::Module;
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
 
@@ -22,11 +22,12 @@ use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceCha
 use crate::search::Searched;
 use crate::walk::Visit;
 
-/// How many members of a circle are named.
+/// How many members of a cycle are named.
 const MOST_NAMES: usize = 30;
 
 impl Planner<'_> {
     pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
+        self.keep_deposed_without_replacement();
         self.keep_what_is_needed();
         self.sort();
         self.warn_of_unknown_replacements();
@@ -39,7 +40,7 @@ impl Planner<'_> {
         let order = self.carried_out();
         let execution =
             if self.evaluation.diagnostics.has_errors() { ExecutionGraph::default() } else { self.execution(&order) };
-        self.refuse_circle(&execution);
+        self.refuse_cycle(&execution);
         let errored = self.evaluation.diagnostics.has_errors();
         let plan = Plan {
             mode: self.options.mode,
@@ -112,33 +113,53 @@ impl Planner<'_> {
         })
     }
 
-    /// What waits for itself can never be done, which is better known before anything is.
-    fn refuse_circle(&mut self, execution: &ExecutionGraph) {
-        let circle = execution.circle();
-        if circle.is_empty() {
+    /// Refuses a plan whose steps wait for each other (OD-12). Only references can bring that about: the order of destruction yields
+    /// before it closes a cycle.
+    fn refuse_cycle(&mut self, execution: &ExecutionGraph) {
+        let cycle = execution.cycle();
+        if cycle.is_empty() {
             return;
         }
-        let name = |step: &u32| -> Option<String> {
-            let (change, goes) = match execution.steps()[*step as usize] {
+        let changed = |step: &u32| -> Option<(&ResourceChange, bool)> {
+            let (change, is_destroyed) = match execution.steps()[*step as usize] {
                 Step::Create(at) | Step::Update(at) | Step::Read(at) | Step::Conditions(at) => (at, false),
                 Step::Delete(at) | Step::Forget(at) => (at, true),
                 _ => return None,
             };
-            let address = &self.changes.get(change as usize)?.address;
-            Some(if goes { format!("{address} (destroy)") } else { address.to_string() })
+            Some((self.changes.get(change as usize)?, is_destroyed))
         };
-        let mut names: Vec<String> = circle.iter().filter_map(name).collect();
+        let changed: Vec<_> = cycle.iter().filter_map(changed).collect();
+        let mut names: Vec<String> = changed
+            .iter()
+            .map(|(change, is_destroyed)| match is_destroyed {
+                true => format!("{} (destroy)", change.address),
+                false => change.address.to_string(),
+            })
+            .collect();
         names.sort();
         let more = names.len().saturating_sub(MOST_NAMES);
         names.truncate(MOST_NAMES);
         if more > 0 {
             names.push(format!("and {more} more"));
         }
+        let resources: BTreeSet<String> =
+            changed.iter().map(|(change, _)| change.address.config_resource().to_string()).collect();
+        let resources: Vec<String> = resources.into_iter().collect();
+        let detail = match &resources[..] {
+            [only] => format!(
+                "Provisioners of {only} refer to other instances of {only}, so each of these instances would have to be created \
+                 before the others. Move the provisioners to a separate resource, for example a terraform_data, that refers to all \
+                 instances of {only}."
+            ),
+            many => format!(
+                "Each of these steps waits for another one of them, because of references between {}. Remove one of the references.",
+                many.join(", ")
+            ),
+        };
+        let span = changed.first().and_then(|(change, _)| self.graph.block(&change.address.config_resource()));
+        let span = span.map_or(Span::NONE, |block| block.header_span);
         let summary = format!("Cycle: {}", names.join(", "));
-        let detail = "These wait for each other in a circle, so none of them can be done first. Break the circle by removing \
-                      one of the references. What several instances of a resource need of each other is better done by a \
-                      resource of its own, which refers to all of them.";
-        self.evaluation.diagnostics.push(Diagnostic::error(summary, detail));
+        self.evaluation.diagnostics.push(Diagnostic::error(summary, detail).at(span));
     }
 
     /// The end of a search: nothing is to be done.

@@ -161,7 +161,7 @@ impl Planner<'_> {
             config: Arc::new(config),
             provider,
             schema,
-            create_before_destroy: record.create_before_destroy,
+            create_before_destroy: record.create_before_destroy || self.block_creates_first(address),
             record,
             span: Span::NONE,
             purpose,
@@ -259,6 +259,14 @@ impl Planner<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         prevention(Some(prevent), header, &mut self.evaluation, &scope)
+    }
+
+    /// Whether the block of an instance that is gone has its replacements created first (OD-05), as far as that does not depend on
+    /// the instance.
+    fn block_creates_first(&self, address: &ResourceInstance) -> bool {
+        let Some((index, node)) = self.graph.find_resource(&address.config_resource()) else { return false };
+        let forced = self.forced_create_before_destroy.get(index.at()).and_then(|nodes| nodes.get(node.at()));
+        forced.copied().unwrap_or(false)
     }
 
     /// Whether a `removed` block says that the object stays (PL-25).

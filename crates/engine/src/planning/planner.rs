@@ -145,10 +145,9 @@ impl<'a> Planner<'a> {
         let graph = Arc::clone(parts.world.graph());
         let used = used(&parts, &graph);
         let included = Included::new(&graph, parts.options, &parts.state);
-        let counts = |index, node| included.as_ref().is_none_or(|included| included.node(&graph, index, node));
         let remains =
             (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state, included.as_ref()));
-        let forced_create_before_destroy = crate::config_graph::forced_create_before_destroy(&graph, counts);
+        let forced_create_before_destroy = crate::config_graph::forced_create_before_destroy(&graph);
         Self {
             walk: Walk::new(&parts.world),
             remains,

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use groma_private_file::PrivateFile;
 use tempfile::TempDir;
 
 use super::connection::{Agent, Connection, Endpoint};
@@ -146,15 +147,18 @@ fn log_in(
     }
 }
 
-/// What `ssh` reads: keys, the known machine and the helper that gives the password; gone with the session.
+/// The files that `ssh` reads. Keys are in memory only, as a run that is killed leaves the folder behind; the folder has nothing secret.
 struct Files {
+    /// The certificates, the keys of known hosts, the scripts and the socket.
     folder: TempDir,
+    /// The private keys, by the name of the machine they are for.
+    keys: Vec<(&'static str, PrivateFile)>,
 }
 
 impl Files {
     fn new(connection: &Connection) -> io::Result<Self> {
         // Sockets need short paths.
-        let files = Self { folder: tempfile::Builder::new().prefix("ssh").tempdir()? };
+        let mut files = Self { folder: tempfile::Builder::new().prefix("ssh").tempdir()?, keys: Vec::new() };
         files.endpoint("target", &connection.target)?;
         files.write("answer", &format!("#!/bin/sh\nprintf '%s\\n' \"${SECRET}\"\n"), 0o700)?;
         if let Some(bastion) = &connection.bastion {
@@ -179,10 +183,10 @@ impl Files {
         self.folder.path().join(name).display().to_string()
     }
 
-    fn endpoint(&self, name: &str, endpoint: &Endpoint) -> io::Result<()> {
+    fn endpoint(&mut self, name: &'static str, endpoint: &Endpoint) -> io::Result<()> {
         if let Some(key) = &endpoint.private_key {
             // A key without a line break at its end is refused by ssh, and is what heredocs and trimspace make.
-            self.write(&format!("{name}.key"), &format!("{}\n", key.trim_end()), 0o600)?;
+            self.keys.push((name, PrivateFile::new(format!("{}\n", key.trim_end()).as_bytes())?));
         }
         if let Some(certificate) = &endpoint.certificate {
             self.write(&format!("{name}.cert"), &format!("{}\n", certificate.trim_end()), 0o600)?;
@@ -224,8 +228,8 @@ impl Files {
                 option("UserKnownHostsFile=/dev/null".to_owned());
             }
         }
-        match &endpoint.private_key {
-            Some(_) => option(format!("IdentityFile={}", self.path(&format!("{name}.key")))),
+        match self.keys.iter().find(|(machine, _)| *machine == name) {
+            Some((_, key)) => option(format!("IdentityFile={}", key.path().display())),
             None => option("IdentityFile=none".to_owned()),
         }
         if endpoint.certificate.is_some() {

@@ -1,4 +1,4 @@
-//! Plans for chosen targets (PL-64), and how far `create_before_destroy` spreads among what is chosen (PL-11).
+//! Plans for chosen targets (PL-64), and how `create_before_destroy` spreads beyond what is chosen (PL-11, OD-09).
 
 use groma_engine::Mode;
 use groma_state::State;
@@ -25,13 +25,21 @@ fn replaced_below_create_before_destroy() -> Project {
 }
 
 #[test]
-fn pl_11_create_before_destroy_does_not_spread_from_what_a_target_leaves_out() {
+fn od_09_create_before_destroy_spreads_from_what_a_target_leaves_out() {
+    for target in ["terraform_data.base", "terraform_data.top"] {
+        let mut project = replaced_below_create_before_destroy();
+        project.options.targets = vec![target.parse().unwrap()];
+        let planned = project.plan().actions();
+        assert!(planned[0].starts_with("terraform_data.base: create then delete"), "{target}: {planned:?}");
+    }
+}
+
+#[test]
+fn od_09_create_before_destroy_spreads_from_what_is_excluded() {
     let mut project = replaced_below_create_before_destroy();
-    project.options.targets = vec!["terraform_data.base".parse().unwrap()];
-    let base = "terraform_data.base: delete then create (replace_because_cannot_update)";
+    project.options.excludes = vec!["terraform_data.top".parse().unwrap()];
+    let base = "terraform_data.base: create then delete (replace_because_cannot_update)";
     assert_eq!(project.plan().actions(), [base]);
-    project.options.targets = vec!["terraform_data.top".parse().unwrap()];
-    assert!(project.plan().actions()[0].starts_with("terraform_data.base: create then delete"));
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! Whom and which text the problems of providers are about.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use groma_engine::Mode;
 use groma_provider::{
-    Attribute, Block, NestedBlock, PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, Schema,
+    Attribute, Block, NestedBlock, Nesting, PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, Schema,
 };
 use groma_scripted::{ActionScript, ResourceScript, Scripted};
 use groma_value::{Path, Type};
@@ -61,6 +64,41 @@ fn a_provider_without_a_block_that_needs_one_is_told_to_need_it() {
     let mut project = minds(OBJECT);
     let told = project.plan().said();
     assert_eq!(told, ["  Invalid provider configuration", "provider[\"registry.terraform.io/test/test\"]  No mind"]);
+}
+
+#[test]
+fn provider_with_required_configuration_and_no_block_is_never_called() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let nothing = Block::new(Vec::<(&str, Attribute)>::new(), Vec::<(&str, NestedBlock)>::new());
+    let required = Block::new(
+        [("token", Attribute::required(Type::String))],
+        [("features", NestedBlock::new(Nesting::List, nothing).at_least(1))],
+    );
+    let provider = Scripted::new("test").resource("test_object", object()).config(Schema::new(required));
+    let provider = provider.on_configure(move |_, good| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        good()
+    });
+    let mut project = Project::new(&format!("{HEAD}{OBJECT}")).scripted(provider);
+    let address = "provider[\"registry.terraform.io/test/test\"]";
+    let expected = [
+        "  Invalid provider configuration".to_owned(),
+        format!("{address}  Missing required argument"),
+        format!("{address}  Insufficient features blocks"),
+    ];
+    assert_eq!(project.plan().said(), expected);
+    // Objects of a block that is gone have the same provider, and nobody else to configure it.
+    let block = "provider \"test\" {\n  token = \"t\"\n  features {\n  }\n}\n";
+    project.rewrite(&format!("{HEAD}{block}{OBJECT}"));
+    project.apply();
+    let before = asked.load(Ordering::Relaxed);
+    assert!(before > 0);
+    project.rewrite(HEAD);
+    assert_eq!(project.plan().said(), expected);
+    project.options.mode = Mode::Destroy;
+    assert_eq!(project.plan().said(), expected);
+    assert_eq!(asked.load(Ordering::Relaxed), before);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Unpacking archives that nobody has to trust: nothing is written outside of the folder they are unpacked into.
 
+mod directory;
+mod limits;
 mod links;
 mod refusal;
 mod tarred;
@@ -9,9 +11,11 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+pub(crate) use directory::check_entries;
+pub use limits::Limits;
+pub(crate) use limits::readable;
+use limits::too_large;
 pub use links::Links;
-pub(crate) use refusal::LARGEST;
-use refusal::{TOO_LARGE, refused};
 use tarred::unpack_tar;
 use zipped::unpack_zip;
 
@@ -76,15 +80,16 @@ impl Archive {
     /// # Errors
     /// It is no such archive, is damaged or too large, or has an entry that would be written outside of the folder or a link that is
     /// refused. Then parts may be in `target`.
-    pub fn unpack(self, file: File, target: &Path, name: &str, links: Links) -> io::Result<()> {
+    pub fn unpack(self, file: File, target: &Path, name: &str, links: Links, limits: Limits) -> io::Result<()> {
         fs::create_dir_all(target)?;
         match self {
-            Self::Zip => unpack_zip(file, target, links),
-            Self::Tar(packing) => unpack_tar(packing.open(file)?, target, links),
+            Self::Zip => unpack_zip(file, target, links, limits),
+            Self::Tar(packing) => unpack_tar(packing.open(file)?, target, links, limits),
             Self::Single(packing) => {
                 let mut out = File::create(target.join(name))?;
-                match io::copy(&mut packing.open(file)?, &mut out)? {
-                    LARGEST => Err(refused(name, TOO_LARGE)),
+                let mut content = packing.open(file)?.take(limits.bytes.saturating_add(1));
+                match io::copy(&mut content, &mut out)? {
+                    written if written > limits.bytes => Err(too_large(limits, Some(name))),
                     _ => Ok(()),
                 }
             }
@@ -95,14 +100,13 @@ impl Archive {
 impl Packing {
     fn open(self, file: File) -> io::Result<Box<dyn Read>> {
         let file = BufReader::new(file);
-        let plain: Box<dyn Read> = match self {
+        Ok(match self {
             Self::None => Box::new(file),
             Self::Gzip => Box::new(flate2::read::MultiGzDecoder::new(file)),
             Self::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(file)),
             Self::Xz => Box::new(lzma_rust2::XzReader::new(file, true)),
             Self::Zstandard => Box::new(zstd::Decoder::with_buffer(file)?),
-        };
-        Ok(Box::new(plain.take(LARGEST)))
+        })
     }
 }
 

@@ -2,9 +2,6 @@
 
 use std::io;
 
-/// The largest archive that is unpacked, so that a small download cannot fill the disk.
-pub(crate) const LARGEST: u64 = 8 << 30;
-pub(super) const TOO_LARGE: &str = "makes the package larger than 8 GiB";
 pub(super) const LEADS_OUTSIDE: &str = "is a link that leads outside of the package's folder";
 
 pub(super) fn outside(name: &str) -> io::Error {

@@ -31,7 +31,8 @@ fn unzipped(links: Links, make: impl FnOnce(&mut ZipWriter<File>)) -> (tempfile:
     let mut writer = ZipWriter::new(File::create(&archive).unwrap());
     make(&mut writer);
     writer.finish().unwrap();
-    let result = Archive::Zip.unpack(File::open(archive).unwrap(), &folder.path().join("in/side"), "", links);
+    let result =
+        Archive::Zip.unpack(File::open(archive).unwrap(), &folder.path().join("in/side"), "", links, Limits::MODULE);
     (folder, result)
 }
 
@@ -40,14 +41,14 @@ fn entries_of_a_tar_file_stay_in_their_folder() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("in");
     let tar = Archive::Tar(Packing::None);
-    tar.unpack(tarred(&[("a/main.tf", "x")]), &target, "", Links::Inside).unwrap();
+    tar.unpack(tarred(&[("a/main.tf", "x")]), &target, "", Links::Inside, Limits::MODULE).unwrap();
     assert_eq!(fs::read_to_string(target.join("a/main.tf")).unwrap(), "x");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         assert_eq!(fs::metadata(target.join("a/main.tf")).unwrap().permissions().mode() & 0o7777, 0o644);
     }
-    assert!(tar.unpack(tarred(&[("../evil", "x")]), &target, "", Links::Inside).is_err());
+    assert!(tar.unpack(tarred(&[("../evil", "x")]), &target, "", Links::Inside, Limits::MODULE).is_err());
     assert!(!folder.path().join("evil").exists());
 }
 
@@ -118,7 +119,8 @@ fn a_link_leads_outside_by_way_of_another_link_and_is_refused() {
         }
         builder.into_inner().unwrap();
         io::Seek::rewind(&mut file).unwrap();
-        let result = Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside);
+        let result =
+            Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside, Limits::MODULE);
         assert!(result.unwrap_err().to_string().contains("leads outside"), "{way:?}");
     }
     // Links through links that stay are fine.
@@ -150,11 +152,96 @@ fn holes_of_sparse_files_count() {
         file.write_all(&[0; 1024]).unwrap();
         io::Seek::rewind(&mut file).unwrap();
         let folder = tempfile::tempdir().unwrap();
-        let result = Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside);
+        let result =
+            Archive::Tar(Packing::None).unpack(file, &folder.path().join("in"), "", Links::Inside, Limits::MODULE);
         result.map(|()| fs::metadata(folder.path().join("in/a")).unwrap().len())
     };
     assert_eq!(sparse(4096).unwrap(), 4096);
-    assert!(sparse(8 << 30 | 1).is_err_and(|problem| problem.to_string().contains("larger than 8 GiB")));
+    assert!(sparse(2 << 30 | 1).is_err_and(|problem| problem.to_string().contains("larger than 2 GiB")));
+}
+
+const TIGHT: Limits = Limits { bytes: 1000, entries: 3, kind: "a test" };
+
+/// The archives that files make: a zip file, one that does not say how large its files are, a packed tar file.
+fn archives_of(files: &[(&str, usize)]) -> [(Archive, File); 3] {
+    let options = SimpleFileOptions::default();
+    let mut zip = ZipWriter::new(tempfile::tempfile().unwrap());
+    let mut streamed = ZipWriter::new_stream(tempfile::tempfile().unwrap());
+    let mut tar =
+        tar::Builder::new(flate2::write::GzEncoder::new(tempfile::tempfile().unwrap(), flate2::Compression::best()));
+    for (name, size) in files {
+        let content = vec![0; *size];
+        zip.start_file(*name, options).unwrap();
+        zip.write_all(&content).unwrap();
+        streamed.start_file(*name, options).unwrap();
+        streamed.write_all(&content).unwrap();
+        let mut header = tar::Header::new_gnu();
+        header.set_size(*size as u64);
+        header.set_mode(0o644);
+        tar.append_data(&mut header, name, &*content).unwrap();
+    }
+    let tar = tar.into_inner().unwrap().finish().unwrap();
+    let archives = [
+        (Archive::Zip, zip.finish().unwrap()),
+        (Archive::Zip, streamed.finish().unwrap().into_inner()),
+        (Archive::Tar(Packing::Gzip), tar),
+    ];
+    archives.map(|(kind, mut file)| {
+        io::Seek::rewind(&mut file).unwrap();
+        (kind, file)
+    })
+}
+
+#[test]
+fn archives_above_the_size_limit_are_refused_before_they_fill_the_disk() {
+    for (kind, file) in archives_of(&[("a", 600), ("b", 400)]) {
+        let folder = tempfile::tempdir().unwrap();
+        kind.unpack(file, &folder.path().join("in"), "", Links::Inside, TIGHT).unwrap();
+    }
+    for (kind, file) in archives_of(&[("a", 600), ("b", 1_000_000)]) {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("in");
+        let problem = kind.unpack(file, &target, "", Links::Inside, TIGHT).unwrap_err().to_string();
+        assert!(problem.contains("larger than 1000 bytes, the limit for the unpacked package of a test"), "{problem}");
+        let written: u64 = fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum();
+        assert!(written <= TIGHT.bytes + 1, "{kind:?} wrote {written} bytes");
+    }
+}
+
+#[test]
+fn archives_with_too_many_entries_are_refused() {
+    for (kind, file) in archives_of(&[("a", 0), ("b", 0), ("c", 0), ("d", 0)]) {
+        let folder = tempfile::tempdir().unwrap();
+        let problem = kind.unpack(file, &folder.path().join("in"), "", Links::Inside, TIGHT).unwrap_err().to_string();
+        assert!(problem.contains("more than 3 entries, the limit for the package of a test"), "{problem}");
+    }
+}
+
+#[test]
+fn the_end_record_of_a_large_zip_file_tells_its_entries() {
+    let limits = Limits { entries: 70_000, ..TIGHT };
+    for (count, is_refused) in [(70_000, false), (70_001, true)] {
+        let mut writer = ZipWriter::new(tempfile::tempfile().unwrap());
+        for number in 0..count {
+            writer.start_file(format!("{number}"), SimpleFileOptions::default()).unwrap();
+        }
+        writer.set_comment("PK and more").unwrap();
+        let mut file = writer.finish().unwrap();
+        assert_eq!(check_entries(&mut file, limits).is_err(), is_refused, "{count}");
+    }
+}
+
+#[test]
+fn a_single_packed_file_has_the_limit_too() {
+    let mut writer = flate2::write::GzEncoder::new(tempfile::tempfile().unwrap(), flate2::Compression::best());
+    writer.write_all(&vec![0; 1_000_000]).unwrap();
+    let mut file = writer.finish().unwrap();
+    io::Seek::rewind(&mut file).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("in");
+    let problem = Archive::Single(Packing::Gzip).unpack(file, &target, "one", Links::Inside, TIGHT).unwrap_err();
+    assert!(problem.to_string().contains("larger than 1000 bytes"), "{problem}");
+    assert!(fs::metadata(target.join("one")).unwrap().len() <= TIGHT.bytes + 1);
 }
 
 #[test]

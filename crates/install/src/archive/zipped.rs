@@ -4,14 +4,21 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 
+use super::directory::check_entries;
+use super::limits::{Allowance, Limits, too_large};
 use super::links::{Links, check_link, check_links, link, parent};
-use super::refusal::{LARGEST, TOO_LARGE, outside, refused};
+use super::refusal::outside;
 
-pub(super) fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<()> {
+pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Limits) -> io::Result<()> {
+    check_entries(&mut file, limits)?;
     let mut archive = zip::ZipArchive::new(BufReader::new(file)).map_err(io::Error::other)?;
+    // What the archive says of itself may be wrong, and is enough to refuse it before anything is written.
+    if archive.decompressed_size().is_some_and(|size| size > u128::from(limits.bytes)) {
+        return Err(too_large(limits, None));
+    }
     // Links come last: no file is written through one.
     let mut links_to_make = Vec::new();
-    let mut left = LARGEST;
+    let mut allowance = Allowance::new(limits);
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).map_err(io::Error::other)?;
         let name = entry.name().map_err(io::Error::other)?.into_owned();
@@ -25,11 +32,11 @@ pub(super) fn unpack_zip(file: File, target: &Path, links: Links) -> io::Result<
             links_to_make.push((leads, name, place));
             continue;
         }
-        let written = write_entry(&mut entry, &place, left).map_err(|error| {
+        let written = write_entry(&mut entry, &place, allowance.bytes()).map_err(|error| {
             let problem = format!("its entry {name:?} cannot be unpacked to {}: {error}", place.display());
             io::Error::new(error.kind(), problem)
         })?;
-        left = left.checked_sub(written).ok_or_else(|| refused(&name, TOO_LARGE))?;
+        allowance.take_bytes(written, &name)?;
     }
     let made: Vec<PathBuf> = links_to_make.iter().map(|(_, name, _)| PathBuf::from(name)).collect();
     links_to_make.iter().try_for_each(|(leads, _, place)| link(Path::new(leads), place))?;

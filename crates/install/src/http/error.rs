@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use reqwest::{StatusCode, Url};
 
+use crate::archive::readable;
+
 /// Why a request has no usable answer. The texts name the request, and hold no credentials.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
@@ -41,7 +43,7 @@ pub enum HttpError {
         attempts: u32,
     },
     /// The answer is larger than anything expected here.
-    #[error("{url:?} has more than {limit} bytes, which is more than is accepted here")]
+    #[error("{url:?} is larger than {}, the limit for this download", readable(*limit))]
     TooLarge {
         /// What was asked for.
         url: String,

@@ -101,7 +101,7 @@ mod tests {
         // What only says that it is packed is taken as it is.
         assert_eq!(seen(b"{}".to_vec(), Some("gzip")).unwrap(), b"{}");
         assert_eq!(seen(pack(b"{}"), None).unwrap(), pack(b"{}"));
-        assert!(seen(pack(&[b' '; 1 << 20]), Some("gzip")).unwrap_err().contains("more than 65536 bytes"));
+        assert!(seen(pack(&[b' '; 1 << 20]), Some("gzip")).unwrap_err().contains("larger than 64 KiB"));
         let mut cut = pack(b"{}");
         cut.truncate(12);
         assert!(seen(cut, Some("gzip")).unwrap_err().contains("cannot be unpacked"));

@@ -10,7 +10,7 @@ use super::copy::{copy_folder, link, remove};
 use super::error::FetchError;
 use super::objects::Object;
 use super::{git, oci, pattern, web};
-use crate::archive::{Archive, Links};
+use crate::archive::{Archive, Limits, Links};
 use crate::discovery::Discovery;
 
 /// How often one page may lead to another.
@@ -137,7 +137,8 @@ fn folder(path: &str, target: &Path) -> Result<(), FetchError> {
     let kind = kind.ok_or_else(|| FetchError::Other(format!("{path} is neither a folder nor an archive")))?;
     let file = File::open(source).map_err(FetchError::file(format!("{path} cannot be read")))?;
     let name = source.file_stem().unwrap_or_default().to_string_lossy();
-    kind.unpack(file, target, &name, Links::Inside).map_err(FetchError::file("the archive cannot be unpacked"))
+    kind.unpack(file, target, &name, Links::Inside, Limits::MODULE)
+        .map_err(FetchError::file("the archive cannot be unpacked"))
 }
 
 /// Moves what was fetched, or the meant folder of it, to its place.
@@ -147,7 +148,13 @@ fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchErr
         return fs::rename(staging, target).map_err(problem());
     }
     let inner = pattern::expand(staging, subfolder)?;
-    copy_folder(&staging.join(&inner), target)
-        .map_err(FetchError::file(format!("the package has no folder {inner:?}")))?;
+    let folder = staging.join(&inner);
+    if !fs::metadata(&folder).is_ok_and(|found| found.is_dir()) {
+        return Err(FetchError::Other(format!("the package has no folder {inner:?}")));
+    }
+    copy_folder(&folder, target).map_err(FetchError::file(format!(
+        "the folder {inner:?} of the package cannot be copied to {}",
+        target.display()
+    )))?;
     remove(staging).map_err(problem())
 }

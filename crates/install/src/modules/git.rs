@@ -1,12 +1,12 @@
 //! Repositories, with the program `git` as it is installed and configured.
 
 use std::collections::HashSet;
-use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use groma_private_file::PrivateFile;
 use reqwest::Url;
 
 use super::error::FetchError;
@@ -36,9 +36,16 @@ pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
         }
     }
     arguments.extend(["--", &url, &target_text]);
-    git.run(&arguments, None)?;
+    let cloned = git.run(&arguments, None);
+    cloned.map_err(|error| match (error, &depth, &wishes.reference) {
+        (FetchError::Other(problem), Some(_), Some(_)) => {
+            FetchError::Other(format!("{problem}\n\nWith \"depth\", \"ref\" must be the name of a branch or of a tag"))
+        }
+        (error, _, _) => error,
+    })?;
     if let (None, Some(reference)) = (&depth, &wishes.reference) {
-        git.run(&["checkout", reference], Some(target))?;
+        let commit = git.resolve(reference, target)?;
+        git.run(&["-c", "advice.detachedHead=false", "checkout", "--detach", &commit], Some(target))?;
     }
     if target.join(".gitmodules").exists() {
         let mut arguments = vec!["submodule", "update", "--init", "--recursive"];
@@ -79,19 +86,13 @@ fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
     Ok((url.to_string(), wishes))
 }
 
-/// A file for ssh with the private key; it goes when it is dropped.
-fn key_file(encoded: &str) -> Result<tempfile::NamedTempFile, FetchError> {
+/// Decodes a private key into a file for ssh.
+fn key_file(encoded: &str) -> Result<PrivateFile, FetchError> {
     let encoded = encoded.replace(' ', "+");
     let key = STANDARD
         .decode(encoded.trim_end())
         .map_err(|_| FetchError::Other("the argument sshkey is not in base64".to_owned()))?;
-    let store = || -> std::io::Result<tempfile::NamedTempFile> {
-        let mut file = tempfile::NamedTempFile::new()?;
-        file.write_all(&key)?;
-        file.flush()?;
-        Ok(file)
-    };
-    store().map_err(FetchError::file("the ssh key cannot be stored"))
+    PrivateFile::new(&key).map_err(FetchError::file("the ssh key cannot be stored"))
 }
 
 /// The command for ssh with this key. That of the environment may be any program, which knows `-i` at most.
@@ -107,26 +108,64 @@ struct Git {
     command: Option<String>,
 }
 
+/// Variables that make git work on another repository than the one of its working directory. Git sets them for hooks, so they are there
+/// whenever a hook runs us. Variables with settings, such as `GIT_CONFIG_COUNT`, may hold credentials and stay.
+const REPOSITORY_VARIABLES: [&str; 9] = [
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_INDEX_FILE",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_PREFIX",
+    "GIT_WORK_TREE",
+];
+
 impl Git {
+    /// Returns the commit that `reference` names in the fresh clone at `repository`.
+    ///
+    /// `git checkout` itself would take a name that is also the name of a file for that file, and knows the branches of the server by
+    /// their plain names only: `?ref=branch^` would fail. The order of the candidates is that of `git checkout`.
+    fn resolve(&self, reference: &str, repository: &Path) -> Result<String, FetchError> {
+        for candidate in
+            ["refs/heads/", "", "refs/remotes/origin/"].map(|prefix| format!("{prefix}{reference}^{{commit}}"))
+        {
+            let output = self.output(&["rev-parse", "--verify", "--quiet", &candidate], Some(repository))?;
+            if output.status.success() {
+                return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+            }
+        }
+        Err(FetchError::Other(format!(
+            "the repository has no branch, tag or commit {reference:?}: check the \"ref\" argument of the source address"
+        )))
+    }
+
     fn run(&self, arguments: &[&str], directory: Option<&Path>) -> Result<(), FetchError> {
-        let mut command = Command::new("git");
-        command.args(arguments).stdin(Stdio::null());
-        if let Some(directory) = directory {
-            command.current_dir(directory);
-        }
-        if let Some(ssh) = &self.command {
-            command.env("GIT_SSH_COMMAND", ssh);
-        }
-        let output = command.output().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => FetchError::Other("git must be installed and on the PATH".to_owned()),
-            _ => FetchError::File { what: "git cannot be started".to_owned(), source: error },
-        })?;
+        let output = self.output(arguments, directory)?;
         if output.status.success() {
             return Ok(());
         }
         let code = output.status.code().map_or_else(|| "a signal".to_owned(), |code| code.to_string());
         let said = String::from_utf8_lossy(&output.stderr);
         Err(FetchError::Other(format!("git exited with {code}:\n{}", said.trim_end())))
+    }
+
+    /// Runs git with `arguments` in `directory`, and returns its output whether it succeeds or not.
+    fn output(&self, arguments: &[&str], directory: Option<&Path>) -> Result<Output, FetchError> {
+        let mut command = Command::new("git");
+        command.args(arguments).stdin(Stdio::null());
+        REPOSITORY_VARIABLES.iter().for_each(|name| _ = command.env_remove(name));
+        if let Some(directory) = directory {
+            command.current_dir(directory);
+        }
+        if let Some(ssh) = &self.command {
+            command.env("GIT_SSH_COMMAND", ssh);
+        }
+        command.output().map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => FetchError::Other("git must be installed and on the PATH".to_owned()),
+            _ => FetchError::File { what: "git cannot be started".to_owned(), source: error },
+        })
     }
 }
 

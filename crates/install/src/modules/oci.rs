@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::error::FetchError;
 use super::shown::shown;
-use crate::archive::{Archive, Links};
+use crate::archive::{Archive, Limits, Links};
 use crate::discovery::Discovery;
 use crate::http::Url;
 use crate::oci::{Registry, Repository};
@@ -39,6 +39,8 @@ pub(super) async fn fetch(discovery: &Discovery, address: &str, target: &Path) -
     let manifest = registry.manifest(&repository, &reference).await.map_err(failed)?;
     let layer = manifest.archive(MODULE).map_err(|problem| wrong(&format!("is no module: {problem}")))?;
     let mut file = tempfile::tempfile().map_err(FetchError::file("no temporary file can be made"))?;
-    registry.blob(&repository, layer, &mut file).await.map_err(failed)?;
-    Archive::Zip.unpack(file, target, "", Links::Inside).map_err(FetchError::file("the archive cannot be unpacked"))
+    registry.blob(&repository, layer, &mut file, Limits::MODULE.bytes).await.map_err(failed)?;
+    Archive::Zip
+        .unpack(file, target, "", Links::Inside, Limits::MODULE)
+        .map_err(FetchError::file("the archive cannot be unpacked"))
 }

@@ -12,11 +12,8 @@ use super::error::FetchError;
 use super::objects::Object;
 use super::query::take;
 use super::shown::shown;
-use crate::archive::{Archive, Links};
+use crate::archive::{Archive, Limits, Links};
 use crate::http::Http;
-
-/// The largest download.
-const LARGEST_ARCHIVE: u64 = 4 << 30;
 
 /// The longest page that is searched for the address of a package.
 const LARGEST_PAGE: u64 = 1 << 20;
@@ -78,7 +75,7 @@ async fn unpack(
     target: &Path,
 ) -> Result<(), FetchError> {
     let mut file = tempfile::tempfile().map_err(FetchError::file("the download cannot be stored"))?;
-    let answer = http.download(url, None, headers, &mut file, LARGEST_ARCHIVE).await?;
+    let answer = http.download(url, None, headers, &mut file, Limits::MODULE.bytes).await?;
     if !answer.status.is_success() {
         return Err(FetchError::Other(format!("bad response code: {}", answer.status.as_u16())));
     }
@@ -90,7 +87,7 @@ async fn unpack(
     rewind(&mut file)?;
     let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
     let name = name.rsplit_once('.').map_or(name, |(name, _)| name);
-    kind.unpack(file, target, if name.is_empty() { "file" } else { name }, Links::Inside)
+    kind.unpack(file, target, if name.is_empty() { "file" } else { name }, Links::Inside, Limits::MODULE)
         .map_err(FetchError::file("the archive cannot be unpacked"))
 }
 

@@ -111,16 +111,20 @@ impl<'a> Registry<'a> {
         parsed(&url, &answer.body)
     }
 
-    /// Downloads what `descriptor` describes: it has its size and its digest.
+    /// Downloads what `descriptor` describes, up to `limit` bytes: it has its size and its digest.
     pub(crate) async fn blob(
         &self,
         repository: &Repository,
         descriptor: &Descriptor,
         target: &mut File,
+        limit: u64,
     ) -> Result<(), OciError> {
         let url = repository.url(&format!("blobs/{}", descriptor.digest))?;
         let wrong = |what: String| OciError::Document(url.to_string(), what);
         let wanted = descriptor.sha256().ok_or_else(|| wrong("has a digest that is no SHA-256".to_owned()))?;
+        if descriptor.size > limit {
+            return Err(HttpError::TooLarge { url: without_secrets(&url), limit }.into());
+        }
         let mut answer = self.http.download(&url, None, &[], target, descriptor.size).await?;
         if answer.status == StatusCode::UNAUTHORIZED {
             let authorization = self.authorization(repository, &answer).await?;

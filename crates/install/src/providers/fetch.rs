@@ -8,16 +8,15 @@ use groma_address::ProviderAddress;
 use zip::ZipArchive;
 
 use super::hash::{archive_hash, content_hash, folder_hash, is_checksum};
+use super::lock::LOCK_FILE;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
 use super::platform::Platform;
 use super::registry::host_of;
 use super::sources::{Offer, Sources};
 use super::store::Store;
+use crate::archive::{Limits, check_entries};
 use crate::http::{HttpError, Url, without_secrets};
 use crate::oci::Registry;
-
-/// More than any provider's archive has.
-const LARGEST_ARCHIVE: u64 = 4 << 30;
 
 /// A package that is in its place.
 #[derive(Clone, Debug)]
@@ -105,7 +104,10 @@ async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String
             let (repository, descriptor) = &**blob;
             let mut file = temporary()?;
             let registry = Registry::new(&sources.discovery);
-            registry.blob(repository, descriptor, &mut file).await.map_err(|error| error.to_string())?;
+            registry
+                .blob(repository, descriptor, &mut file, Limits::PROVIDER.bytes)
+                .await
+                .map_err(|error| error.to_string())?;
             Ok(file)
         }
         Location::Folder(path) | Location::Archive(path) => {
@@ -128,7 +130,7 @@ async fn download(sources: &Sources, url: &Url) -> Result<File, String> {
     let mut attempt = 0;
     loop {
         let mut file = temporary()?;
-        match http.download(url, token.as_ref(), &[], &mut file, LARGEST_ARCHIVE).await {
+        match http.download(url, token.as_ref(), &[], &mut file, Limits::PROVIDER.bytes).await {
             Ok(answer) if answer.status.is_success() => return Ok(file),
             Ok(answer) => return Err(format!("unsuccessful request to {}: {}", without_secrets(url), answer.status)),
             // What is there of it is of no use.
@@ -150,7 +152,9 @@ fn verified(
     if package.required.iter().all(|hash| hash.starts_with("zh:")) {
         check_source(package, std::slice::from_ref(&outer))?;
     }
-    let mut opened = ZipArchive::new(archive).map_err(|error| {
+    let mut file = archive;
+    check_entries(&mut file, Limits::PROVIDER).map_err(|error| error.to_string())?;
+    let mut opened = ZipArchive::new(file).map_err(|error| {
         format!(
             "failed to open the provider archive, which comes from {}: {error}. See what is there: a page to log in, or of a proxy, is no \
              package",
@@ -171,15 +175,31 @@ fn check(
     check_source(package, found)?;
     // An unpacked package has no hash of an archive, and hashes of a kind that is to come say nothing yet.
     let comparable = |hash: &&Arc<str>| found.iter().any(|own| own.split(':').next() == hash.split(':').next());
-    let mut comparable = allowed.iter().filter(comparable).peekable();
-    if comparable.peek().is_some() && !comparable.any(|hash| found.contains(hash)) {
-        return Err(format!(
-            "the current package for {address} {} doesn't match any of the checksums previously recorded in the dependency lock file; \
-             for more information: https://developer.hashicorp.com/terraform/language/provider-checksum-verification",
-            package.version
-        ));
+    let comparable: Vec<&str> = allowed.iter().filter(comparable).map(|hash| &**hash).collect();
+    if comparable.is_empty() || found.iter().any(|hash| comparable.contains(&&**hash)) {
+        return Ok(());
     }
-    Ok(())
+    let found: Vec<&str> = found.iter().map(|hash| &**hash).collect();
+    Err(format!(
+        "the current package for {address} {} doesn't match any of the checksums previously recorded in the dependency lock file\n\nThe \
+         package comes from {} and has:\n  {}\nThe lock file has:\n{}\nThe lock file may have been written on another platform: \
+         \"providers lock\" adds the checksums of this one. Otherwise the package was replaced at its source: find out why before you \
+         trust it. Only then delete the provider's block in {LOCK_FILE} and run init again",
+        package.version,
+        package.location,
+        found.join("\n  "),
+        listed(&comparable)
+    ))
+}
+
+/// The first checksums of a list, one a line: a lock file for many platforms has dozens.
+fn listed(hashes: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let lines: String = hashes.iter().take(SHOWN).map(|hash| format!("  {hash}\n")).collect();
+    match hashes.len().checked_sub(SHOWN) {
+        None | Some(0) => lines,
+        Some(more) => format!("{lines}  and {more} more\n"),
+    }
 }
 
 fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String> {

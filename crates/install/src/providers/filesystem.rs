@@ -1,6 +1,7 @@
 //! Folders with packages, in two layouts: `HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip`, and unpacked in
 //! `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use groma_address::ProviderAddress;
@@ -33,12 +34,24 @@ pub fn packages(root: &Path, address: &ProviderAddress, platform: &Platform) -> 
         Err(error) => return Err(SourceError::Failed(format!("cannot list {}: {error}", folder.display()))),
     };
     let mut found = Vec::new();
-    for entry in entries.flatten() {
+    let mut elsewhere = BTreeSet::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| SourceError::Failed(format!("cannot list {}: {error}", folder.display())))?;
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        let meta =
-            if path.is_dir() { unpacked(&path, &name, platform) } else { packed(path, &name, address, platform) };
+        let meta = match path.is_dir() {
+            true => unpacked(&path, &name, platform, &mut elsewhere)?,
+            false => packed(path, &name, address, platform, &mut elsewhere),
+        };
         found.extend(meta);
+    }
+    if found.is_empty() && !elsewhere.is_empty() {
+        let platforms: Vec<String> = elsewhere.into_iter().collect();
+        return Err(SourceError::NotFound(format!(
+            "{} has packages of {address} for {}, and none for {platform}, the platform that they are needed for",
+            root.display(),
+            platforms.join(", ")
+        )));
     }
     Ok(found)
 }
@@ -48,16 +61,44 @@ pub fn holds(root: &Path, address: &ProviderAddress) -> bool {
     provider_folder(root, address).is_dir()
 }
 
-fn unpacked(folder: &Path, name: &str, platform: &Platform) -> Option<PackageMeta> {
-    let version: Version = name.parse().ok()?;
+/// The package for `platform` in the directory of a version. The other platforms that it has are added to `elsewhere`.
+fn unpacked(
+    folder: &Path,
+    name: &str,
+    platform: &Platform,
+    elsewhere: &mut BTreeSet<String>,
+) -> Result<Option<PackageMeta>, SourceError> {
+    let Ok(version) = name.parse::<Version>() else { return Ok(None) };
     let package = folder.join(platform.to_string());
-    package.is_dir().then(|| meta(version, Location::Folder(package)))
+    let unreadable = |error| SourceError::Failed(format!("cannot read {}: {error}", package.display()));
+    match std::fs::metadata(&package) {
+        Ok(found) if found.is_dir() => return Ok(Some(meta(version, Location::Folder(package)))),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(unreadable(error)),
+    }
+    for entry in std::fs::read_dir(folder).map_err(unreadable)?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        elsewhere.extend(name.parse::<Platform>().is_ok().then_some(name));
+    }
+    Ok(None)
 }
 
-fn packed(path: PathBuf, name: &str, address: &ProviderAddress, platform: &Platform) -> Option<PackageMeta> {
+fn packed(
+    path: PathBuf,
+    name: &str,
+    address: &ProviderAddress,
+    platform: &Platform,
+    elsewhere: &mut BTreeSet<String>,
+) -> Option<PackageMeta> {
     let rest = name.strip_prefix(&format!("terraform-provider-{}_", address.type_name))?.strip_suffix(".zip")?;
-    let version = rest.strip_suffix(&format!("_{platform}"))?;
-    Some(meta(version.parse().ok()?, Location::Archive(path)))
+    let (version, found) = rest.split_once('_')?;
+    let version = version.parse().ok()?;
+    if found == platform.to_string() {
+        return Some(meta(version, Location::Archive(path)));
+    }
+    elsewhere.insert(found.to_owned());
+    None
 }
 
 fn meta(version: Version, location: Location) -> PackageMeta {

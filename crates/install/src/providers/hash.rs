@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use zip::ZipArchive;
 
-use crate::archive::LARGEST;
+use crate::archive::{Limits, readable};
 use crate::hex::hex;
 
 /// Whether a hash is of a kind that can be worked out here.
@@ -33,7 +33,7 @@ pub fn archive_hash(mut archive: impl Read + Seek) -> io::Result<Arc<str>> {
 /// It cannot be read, is no archive, has more in it than any package may have, or a name that no list of files can hold.
 pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Arc<str>> {
     let mut lines = Vec::with_capacity(archive.len());
-    let mut left = LARGEST;
+    let mut left = Limits::PROVIDER.bytes;
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).map_err(io::Error::other)?;
         if !entry.is_dir() {
@@ -43,7 +43,10 @@ pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Ar
             let sum = hex(&digest(&mut bounded)?);
             left = bounded.limit();
             if left == 0 {
-                return Err(io::Error::other("the archive holds more than a package may"));
+                let most = readable(Limits::PROVIDER.bytes);
+                return Err(io::Error::other(format!(
+                    "it unpacks to more than {most}, the limit for the package of a provider"
+                )));
             }
             lines.push((name, sum));
         }
@@ -118,7 +121,7 @@ mod tests {
         }
         writer.finish().unwrap();
         let target = folder.path().join("unpacked");
-        Archive::Zip.unpack(File::open(&path).unwrap(), &target, "", Links::Refused).unwrap();
+        Archive::Zip.unpack(File::open(&path).unwrap(), &target, "", Links::Refused, Limits::PROVIDER).unwrap();
         let mut archive = ZipArchive::new(File::open(&path).unwrap()).unwrap();
         assert_eq!(content_hash(&mut archive).unwrap(), folder_hash(&target).unwrap());
     }

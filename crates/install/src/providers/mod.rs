@@ -2,7 +2,7 @@
 //!
 //! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`, `filesystem`, `signature`,
 //! `registry`, `network_mirror`, `oci_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
-//! `elsewhere`, `selection`.
+//! `elsewhere`, `package_problem`, `selection`.
 
 mod constraints;
 mod elsewhere;
@@ -15,6 +15,7 @@ mod network_mirror;
 mod notes;
 mod oci_mirror;
 mod package;
+mod package_problem;
 mod platform;
 mod registry;
 mod selection;
@@ -32,6 +33,7 @@ pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting
 pub use lock::{LOCK_FILE, Lock, Locks};
 pub use oci_mirror::RepositoryTemplate;
 pub use package::{Authentication, Location, PackageMeta, SourceError};
+pub use package_problem::PackageProblem;
 pub use platform::{InvalidPlatform, Platform};
 pub use selection::{Candidates, Selection, executable};
 pub use sources::{Method, Pattern, Source, Sources};

@@ -9,7 +9,8 @@ use groma_config::version::{Constraints, Version};
 use groma_diagnostics::Diagnostic;
 
 use super::constraints::{allows, constraints_text};
-use super::lock::Locks;
+use super::lock::{Lock, Locks};
+use super::package_problem::PackageProblem;
 use super::platform::Platform;
 use super::store::Store;
 
@@ -84,7 +85,7 @@ impl Candidates<'_> {
         for (address, _) in rest {
             match self.package(address) {
                 Ok(selection) => drop(selected.insert(address.clone(), selection)),
-                Err(problem) => problems.push(format!("\n  - {address}: {problem}")),
+                Err(problem) => problems.push((address, problem)),
             }
         }
         if problems.is_empty() { Ok(selected) } else { Err(self.not_installed(&problems)) }
@@ -129,41 +130,72 @@ impl Candidates<'_> {
         ))
     }
 
-    fn package(&self, address: &ProviderAddress) -> Result<Selection, String> {
-        let lock = self.locks.providers.get(address).ok_or("no version is selected")?;
+    /// Returns why the package that the lock file selects for a provider cannot be used; none where it can.
+    pub fn problem_with(&self, address: &ProviderAddress) -> Option<PackageProblem> {
+        self.package(address).err()
+    }
+
+    fn package(&self, address: &ProviderAddress) -> Result<Selection, PackageProblem> {
+        let lock = self.locks.providers.get(address).ok_or(PackageProblem::NotLocked)?;
         let folder = self.store.folder(address, &lock.version, self.platform);
-        let root = self.store.root().display();
-        if !folder.is_dir() {
-            return Err(format!("there is no package for {address} {} cached in {root}", lock.version));
-        }
-        let mut verified = None;
-        if !lock.hashes.is_empty() {
-            let hash = self.store.hash_among(&folder, &lock.hashes).map_err(|error| {
-                format!("failed to verify checksum of {address} {} package cached in {root}: {error}", lock.version)
-            })?;
-            // A `zh:` hash is of an archive, and says nothing about what was made of it.
-            if !lock.hashes.contains(&hash) {
-                return Err(format!(
-                    "the cached package for {address} {} (in {root}) does not match any of the checksums recorded in the dependency \
-                     lock file",
-                    lock.version
-                ));
-            }
-            verified = Some(hash);
-        }
+        let verified = match &lock.hashes[..] {
+            [] => self.present(address, lock, &folder).map(|()| None)?,
+            _ => Some(self.verified(address, lock, &folder)?),
+        };
         Ok(Selection::Package { folder, version: lock.version.clone(), hashes: lock.hashes.clone(), verified })
     }
 
-    fn not_installed(&self, problems: &[String]) -> Diagnostic {
+    fn present(&self, address: &ProviderAddress, lock: &Lock, folder: &Path) -> Result<(), PackageProblem> {
+        let package = || (format!("{address} {}", lock.version), self.store.root().to_owned());
+        match std::fs::metadata(folder) {
+            Ok(found) if found.is_dir() => Ok(()),
+            Ok(_) => {
+                let ((package, root), error) = (package(), format!("{} is not a directory", folder.display()));
+                Err(PackageProblem::Unreadable { package, root, error })
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let ((package, root), leads_to) = (package(), std::fs::read_link(folder).ok());
+                Err(PackageProblem::Missing { package, root, leads_to })
+            }
+            Err(error) => {
+                let ((package, root), error) = (package(), error.to_string());
+                Err(PackageProblem::Unreadable { package, root, error })
+            }
+        }
+    }
+
+    /// Returns the hash of the package in `folder`, which the lock file has.
+    fn verified(&self, address: &ProviderAddress, lock: &Lock, folder: &Path) -> Result<Arc<str>, PackageProblem> {
+        self.present(address, lock, folder)?;
+        let (package, root) = (format!("{address} {}", lock.version), self.store.root().to_owned());
+        let found = match self.store.hash_among(folder, &lock.hashes) {
+            Ok(found) => found,
+            Err(error) => return Err(PackageProblem::Unreadable { package, root, error: error.to_string() }),
+        };
+        if lock.hashes.contains(&found) {
+            return Ok(found);
+        }
+        // A `zh:` hash is of an archive, and says nothing about the directory that the archive was unpacked to.
+        let recorded: Vec<_> = lock.hashes.iter().filter(|hash| hash.starts_with("h1:")).cloned().collect();
+        Err(match recorded.is_empty() {
+            true => PackageProblem::Unverifiable { package, root, found },
+            false => PackageProblem::Changed { package, root, found, recorded },
+        })
+    }
+
+    fn not_installed(&self, problems: &[(&ProviderAddress, PackageProblem)]) -> Diagnostic {
+        let (product, command) = (self.product, self.command);
+        let list: String = problems.iter().map(|(address, problem)| format!("\n  - {address}: {problem}")).collect();
+        let present = problems.iter().filter(|(_, problem)| !problem.is_missing());
+        // What init does for a missing package is said for all of them.
+        let advice: BTreeSet<String> = present.map(|(_, problem)| format!("\n\n{}", problem.advice(command))).collect();
+        let advice = advice.into_iter().collect::<String>();
         Diagnostic::error(
             "Required plugins are not installed",
             format!(
-                "The installed provider plugins are not consistent with the packages selected in the dependency lock file:{}\n\n{} uses \
-                 external plugins to integrate with a variety of different infrastructure services. To download the plugins required for \
-                 this configuration, run:\n  {} init",
-                problems.concat(),
-                self.product,
-                self.command
+                "The installed provider plugins are not consistent with the packages selected in the dependency lock file:{list}\n\n{product} \
+                 uses external plugins to integrate with a variety of different infrastructure services. To download the plugins required \
+                 for this configuration, run:\n  {command} init{advice}"
             ),
         )
     }

@@ -13,7 +13,7 @@ use super::filesystem::package_folder;
 use super::hash::folder_hash;
 use super::notes::Notes;
 use super::platform::Platform;
-use crate::archive::{Archive, Links};
+use crate::archive::{Archive, Limits, Links};
 
 /// How long to wait before a lock is tried again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
@@ -98,7 +98,7 @@ impl Store {
         let result = (|| {
             let scratch = tempfile::Builder::new().prefix(&unpacking(target)).tempdir_in(parent).map_err(cannot)?;
             let fresh = scratch.path().join("package");
-            Archive::Zip.unpack(archive.try_clone()?, &fresh, "", Links::Refused)?;
+            Archive::Zip.unpack(archive.try_clone()?, &fresh, "", Links::Refused, Limits::PROVIDER)?;
             replace(&fresh, target, scratch.path()).map_err(cannot)
         })();
         if result.is_err() {

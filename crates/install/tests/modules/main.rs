@@ -9,7 +9,7 @@ use std::fs;
 
 use groma_install::modules::Freshness;
 use server::{Answer, Server};
-use workspace::{Workspace, repository, tarball};
+use workspace::{Workspace, commit, git, repository, tarball};
 
 /// A registry with one module, whose package is an archive on the same server.
 fn registry() -> Server {
@@ -104,6 +104,45 @@ fn repositories_are_cloned_and_checked_out() {
         "{problem}"
     );
     assert!(problem.contains("v2"), "{problem}");
+}
+
+#[test]
+fn git_ref_resolves_to_a_commit_whatever_files_have_its_name() {
+    let Some(repository) = repository(&[("mods/main.tf", ""), ("only-main/main.tf", "")]) else {
+        println!("skipped: no git");
+        return;
+    };
+    git(&repository, &["checkout", "-qb", "mods"]).unwrap();
+    commit(&repository, &[("mods/first.tf", "")]).unwrap();
+    git(&repository, &["tag", "only-main"]).unwrap();
+    commit(&repository, &[("mods/second.tf", "")]).unwrap();
+    git(&repository, &["checkout", "-q", "main"]).unwrap();
+    let files_at = |reference: &str| {
+        let call = format!(
+            "module \"g\" {{\n  source = \"git::file://{}//mods?ref={reference}\"\n}}\n",
+            repository.path().display()
+        );
+        let space = Workspace::new(&[("main.tf", &call)]);
+        space.install(Freshness::Keep).map(|_| {
+            ["first.tf", "second.tf"].map(|name| space.path(&format!(".terraform/modules/g/mods/{name}")).exists())
+        })
+    };
+    for (reference, files) in [
+        ("mods", [true, true]),
+        ("mods%5E", [true, false]),
+        ("mods~2", [false, false]),
+        ("only-main", [true, false]),
+        ("main", [false, false]),
+        ("refs/tags/v1", [false, false]),
+        ("origin/mods", [true, true]),
+    ] {
+        assert_eq!(files_at(reference).unwrap(), files, "{reference}");
+    }
+    // A folder alone is no reference.
+    let problem = files_at("mods/main.tf").unwrap_err();
+    assert!(problem.contains("no branch, tag or commit \"mods/main.tf\""), "{problem}");
+    let problem = files_at("mods%5E&depth=1").unwrap_err();
+    assert!(problem.contains("must be the name of a branch or of a tag"), "{problem}");
 }
 
 #[test]

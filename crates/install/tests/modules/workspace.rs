@@ -111,18 +111,25 @@ fn write(folder: &Path, path: &str, text: &str) {
 /// A repository with one commit, tagged `v1`; nothing where there is no git.
 pub fn repository(files: &[(&str, &str)]) -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
-    files.iter().for_each(|(path, text)| write(folder.path(), path, text));
-    let git = |arguments: &[&str]| {
-        let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
-        let output = Command::new("git").args(identity).args(arguments).current_dir(folder.path()).output().ok()?;
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        Some(())
-    };
-    git(&["init", "-q"])?;
-    git(&["add", "-A"])?;
-    git(&["commit", "-qm", "all"])?;
-    git(&["tag", "v1"])?;
+    git(&folder, &["init", "-q", "-b", "main"])?;
+    commit(&folder, files)?;
+    git(&folder, &["tag", "v1"])?;
     Some(folder)
+}
+
+/// Writes files into a repository and commits everything.
+pub fn commit(repository: &TempDir, files: &[(&str, &str)]) -> Option<()> {
+    files.iter().for_each(|(path, text)| write(repository.path(), path, text));
+    git(repository, &["add", "-A"])?;
+    git(repository, &["commit", "-qm", "all"])
+}
+
+/// Runs git in a repository; nothing where there is no git.
+pub fn git(repository: &TempDir, arguments: &[&str]) -> Option<()> {
+    let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+    let output = Command::new("git").args(identity).args(arguments).current_dir(repository.path()).output().ok()?;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Some(())
 }
 
 pub fn tarball(files: &[(&str, &str)]) -> Vec<u8> {

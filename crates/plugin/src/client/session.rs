@@ -71,9 +71,9 @@ impl Session {
         if problems.has_errors() {
             return Err(problems);
         }
-        let kept = Kept::new(connection.protocol(), raw, identities.into_iter().collect());
+        let mut kept = Kept::new(connection.protocol(), raw, identities.into_iter().collect());
         if let Some(cache) = cache.filter(|_| problems.is_empty()) {
-            cache.write(&kept);
+            cache.write(&mut kept);
         }
         let schemas = Arc::new(Schemas::new(connection.protocol(), kept.schemas, kept.identities)?);
         Ok(Self::knowing(address, connection, schemas))

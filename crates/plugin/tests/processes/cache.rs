@@ -25,13 +25,17 @@ fn started(cache: &SchemaCache, environment: &[(&str, &str)]) -> Plugin {
     Plugin::start_cached(address, Start::Launch(launch), Arc::new(NoLog), cache.clone())
 }
 
+fn cache_in(folder: &tempfile::TempDir, hash: &str) -> SchemaCache {
+    SchemaCache::new(folder.path(), hash, &std::env::current_exe().unwrap())
+}
+
 fn processes() -> usize {
     plugin_processes(&std::env::current_exe().unwrap()).len()
 }
 
 fn need_not_be_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = SchemaCache::new(folder.path(), "h1:one");
+    let cache = cache_in(&folder, "h1:one");
     let asked = started(&cache, &[]);
     let (schema, names) = (asked.resource_schema("demo_thing").unwrap(), asked.type_names());
     assert_eq!(processes(), 1);
@@ -51,14 +55,14 @@ fn need_not_be_asked() {
     assert_eq!(processes(), 0);
 
     // Another package is another matter.
-    let other = started(&SchemaCache::new(folder.path(), "h1:two"), &[]);
+    let other = started(&cache_in(&folder, "h1:two"), &[]);
     assert_eq!(other.resource_schema("demo_thing").unwrap(), schema);
     assert_eq!(processes(), 1);
 }
 
 fn must_be_asked() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = SchemaCache::new(folder.path(), "h1:one");
+    let cache = cache_in(&folder, "h1:one");
     for _ in 0..2 {
         let plugin = started(&cache, &[(MUST_BE_ASKED, "1")]);
         assert!(plugin.resource_schema("demo_thing").unwrap().is_some());
@@ -68,7 +72,7 @@ fn must_be_asked() {
 
 fn side_by_side() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = SchemaCache::new(folder.path(), "h1:one");
+    let cache = cache_in(&folder, "h1:one");
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| assert!(started(&cache, &[]).resource_schema("demo_thing").unwrap().is_some()));

@@ -9,17 +9,19 @@ use crate::invocation::{ActionEvent, Invocation};
 use crate::world::ModuleId;
 
 impl Builder<'_> {
-    /// The actions before a change, one after the other; the last of them.
-    pub(super) fn invocations_before(&mut self, change: u32, requires: &[u32]) -> Option<u32> {
-        let mut last = None;
+    /// The actions before a change, one after the other. They wait for what they refer to themselves, not for what the resource
+    /// refers to: that may be replaced only when the old object of the change is gone, which in turn waits for them (OD-11).
+    pub(super) fn invocations_before(&mut self, change: u32) -> Vec<u32> {
+        let mut steps: Vec<u32> = Vec::new();
         for invocation in self.triggered(change, |event| event.is_before()) {
-            let step = self.step(Step::Invoke(invocation), last.as_ref().map_or(requires, std::slice::from_ref));
-            last = Some(step);
+            let mut requires: Vec<u32> = self.action_block(invocation).into_iter().collect();
+            requires.extend(steps.last());
+            steps.push(self.step(Step::Invoke(invocation), &requires));
         }
-        if let Some(step) = last {
-            self.before.insert(change, step);
+        if !steps.is_empty() {
+            self.before.insert(change, steps.clone());
         }
-        last
+        steps
     }
 
     /// The actions after the changes of a resource. Whatever else depends on the resource does not wait for them.
@@ -34,6 +36,7 @@ impl Builder<'_> {
             for invocation in self.triggered(change, |event| !event.is_before()) {
                 first.extend(last);
                 let step = self.step(Step::Invoke(invocation), &first);
+                self.after.entry(change).or_insert(step);
                 first.clear();
                 last = Some(step);
                 ends.push(step);
@@ -52,17 +55,22 @@ impl Builder<'_> {
         all.filter(is_then).collect()
     }
 
+    /// The end of the block of an action that is invoked: what the action refers to is done then.
+    fn action_block(&self, invocation: u32) -> Option<u32> {
+        let world = self.inputs.world;
+        let action = &self.inputs.invocations.get(invocation as usize)?.action;
+        let module = world.find(&action.module)?;
+        let block = world.static_module(module);
+        let key = (action.type_name.clone(), action.name.clone());
+        let node = block.action(block.config.actions.get_index_of(&key)?);
+        Some(self.ends[module.at()][node.at()]).filter(|step| *step != NONE)
+    }
+
     /// What a person asks for stands on nothing that changes.
     pub(super) fn requested(&mut self) {
         for (at, invocation) in self.inputs.invocations.iter().enumerate() {
             if invocation.trigger().is_none() {
-                let world = self.inputs.world;
-                let requires = world.find(&invocation.action.module).and_then(|module| {
-                    let place = world.static_module(module);
-                    let key = (invocation.action.type_name.clone(), invocation.action.name.clone());
-                    let node = place.action(place.config.actions.get_index_of(&key)?);
-                    Some(self.ends[module.at()][node.at()]).filter(|step| *step != NONE)
-                });
+                let requires = self.action_block(narrow(at));
                 self.step(Step::Invoke(narrow(at)), requires.as_slice());
             }
         }

@@ -1,14 +1,21 @@
 //! Ordering the actions of a plan.
 
-mod deletions;
+mod adjacency;
+mod components;
+mod destroy;
+mod edges;
 mod invocations;
 mod own;
 mod reads;
+mod targets;
+mod users;
 
 use std::collections::HashMap;
 
 use groma_address::{InstanceKey, Mode as ResourceMode};
 use groma_state::Dependencies;
+
+use edges::Edges;
 
 use super::{ExecutionGraph, Step};
 use crate::config_graph::{ModuleIndex, NodeIndex, NodeKind, Place, StaticModule, narrow};
@@ -47,7 +54,7 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
     }
     builder.written();
     builder.requested();
-    builder.deletions();
+    builder.destroy();
     builder.checked_data_last();
     builder.finish()
 }
@@ -57,8 +64,7 @@ const NONE: u32 = u32::MAX;
 struct Builder<'a> {
     inputs: &'a Inputs<'a>,
     steps: Vec<Step>,
-    /// (required, dependent)
-    edges: Vec<(u32, u32)>,
+    edges: Edges,
     /// The step that stands for the end of each node, by module instance and node.
     ends: Vec<Vec<u32>>,
     /// The step that makes the object of a change.
@@ -67,8 +73,12 @@ struct Builder<'a> {
     live: HashMap<(ModuleId, u32), Vec<(InstanceKey, u32)>>,
     /// What is invoked around each change.
     invoked: HashMap<u32, Vec<u32>>,
-    /// The step of the last action before each change.
-    before: HashMap<u32, u32>,
+    /// The steps of the actions before each change.
+    before: HashMap<u32, Vec<u32>>,
+    /// The step of the first action after each change.
+    after: HashMap<u32, u32>,
+    /// The step that configures the provider for each step that destroys an object.
+    provider_of: HashMap<u32, u32>,
 }
 
 impl<'a> Builder<'a> {
@@ -96,14 +106,24 @@ impl<'a> Builder<'a> {
         // Sorted by key, for looking instances up.
         live.values_mut().for_each(|changes| changes.sort_unstable());
         let invoked = invocations::around(inputs);
-        let (makes, before) = (HashMap::new(), HashMap::new());
-        Self { inputs, steps: Vec::new(), edges: Vec::new(), ends, makes, live, invoked, before }
+        Self {
+            inputs,
+            steps: Vec::new(),
+            edges: Edges::default(),
+            ends,
+            makes: HashMap::new(),
+            live,
+            invoked,
+            before: HashMap::new(),
+            after: HashMap::new(),
+            provider_of: HashMap::new(),
+        }
     }
 
     fn step(&mut self, step: Step, requires: &[u32]) -> u32 {
         let number = narrow(self.steps.len());
         self.steps.push(step);
-        self.edges.extend(requires.iter().map(|required| (*required, number)));
+        self.edges.require(requires.iter().map(|required| (*required, number)));
         number
     }
 
@@ -238,8 +258,9 @@ impl<'a> Builder<'a> {
                 Action::Read => Step::Read(change),
                 Action::NoOp | Action::Delete | Action::Forget => Step::Conditions(change),
             };
-            let before = self.invocations_before(change, &first);
-            let step = self.step(step, before.as_ref().map_or(&first[..], std::slice::from_ref));
+            let before = self.invocations_before(change);
+            let step = self.step(step, &first);
+            self.edges.require(before.last().map(|before| (*before, step)));
             self.makes.insert(change, step);
             made.push((key, step));
         }
@@ -265,15 +286,20 @@ impl<'a> Builder<'a> {
     }
 
     fn provider_step(&self, change: &ResourceChange) -> Option<u32> {
+        let visit = self.provider_block(change)?;
+        Some(self.ends[visit.module.at()][visit.node.at()]).filter(|step| *step != NONE)
+    }
+
+    /// The provider block that manages the object of a change, if its configuration has one.
+    fn provider_block(&self, change: &ResourceChange) -> Option<Visit> {
         let world = self.inputs.world;
-        let module = world.graph().find(&change.provider.module)?;
-        let id = *world.instances_of(module).first()?;
-        let config = &world.graph().module(module).config;
+        let index = world.graph().find(&change.provider.module)?;
+        let module = *world.instances_of(index).first()?;
+        let config = &world.graph().module(index).config;
         let position = config.providers.keys().position(|local| {
             local.alias == change.provider.alias && config.provider_address(&local.name) == change.provider.provider
         })?;
-        let node = world.graph().module(module).provider(position);
-        Some(self.ends[id.at()][node.at()]).filter(|step| *step != NONE)
+        Some(Visit { module, node: world.graph().module(index).provider(position) })
     }
 
     /// Data sources inside check blocks are read when everything is made: that is what the checks are about. Nothing but
@@ -296,21 +322,20 @@ impl<'a> Builder<'a> {
         others.sort_unstable();
         let gate = self.join(&others);
         if gate != NONE {
-            self.edges.extend(reads.iter().map(|read| (gate, *read)));
+            self.edges.require(reads.iter().map(|read| (gate, *read)));
         }
     }
 
-    fn finish(mut self) -> ExecutionGraph {
-        self.edges.sort_unstable();
-        self.edges.dedup();
+    fn finish(self) -> ExecutionGraph {
+        let edges = self.edges.resolve(self.steps.len(), &self.provider_of);
         let mut starts = vec![0_u32; self.steps.len() + 1];
-        for (required, _) in &self.edges {
+        for (required, _) in &edges {
             starts[*required as usize + 1] += 1;
         }
         for at in 1..starts.len() {
             starts[at] += starts[at - 1];
         }
-        let dependents = self.edges.into_iter().map(|(_, dependent)| dependent).collect();
+        let dependents = edges.into_iter().map(|(_, dependent)| dependent).collect();
         ExecutionGraph { steps: self.steps, starts, dependents }
     }
 }

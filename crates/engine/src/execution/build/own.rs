@@ -33,8 +33,8 @@ impl Builder<'_> {
         let others: Vec<u32> = others.into_iter().map(|(_, step)| *step).filter(|step| creates(*step)).collect();
         // Each of these waits for all of them, which takes no more than a ring to say.
         if let [first, .., last] = circling[..] {
-            self.edges.push((last, first));
-            self.edges.extend(circling.windows(2).map(|pair| (pair[0], pair[1])));
+            self.edges.require([(last, first)]);
+            self.edges.require(circling.windows(2).map(|pair| (pair[0], pair[1])));
         }
         self.all_after(&circling, &awaited);
         self.all_after(&others, &awaited);
@@ -44,7 +44,7 @@ impl Builder<'_> {
     fn all_after(&mut self, later: &[u32], first: &[u32]) {
         if !later.is_empty() && !first.is_empty() {
             let gate = self.join(first);
-            self.edges.extend(later.iter().map(|step| (gate, *step)));
+            self.edges.require(later.iter().map(|step| (gate, *step)));
         }
     }
 }

@@ -3,8 +3,8 @@
 use super::ExecutionGraph;
 
 impl ExecutionGraph {
-    /// Steps that wait for each other in a circle; none in a plan that can be carried out.
-    pub fn circle(&self) -> Vec<u32> {
+    /// The steps of a cycle; none in a plan that can be applied.
+    pub fn cycle(&self) -> Vec<u32> {
         // Most graphs only have edges from one step to a later one.
         let backwards = |step: usize| self.dependents(step).iter().any(|dependent| *dependent as usize <= step);
         if !(0..self.steps.len()).any(backwards) {
@@ -17,7 +17,7 @@ impl ExecutionGraph {
         }
     }
 
-    /// Whether each step is in a circle or waits for one.
+    /// Whether each step is part of a cycle or waits for one.
     fn never_taken(&self) -> Vec<bool> {
         let mut waiting = self.waiting();
         let mut ready: Vec<usize> = (0..waiting.len()).filter(|step| waiting[*step] == 0).collect();
@@ -33,7 +33,7 @@ impl ExecutionGraph {
         waiting.into_iter().map(|count| count > 0).collect()
     }
 
-    /// The circle that `step`, which is never taken, is in or waits for.
+    /// The cycle that `step`, which is never taken, is part of or waits for.
     fn behind(&self, step: usize, waiting: &[bool]) -> Vec<u32> {
         let mut awaits = vec![None; waiting.len()];
         for (required, number) in (0..waiting.len()).zip(0_u32..).filter(|(step, _)| waiting[*step]) {

@@ -1,0 +1,209 @@
+//! The edges of the execution graph while it is built, and which of them yield where they contradict each other.
+
+use std::collections::{HashMap, HashSet};
+
+use super::adjacency::{Adjacency, Edge};
+use super::components::strong_components;
+
+/// How binding an edge is, the most binding first. An edge yields where the edges that are as binding or more binding close a
+/// cycle with it (OD-12): what remains can always be carried out, unless `Required` edges alone form a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    /// The configuration demands it: references, provider configurations, the two halves of a replacement (OD-01, OD-03, OD-10,
+    /// OD-11).
+    Required,
+    /// Dependents are destroyed before what they depend on (OD-02, OD-10). Yields where the provider that has to destroy the
+    /// dependent is configured with what is replaced (OD-10).
+    DependentsDestroyedFirst,
+    /// An object that an earlier run left behind outlives the creation of a healthy one (OD-07), and an action before a change
+    /// precedes its destruction, or one after it follows it (OD-11).
+    ReplacementFirst,
+    /// An object that is created before it is destroyed outlives the changes of its users (OD-04, OD-05, OD-07).
+    UsersFirst,
+    /// Data is read after the instances that its dependencies have lost are gone.
+    ReadAfterDestroy,
+    /// Any other object outlives the updates of its users (OD-06).
+    UpdatesFirst,
+    /// An object is updated after those of its users that are destroyed (OD-03).
+    DestroyBeforeUpdate,
+}
+
+impl Strength {
+    const ALL: [Self; 7] = [
+        Self::Required,
+        Self::DependentsDestroyedFirst,
+        Self::ReplacementFirst,
+        Self::UsersFirst,
+        Self::ReadAfterDestroy,
+        Self::UpdatesFirst,
+        Self::DestroyBeforeUpdate,
+    ];
+}
+
+/// The edges by strength.
+#[derive(Debug, Default)]
+pub(super) struct Edges {
+    by_strength: [Vec<Edge>; Strength::ALL.len()],
+}
+
+impl Edges {
+    /// Adds an edge: `dependent` waits for `required`.
+    pub(super) fn add(&mut self, strength: Strength, required: u32, dependent: u32) {
+        self.by_strength[strength as usize].push((required, dependent));
+    }
+
+    /// Adds `Required` edges.
+    pub(super) fn require(&mut self, edges: impl IntoIterator<Item = Edge>) {
+        self.by_strength[Strength::Required as usize].extend(edges);
+    }
+
+    /// The edges that remain when those that contradict more binding ones have yielded, sorted and each once.
+    ///
+    /// `steps` is the number of steps. `provider_of` has the step that configures the provider for each step that destroys an
+    /// object, where there is one.
+    pub(super) fn resolve(self, steps: usize, provider_of: &HashMap<u32, u32>) -> Vec<Edge> {
+        let levels = self.by_strength;
+        let total = levels.iter().map(Vec::len).sum();
+        let mut all: Vec<Edge> = Vec::with_capacity(total);
+        levels.iter().for_each(|level| all.extend(level));
+        // Nearly every plan is free of contradictions, and then this is all that it takes.
+        if levels[1..].iter().any(|level| !level.is_empty()) && !is_acyclic(steps, &all) {
+            all = yielding(steps, levels, provider_of);
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+/// Takes the levels in one after the other, without the edges of each that would close a cycle.
+fn yielding(steps: usize, levels: [Vec<Edge>; Strength::ALL.len()], provider_of: &HashMap<u32, u32>) -> Vec<Edge> {
+    let mut settled: Vec<Edge> = Vec::new();
+    for (strength, mut level) in Strength::ALL.into_iter().zip(levels) {
+        if strength == Strength::Required {
+            settled = level;
+            continue;
+        }
+        if level.is_empty() {
+            continue;
+        }
+        if strength == Strength::DependentsDestroyedFirst {
+            yield_to_providers(steps, &settled, &mut level, provider_of);
+        }
+        let with_level: Vec<Edge> = settled.iter().chain(&level).copied().collect();
+        let component = strong_components(steps, &with_level);
+        level.retain(|(required, dependent)| component[*required as usize] != component[*dependent as usize]);
+        settled.extend(level);
+    }
+    settled
+}
+
+/// Drops the edges by which an object would have to be destroyed before something that its own provider is waiting for (OD-10).
+///
+/// Precisely these: the objects of such a provider keep their order among each other, which they would lose if all edges of the
+/// cycle yielded.
+fn yield_to_providers(steps: usize, required: &[Edge], level: &mut Vec<Edge>, provider_of: &HashMap<u32, u32>) {
+    let providers: HashSet<u32> = level.iter().filter_map(|(first, _)| provider_of.get(first)).copied().collect();
+    let requirements = Adjacency::new(steps, required.iter().map(|(first, then)| (*then, *first)));
+    let awaited: HashMap<u32, HashSet<u32>> =
+        providers.into_iter().map(|provider| (provider, requirements.reachable(provider))).collect();
+    level.retain(|(first, then)| {
+        let awaited = provider_of.get(first).and_then(|provider| awaited.get(provider));
+        awaited.is_none_or(|awaited| !awaited.contains(then))
+    });
+}
+
+fn is_acyclic(steps: usize, edges: &[Edge]) -> bool {
+    let dependents = Adjacency::new(steps, edges.iter().copied());
+    let mut waiting = vec![0_u32; steps];
+    edges.iter().for_each(|(_, dependent)| waiting[*dependent as usize] += 1);
+    let mut ready: Vec<u32> = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| step).collect();
+    let mut ended = 0;
+    while let Some(step) = ready.pop() {
+        ended += 1;
+        for dependent in dependents.of(step) {
+            let count = &mut waiting[*dependent as usize];
+            *count -= 1;
+            if *count == 0 {
+                ready.push(*dependent);
+            }
+        }
+    }
+    ended == steps
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::super::adjacency::Edge;
+    use super::{Edges, Strength, is_acyclic};
+
+    fn resolved(steps: usize, edges: &[(Strength, u32, u32)]) -> Vec<Edge> {
+        let mut all = Edges::default();
+        edges.iter().for_each(|(strength, required, dependent)| all.add(*strength, *required, *dependent));
+        all.resolve(steps, &HashMap::new())
+    }
+
+    #[test]
+    fn od_12_the_weaker_edge_of_a_cycle_yields() {
+        let edges = [(Strength::Required, 0, 1), (Strength::UsersFirst, 1, 2), (Strength::UpdatesFirst, 2, 0)];
+        assert_eq!(resolved(3, &edges), [(0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn od_12_edges_outside_of_the_cycle_stay_whatever_their_strength() {
+        let edges = [
+            (Strength::Required, 0, 1),
+            (Strength::UpdatesFirst, 1, 0),
+            (Strength::UpdatesFirst, 2, 0),
+            (Strength::UpdatesFirst, 1, 3),
+        ];
+        assert_eq!(resolved(4, &edges), [(0, 1), (1, 3), (2, 0)]);
+    }
+
+    #[test]
+    fn od_10_objects_of_a_provider_keep_their_order_where_one_of_their_edges_yields() {
+        // 0 destroys and 1 creates the cluster; 2 configures the provider; 3 and 4 destroy objects of it, 4 before 3.
+        let mut all = Edges::default();
+        all.require([(0, 1), (1, 2), (2, 3), (2, 4)]);
+        all.add(Strength::DependentsDestroyedFirst, 3, 0);
+        all.add(Strength::DependentsDestroyedFirst, 4, 0);
+        all.add(Strength::DependentsDestroyedFirst, 4, 3);
+        let edges = all.resolve(5, &HashMap::from([(3, 2), (4, 2)]));
+        assert_eq!(edges, [(0, 1), (1, 2), (2, 3), (2, 4), (4, 3)]);
+    }
+
+    fn strength() -> impl Strategy<Value = Strength> {
+        prop::sample::select(&Strength::ALL[1..])
+    }
+
+    proptest! {
+        #[test]
+        fn od_12_what_remains_has_all_required_edges_and_no_cycle(
+            required in prop::collection::vec((0_u32..12, 0_u32..12), 0..20),
+            weaker in prop::collection::vec((strength(), 0_u32..12, 0_u32..12), 0..40),
+        ) {
+            let required: Vec<Edge> = required.into_iter().filter(|(first, then)| first < then).collect();
+            let mut all = Edges::default();
+            all.require(required.iter().copied());
+            weaker.iter().filter(|(_, first, then)| first != then).for_each(|(strength, first, then)| all.add(*strength, *first, *then));
+            let resolved = all.resolve(12, &HashMap::new());
+            prop_assert!(is_acyclic(12, &resolved));
+            prop_assert!(required.iter().all(|edge| resolved.contains(edge)));
+        }
+
+        #[test]
+        fn od_12_nothing_yields_where_there_is_no_cycle(
+            edges in prop::collection::vec((strength(), 0_u32..12, 0_u32..12), 0..40),
+        ) {
+            let forward: Vec<_> = edges.into_iter().filter(|(_, first, then)| first < then).collect();
+            let mut expected: Vec<Edge> = forward.iter().map(|(_, first, then)| (*first, *then)).collect();
+            expected.sort_unstable();
+            expected.dedup();
+            prop_assert_eq!(resolved(12, &forward), expected);
+        }
+    }
+}
