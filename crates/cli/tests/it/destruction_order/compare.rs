@@ -77,7 +77,7 @@ fn step_difference(step: &Step, ours: &Ended, theirs: &Ended) -> Option<(Kind, S
     let (own, other) = (summary(ours), summary(theirs));
     let differs = (own != other).then(|| {
         let lines = |these: &[String], those: &[String], who: &str| -> String {
-            these.iter().filter(|line| !those.contains(line)).map(|line| format!("  {who}: {line}\n")).collect()
+            only_in(these, those).into_iter().map(|line| format!("  {who}: {line}\n")).collect()
         };
         (Kind::Differs, lines(&own, &other, "Groma") + &lines(&other, &own, "Terraform"))
     });
@@ -85,6 +85,19 @@ fn step_difference(step: &Step, ours: &Ended, theirs: &Ended) -> Option<(Kind, S
         let pairs = out_of_order(ours, theirs);
         (!pairs.is_empty()).then(|| (Kind::Order, pairs.join(", ")))
     })
+}
+
+/// Returns the lines of one list without those of another; a line may occur several times.
+fn only_in<'a>(these: &'a [String], those: &'a [String]) -> Vec<&'a String> {
+    let mut others: Vec<&String> = those.iter().collect();
+    let is_new = |line: &&String| match others.iter().position(|other| other == line) {
+        Some(at) => {
+            others.swap_remove(at);
+            false
+        }
+        None => true,
+    };
+    these.iter().filter(is_new).collect()
 }
 
 /// Returns the objects and the state after a run, without the counters of identifiers: these count failed attempts too.

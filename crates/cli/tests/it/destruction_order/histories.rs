@@ -18,7 +18,7 @@ use crate::common::even::{first_difference, terraform};
 use crate::common::random::number;
 
 /// The histories in the record.
-const RECORDED: std::ops::Range<u64> = 5000..5030;
+const RECORDED: std::ops::Range<u64> = 5000..5024;
 const THREADS: usize = 3;
 
 #[test]
@@ -55,19 +55,18 @@ fn compared(steps: &[Step], seed: u64, program: &Path) -> Compared {
     compare(steps, &ours, &theirs)
 }
 
-/// Prints a difference, minimized, with the operations of both programs, unless `GROMA_MINIMIZE=0`.
+/// Prints a difference, minimized, with the operations of both programs, or as it is with `GROMA_MINIMIZE=0`.
 fn report(seed: u64, steps: &[Step], difference: &Difference, program: &Path) {
-    if number("GROMA_MINIMIZE", 1) == 0 {
-        return;
-    }
-    let smaller = minimize(steps.to_vec(), |steps| {
+    let shows = |steps: &[Step]| {
         let ours = carry_out(steps, &Site::groma(), seed);
         // Terraform takes longer, and need not be asked where Groma does nothing wrong.
         may_show(difference.kind, steps, &ours) && {
             let theirs = carry_out(steps, &Site::terraform(program), seed);
             matches!(compare(steps, &ours, &theirs), Compared::Different(other) if other.kind == difference.kind)
         }
-    });
+    };
+    let steps = steps[..=difference.step].to_vec();
+    let smaller = if number("GROMA_MINIMIZE", 1) == 0 { steps } else { minimize(steps, shows) };
     let ours = carry_out(&smaller, &Site::groma(), seed);
     let theirs = carry_out(&smaller, &Site::terraform(program), seed);
     let mut report = format!("##### seed {seed}: {:?}, minimized\n{}", difference.kind, text(&smaller));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groma_scripted::cloud::{Event, Moment, Object, Outcome, Times};
+use groma_scripted::cloud::{EVERY, Event, Moment, Object, Operation, Outcome, Times};
 
 use super::generate::{Fault, Step};
 use super::site::{Recorded, Site};
@@ -57,6 +57,8 @@ fn carry_out_step(step: &Step, site: &Site) -> Option<Ended> {
         Some(Fault::Killed { .. }) if site.name != "Groma" => return None,
         Some(Fault::Killed { operation, name, takes_place }) => {
             site.kill_at(&arguments, *operation, name);
+            // Nobody hears of an object that is created after the kill, so the cloud would have one more than Terraform's.
+            site.store.fail(Operation::Create, EVERY, Times::Always, Moment::Before).unwrap();
             if !takes_place {
                 site.store.fail(*operation, name, Times::Once, Moment::Before).unwrap();
             }

@@ -81,10 +81,7 @@ enum Progress {
 }
 
 /// The innermost module instance around an address that the configuration still has, and the steps from there.
-fn gone_module<'a>(
-    world: &World,
-    address: &'a ResourceInstance,
-) -> Option<(ModuleId, &'a [ModuleStep])> {
+fn gone_module<'a>(world: &World, address: &'a ResourceInstance) -> Option<(ModuleId, &'a [ModuleStep])> {
     let steps = address.module.steps();
     let mut module = ModuleId::ROOT;
     for (depth, step) in steps.iter().enumerate() {
@@ -98,12 +95,7 @@ fn gone_module<'a>(
     None
 }
 
-fn leads_to(
-    graph: &ConfigGraph,
-    module: ModuleIndex,
-    node: NodeIndex,
-    resource: &ConfigResource,
-) -> bool {
+fn leads_to(graph: &ConfigGraph, module: ModuleIndex, node: NodeIndex, resource: &ConfigResource) -> bool {
     graph.ancestors().of(module, node).iter().any(|ancestor| ancestor == resource)
 }
 
