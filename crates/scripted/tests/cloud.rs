@@ -1,7 +1,7 @@
 //! The cloud refuses what clouds refuse, and does what a test tells it.
 
 use groma_provider::{Answer, ApplyRequest, ConfigureRequest, PlanRequest, Provider};
-use groma_scripted::cloud::{Cloud, Moment, Operation, Outcome, Store, Times};
+use groma_scripted::cloud::{Cloud, EVERY, Moment, Operation, Outcome, Store, Times};
 use groma_value::{Type, Value};
 
 /// A value of the resource type, with an unknown identifier.
@@ -75,6 +75,10 @@ fn an_operation_fails_as_instructed_before_or_after_it_takes_place() {
     let (made, errors) = apply(&cloud, NOTHING, object("web", "1", &[]));
     assert!(!made.is_null() && errors == ["Injected failure: told to fail"], "{errors:?}");
     assert_eq!(apply(&cloud, NOTHING, object("web", "1", &[])).1, [""; 0]);
+    store.fail(Operation::Create, EVERY, Times::Always, Moment::Before).unwrap();
+    for name in ["web", "other"] {
+        assert_eq!(apply(&cloud, NOTHING, object(name, "1", &[])).1, ["Injected failure: told to fail"]);
+    }
 }
 
 #[test]

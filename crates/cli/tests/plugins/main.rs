@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod blocks;
+mod cloud;
 #[path = "../it/common/mod.rs"]
 mod common;
 mod put_off;
@@ -54,6 +55,8 @@ const TESTS: &[Test] = &[
     ("what_is_wrong_with_a_provider_block_that_nothing_uses_is_a_warning", blocks::unused_providers),
     ("the_schemas_of_all_kinds_of_types_are_told", blocks::schemas),
     ("a_plan_describes_no_ephemeral_resources", blocks::ephemeral_resources),
+    ("objects_are_destroyed_after_their_users_by_a_provider_in_a_process", cloud::in_order),
+    ("a_run_killed_amid_an_update_keeps_the_order_of_destruction", cloud::killed),
     ("wrong_arguments_of_actions_and_lifecycles_are_told", blocks::wrong_arguments),
 ];
 
@@ -84,6 +87,13 @@ fn plugin() -> ExitCode {
     match std::env::var(MANNER).as_deref() {
         Ok("nonsense") => talk_nonsense(),
         Ok("mute") => silent::listen_only(),
+        Ok(cloud::MANNER) => {
+            let store = groma_scripted::cloud::Store::at("store");
+            groma_plugin::serve(
+                "registry.terraform.io/example/cloud",
+                Arc::new(groma_scripted::cloud::Cloud::new("cloud", store)),
+            )
+        }
         Ok("speechless") => groma_plugin::serve(ADDRESS, Arc::new(silent::Speechless)),
         _ => groma_plugin::serve(ADDRESS, provider()),
     }

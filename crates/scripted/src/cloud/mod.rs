@@ -20,4 +20,4 @@ mod thread;
 pub use log::{Event, Outcome};
 pub use object::Object;
 pub use provider::Cloud;
-pub use store::{Moment, Operation, Store, StoreError, Times};
+pub use store::{EVERY, Moment, Operation, Store, StoreError, Times};

@@ -23,6 +23,9 @@ use super::object::Object;
 
 /// How long an operation waits at most, so that a failed test leaves no thread behind for good.
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
+/// The name that stands for all objects in instructions to fail.
+pub const EVERY: &str = "*";
+
 const POLL: Duration = Duration::from_millis(3);
 
 /// What is done to objects.
@@ -185,7 +188,7 @@ impl Store {
         self.write("log", "")
     }
 
-    /// Lets operations on objects called `name` fail.
+    /// Lets operations on objects called `name` fail, or on all objects for [`EVERY`].
     ///
     /// # Errors
     ///
@@ -350,8 +353,9 @@ impl Store {
     /// Returns when the operation is to fail, if it is, and strikes out an instruction that holds once.
     fn take_instruction(&self, operation: Operation, name: &str) -> Result<Option<Moment>, StoreError> {
         let lines = self.read("fail")?;
-        let start = format!("{} {name} ", operation.as_str());
-        let Some(told) = lines.lines().find(|line| line.starts_with(&start)) else { return Ok(None) };
+        let starts = [name, EVERY].map(|name| format!("{} {name} ", operation.as_str()));
+        let is_meant = |line: &&str| starts.iter().any(|start| line.starts_with(start));
+        let Some(told) = lines.lines().find(is_meant) else { return Ok(None) };
         if told.contains(" once ") {
             self.write("fail", &lines.replacen(&format!("{told}\n"), "", 1))?;
         }

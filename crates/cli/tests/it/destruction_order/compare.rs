@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use groma_scripted::cloud::{Event, Object, Operation, Outcome};
 
 use super::generate::{Fault, Step};
+use super::order::out_of_order;
 use super::run::Ended;
 use super::site::{Instance, Recorded};
 
@@ -21,6 +22,8 @@ pub enum Kind {
     Failed,
     /// Both succeeded, and the objects or the states differ.
     Differs,
+    /// Both succeeded, and Groma did not keep an order that Terraform kept.
+    Order,
 }
 
 /// The first thing that is wrong with a history.
@@ -72,12 +75,29 @@ fn step_difference(step: &Step, ours: &Ended, theirs: &Ended) -> Option<(Kind, S
         return Some((Kind::Failed, ours.errors.join("\n")));
     }
     let (own, other) = (summary(ours), summary(theirs));
-    (own != other).then(|| {
+    let differs = (own != other).then(|| {
         let lines = |these: &[String], those: &[String], who: &str| -> String {
-            these.iter().filter(|line| !those.contains(line)).map(|line| format!("  {who}: {line}\n")).collect()
+            only_in(these, those).into_iter().map(|line| format!("  {who}: {line}\n")).collect()
         };
         (Kind::Differs, lines(&own, &other, "Groma") + &lines(&other, &own, "Terraform"))
+    });
+    differs.or_else(|| {
+        let pairs = out_of_order(ours, theirs);
+        (!pairs.is_empty()).then(|| (Kind::Order, pairs.join(", ")))
     })
+}
+
+/// Returns the lines of one list without those of another; a line may occur several times.
+fn only_in<'a>(these: &'a [String], those: &'a [String]) -> Vec<&'a String> {
+    let mut others: Vec<&String> = those.iter().collect();
+    let is_new = |line: &&String| match others.iter().position(|other| other == line) {
+        Some(at) => {
+            others.swap_remove(at);
+            false
+        }
+        None => true,
+    };
+    these.iter().filter(is_new).collect()
 }
 
 /// Returns the objects and the state after a run, without the counters of identifiers: these count failed attempts too.
@@ -173,6 +193,18 @@ fn early(step: &Step, ended: &Ended, address: &str, id: &str) -> Option<String> 
 
 fn successor<'a>(after: &'a Recorded, address: &str) -> Option<&'a String> {
     after.get(address).filter(|instance| !instance.is_tainted)?.current.as_ref()
+}
+
+/// Whether Groma's side of a history can show a difference of that kind, whatever Terraform does.
+pub fn may_show(kind: Kind, steps: &[Step], ours: &[Option<Ended>]) -> bool {
+    let mut ended = steps.iter().zip(ours).filter_map(|(step, ended)| Some((step, ended.as_ref()?)));
+    ended.any(|(step, ended)| match kind {
+        Kind::Refused => !ended.refusals().is_empty(),
+        Kind::DestroyedEarly => destroyed_early(step, ended).is_some(),
+        Kind::Cycle => ended.is_cycle(),
+        Kind::Failed => ended.code != 0,
+        Kind::Differs | Kind::Order => true,
+    })
 }
 
 /// Counts kinds.

@@ -31,7 +31,7 @@ pub fn history(seed: u64) -> Vec<Step> {
     for _ in 0..1 + random.below(3) {
         let before = program.labels();
         program.statements.clear();
-        for _ in 0..1 + random.below(3) {
+        for _ in 0..1 + random.below(4) {
             change(&mut random, &mut program);
         }
         let options = options(&mut random, &program);
@@ -66,7 +66,7 @@ fn some_keys(random: &mut Random) -> Vec<&'static str> {
 
 fn program(random: &mut Random) -> Program {
     let mut program = Program { resources: Vec::new(), module: None, cluster: None, statements: Vec::new() };
-    let count = 2 + random.below(4);
+    let count = 2 + random.below(5);
     for at in 0..count {
         // In the middle, so that the module uses some resources and others use the module.
         if at == count / 2 && random.chance(40) {
@@ -86,7 +86,7 @@ fn resource(random: &mut Random, name: &str, program: &Program) -> Resource {
     let provider = if program.cluster.is_some() && random.chance(60) { Provider::Kube } else { Provider::Cloud };
     let keys = keys(random);
     let mut uses: Vec<Use> = Vec::new();
-    for _ in 0..random.below(3) {
+    for _ in 0..random.below(4) {
         uses.extend(a_use(random, &keys, program));
     }
     Resource {
@@ -111,7 +111,7 @@ const EVENTS: &[&str] = &["before_create", "after_create", "before_create, befor
 /// A use of something that is there already.
 fn a_use(random: &mut Random, keys: &Keys, program: &Program) -> Option<Use> {
     if program.module.is_some() && random.chance(30) {
-        let relation = if random.chance(70) { Relation::Refs } else { Relation::DependsOn };
+        let relation = [Relation::Refs, Relation::Value, Relation::DependsOn][random.below(3)];
         return Some(Use { relation, target: Target::Module });
     }
     let used = random.one_of(&program.resources)?;
@@ -128,7 +128,7 @@ fn relation(random: &mut Random, keys: &Keys, used: &Resource) -> Relation {
         4..8 => Relation::Parent,
         8..12 => Relation::Value,
         12..14 if each => Relation::Keyed,
-        _ if used.create_before_destroy == Some(true) || random.chance(25) => Relation::Refs,
+        _ if used.create_before_destroy == Some(true) || random.chance(10) => Relation::Refs,
         _ => Relation::Value,
     }
 }

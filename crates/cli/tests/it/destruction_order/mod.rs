@@ -7,6 +7,7 @@ mod compare;
 mod generate;
 mod histories;
 mod minimize;
+mod order;
 mod program;
 mod reported;
 mod rules;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groma_scripted::cloud::{Event, Moment, Object, Outcome, Times};
+use groma_scripted::cloud::{EVERY, Event, Moment, Object, Operation, Outcome, Times};
 
 use super::generate::{Fault, Step};
 use super::site::{Recorded, Site};
@@ -16,6 +16,7 @@ pub struct Ended {
     pub events: Vec<Event>,
     pub before: Recorded,
     pub after: Recorded,
+    pub objects_before: BTreeMap<String, Object>,
     pub objects: BTreeMap<String, Object>,
 }
 
@@ -49,12 +50,15 @@ fn carry_out_step(step: &Step, site: &Site) -> Option<Ended> {
     write(step, site);
     site.store.forget_events().unwrap();
     let before = site.recorded();
+    let objects_before = site.store.objects().unwrap();
     let options: Vec<&str> = step.options.iter().map(String::as_str).collect();
     let arguments = [&["apply", "-auto-approve", "-input=false"], &options[..]].concat();
     let ran = match &step.fault {
         Some(Fault::Killed { .. }) if site.name != "Groma" => return None,
         Some(Fault::Killed { operation, name, takes_place }) => {
             site.kill_at(&arguments, *operation, name);
+            // Nobody hears of an object that is created after the kill, so the cloud would have one more than Terraform's.
+            site.store.fail(Operation::Create, EVERY, Times::Always, Moment::Before).unwrap();
             if !takes_place {
                 site.store.fail(*operation, name, Times::Once, Moment::Before).unwrap();
             }
@@ -71,7 +75,15 @@ fn carry_out_step(step: &Step, site: &Site) -> Option<Ended> {
     let errors = ran.err.lines().map(|line| line.trim_start_matches(['│', ' ']));
     let errors = errors.filter(|line| line.starts_with("Error: ")).map(str::to_owned).collect();
     let (events, after) = (site.events(), site.recorded());
-    Some(Ended { code: ran.code, errors, events, before, after, objects: site.store.objects().unwrap() })
+    Some(Ended {
+        code: ran.code,
+        errors,
+        events,
+        before,
+        after,
+        objects_before,
+        objects: site.store.objects().unwrap(),
+    })
 }
 
 fn write(step: &Step, site: &Site) {
