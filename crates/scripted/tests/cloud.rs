@@ -1,5 +1,7 @@
 //! The cloud refuses what clouds refuse, and does what a test tells it.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 use groma_provider::{Answer, ApplyRequest, ConfigureRequest, PlanRequest, Provider};
 use groma_scripted::cloud::{Cloud, EVERY, Moment, Operation, Outcome, Store, Times};
 use groma_value::{Type, Value};

@@ -86,10 +86,10 @@ fn labels(steps: &[Step]) -> Vec<String> {
 fn remove(program: &mut Program, label: &str) {
     let name = program.resources.iter().find(|one| one.label == label).map(|one| one.name.clone());
     name.into_iter().for_each(|name| program.remove(&name));
-    if let Some(module) = &mut program.module {
-        if module.resources.len() > 1 {
-            module.resources.retain(|one| one.label != label);
-        }
+    if let Some(module) = &mut program.module
+        && module.resources.len() > 1
+    {
+        module.resources.retain(|one| one.label != label);
     }
 }
 
