@@ -1,14 +1,16 @@
 //! The result of a command, for people and for programs.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 
 use groma_diagnostics::{Diagnostics, io_reason};
+use serde::Serialize;
 
 use super::context::Context;
 use super::json_into::{json_file, json_twice};
 use super::outcome::fail;
 use crate::arguments::{Flag, JsonDocument};
+use crate::views::json::write_compact;
 
 /// Who gets a result.
 pub(super) enum Results {
@@ -57,6 +59,22 @@ impl Results {
         self.tell_programs(context, document)
     }
 
+    /// Tells a document to programs, if they get it, on one line. It is written as it is made.
+    pub fn tell_document(&self, context: &Context, document: &impl Serialize) -> Result<(), Diagnostics> {
+        let write = |out: &mut dyn Write| write_compact(document, out).and_then(|()| out.write_all(b"\n"));
+        match self {
+            Self::Text => Ok(()),
+            Self::Document => {
+                context.streams.print_with(write);
+                Ok(())
+            }
+            Self::Both(file) => {
+                let mut file = BufWriter::new(file);
+                write(&mut file).and_then(|()| file.flush()).map_err(|problem| not_written(&problem))
+            }
+        }
+    }
+
     /// Tells it to programs, if they get it.
     pub fn tell_programs(&self, context: &Context, document: impl FnOnce() -> String) -> Result<(), Diagnostics> {
         match self {
@@ -67,16 +85,13 @@ impl Results {
             }
             Self::Both(file) => {
                 let mut file = file;
-                file.write_all(document().as_bytes()).map_err(|problem| {
-                    fail(
-                        "Failed to write JSON",
-                        format!(
-                            "The file of the option -json-into cannot be written: {problem}.",
-                            problem = io_reason(&problem)
-                        ),
-                    )
-                })
+                file.write_all(document().as_bytes()).map_err(|problem| not_written(&problem))
             }
         }
     }
+}
+
+fn not_written(problem: &io::Error) -> Diagnostics {
+    let reason = io_reason(problem);
+    fail("Failed to write JSON", format!("The file of the option -json-into cannot be written: {reason}."))
 }

@@ -140,8 +140,10 @@ fn show_state(context: &Context, state: Option<&State>, results: &Results) -> Ou
         }
         Some(state) => {
             let objects = Lookup::new(context)?.objects(state)?;
-            let text = || state_text(state, &objects, context.palette(), context.secrecy);
-            results.tell(context, text, || format!("{}\n", compact(&state_json(state, &objects))))?;
+            if results.has_text() {
+                context.streams.print(&state_text(state, &objects, context.palette(), context.secrecy));
+            }
+            results.tell_document(context, &state_json(state, &objects))?;
         }
     }
     Ok(0)
@@ -183,8 +185,7 @@ fn show_saved_plan(context: &mut Context, path: &Path, results: &Results) -> Out
     let session = run.session().clone();
     let mut known = Schemas::of(&plan, &prior);
     add_schemas(&session.configuration.root, run.providers(), &mut known);
-    let document = plan_json(&plan, &prior, &session.configuration, &known);
-    results.tell_programs(context, || format!("{}\n", compact(&document)))?;
+    results.tell_document(context, &plan_json(&plan, &prior, &session.configuration, &known))?;
     Ok(0)
 }
 

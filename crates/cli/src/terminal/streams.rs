@@ -153,6 +153,14 @@ impl Streams {
         let _ = out.flush();
     }
 
+    /// Has `write` write to standard output, piece by piece. A reader that went away is no error.
+    pub fn print_with(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+        self.lift_overlay();
+        let mut out = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = write(&mut *out);
+        let _ = out.flush();
+    }
+
     /// Writes `text` to standard error, after everything that was written to standard output.
     pub fn print_error(&self, text: &str) {
         self.lift_overlay();

@@ -1,6 +1,7 @@
 //! The document of `show -json` for a plan.
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
@@ -15,60 +16,75 @@ use super::configuration::configuration_json;
 use super::path::{path_json, relevant_attributes_json};
 use super::schemas::Schemas;
 use crate::settings::TERRAFORM_VERSION;
-use crate::views::json::{importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
-use crate::views::state::{StoredObject, address_json, checks_json, modules_json, state_json};
+use crate::views::json::{Streamed, importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
+use crate::views::state::{StoredObject, address_json, checks_json, document, modules_json, outputs_json};
 
 /// The document; `prior` are the decoded objects of the plan's prior state, `schemas` those of the types that the
 /// configuration has.
-pub fn plan_json(plan: &Plan, prior: &[StoredObject], configuration: &Configuration, schemas: &Schemas) -> Json {
-    let mut document = Map::new();
-    document.insert("format_version".into(), "1.2".into());
-    document.insert("terraform_version".into(), TERRAFORM_VERSION.into());
+pub fn plan_json<'a>(
+    plan: &'a Plan,
+    prior: &'a [StoredObject],
+    configuration: &Configuration,
+    schemas: &Schemas,
+) -> Streamed<'a> {
+    let mut document: Vec<(String, Streamed<'a>)> = Vec::new();
+    let mut insert = |name: &str, part: Streamed<'a>| document.push((name.to_owned(), part));
+    insert("format_version", Json::from("1.2").into());
+    insert("terraform_version", Json::from(TERRAFORM_VERSION).into());
     let variables = variables_json(plan, configuration);
     if !variables.is_empty() {
-        document.insert("variables".into(), Json::Object(variables));
+        insert("variables", Json::Object(variables).into());
     }
-    let identified = Identified::among(prior, &plan.drift);
-    document.insert("planned_values".into(), planned_values(plan));
+    insert("planned_values", planned_values(plan));
+    add_changes(plan, prior, &mut insert);
+    if let Some(state) = prior_state_json(plan, prior) {
+        insert("prior_state", state);
+    }
+    insert("configuration", configuration_json(configuration, schemas).into());
+    if !plan.relevant_attributes.is_empty() {
+        insert("relevant_attributes", relevant_attributes_json(&plan.relevant_attributes).into());
+    }
+    if !plan.checks.is_empty() {
+        insert("checks", checks_json(&plan.checks).into());
+    }
+    insert("timestamp", Json::from(plan.timestamp.as_str()).into());
+    insert("applyable", Json::from(plan.is_applyable()).into());
+    insert("complete", Json::from(plan.is_complete()).into());
+    insert("errored", Json::from(plan.errored).into());
+    Streamed::Object(document)
+}
+
+/// Adds what has changed and what is going to.
+fn add_changes<'a>(plan: &'a Plan, prior: &'a [StoredObject], insert: &mut dyn FnMut(&str, Streamed<'a>)) {
+    let identified = Rc::new(Identified::among(prior, &plan.drift));
     // What changed outside is told without identities.
-    let drift: Vec<Json> = told_drift(plan).map(|change| change_json(change, None)).collect();
+    let drift: Vec<&ResourceChange> = told_drift(plan).collect();
     if !drift.is_empty() {
-        document.insert("resource_drift".into(), Json::Array(drift));
+        insert("resource_drift", Streamed::list(drift, |change| change_json(change, None)));
     }
     if !plan.changes.is_empty() {
-        let changes = plan.changes.iter().map(|change| change_json(change, Some(&identified))).collect();
-        document.insert("resource_changes".into(), changes);
+        let identified = Rc::clone(&identified);
+        let tell = move |change: &ResourceChange| change_json(change, Some(&identified));
+        insert("resource_changes", Streamed::list(plan.changes.iter().collect(), tell));
     }
     if !plan.deferred.is_empty() {
-        let deferred = plan.deferred.iter().map(|deferred| deferred_json(deferred, &identified)).collect();
-        document.insert("deferred_changes".into(), deferred);
+        let tell = move |deferred: &DeferredChange| deferred_json(deferred, &identified);
+        insert("deferred_changes", Streamed::list(plan.deferred.iter().collect(), tell));
     }
     if !plan.outputs.is_empty() {
         let outputs = plan.outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
-        document.insert("output_changes".into(), Json::Object(outputs.collect()));
+        insert("output_changes", Json::Object(outputs.collect()).into());
     }
     if !plan.invocations.is_empty() {
-        document.insert("action_invocations".into(), plan.invocations.iter().map(invocation_json).collect());
+        let invocations: Json = plan.invocations.iter().map(invocation_json).collect();
+        insert("action_invocations", invocations.into());
     }
     if !plan.deferred_invocations.is_empty() {
         let deferred = plan.deferred_invocations.iter().map(|deferred| {
             json!({ "reason": deferred.reason.name(), "action_invocation": invocation_json(&deferred.invocation) })
         });
-        document.insert("deferred_action_invocations".into(), deferred.collect());
+        insert("deferred_action_invocations", deferred.collect::<Json>().into());
     }
-    document.extend(prior_state_json(plan, prior).map(|state| ("prior_state".into(), state)));
-    document.insert("configuration".into(), configuration_json(configuration, schemas));
-    if !plan.relevant_attributes.is_empty() {
-        document.insert("relevant_attributes".into(), relevant_attributes_json(&plan.relevant_attributes));
-    }
-    if !plan.checks.is_empty() {
-        document.insert("checks".into(), checks_json(&plan.checks));
-    }
-    document.insert("timestamp".into(), plan.timestamp.as_str().into());
-    document.insert("applyable".into(), plan.is_applyable().into());
-    document.insert("complete".into(), plan.is_complete().into());
-    document.insert("errored".into(), plan.errored.into());
-    Json::Object(document)
 }
 
 /// The values of the root module's variables. Those of ephemeral ones are nowhere; their defaults are in the configuration.
@@ -138,58 +154,45 @@ fn invocation_json(invocation: &Invocation) -> Json {
 }
 
 /// The prior state, unless it is empty; outputs whose new value is known already have it, as after a refresh.
-fn prior_state_json(plan: &Plan, prior: &[StoredObject]) -> Option<Json> {
-    let mut json = state_json(&plan.prior_state, prior);
-    let document = json.as_object_mut()?;
-    document.remove("checks");
+fn prior_state_json<'a>(plan: &Plan, prior: &'a [StoredObject]) -> Option<Streamed<'a>> {
+    let mut outputs: BTreeMap<String, Json> = outputs_json(&plan.prior_state).collect();
+    let had_outputs = !outputs.is_empty();
     let known = plan.outputs.iter().filter(|output| output.action != Action::Delete && output.after.is_wholly_known());
-    // What becomes null is not kept.
-    let (absent, known): (Vec<_>, Vec<_>) = known.partition(|output| output.after.is_null());
-    let known: Vec<(String, Json)> = known
-        .into_iter()
-        .map(|output| {
-            let value = json!({
-                "sensitive": output.after.marks().is_sensitive(), "value": value_json(&output.after), "type": type_json(&output.after.ty()),
-            });
-            (output.name.to_string(), value)
-        })
-        .collect();
-    if prior.is_empty() && known.is_empty() && plan.prior_state.outputs.is_empty() {
+    for output in known {
+        // What becomes null is not kept.
+        if output.after.is_null() {
+            outputs.remove(&*output.name);
+            continue;
+        }
+        let value = json!({
+            "sensitive": output.after.marks().is_sensitive(), "value": value_json(&output.after), "type": type_json(&output.after.ty()),
+        });
+        outputs.insert(output.name.to_string(), value);
+    }
+    if prior.is_empty() && outputs.is_empty() && !had_outputs {
         return None;
     }
-    let values = document.entry("values").or_insert_with(|| Json::Object(Map::new()));
-    if let Some(values) = values.as_object_mut().filter(|_| !known.is_empty() || !absent.is_empty()) {
-        let mut all: BTreeMap<String, Json> = match values.remove("outputs") {
-            Some(Json::Object(outputs)) => outputs.into_iter().collect(),
-            _ => BTreeMap::new(),
-        };
-        all.extend(known);
-        all.retain(|name, _| !absent.iter().any(|output| *output.name == **name));
-        if !all.is_empty() {
-            values.shift_insert(0, "outputs".into(), Json::Object(all.into_iter().collect()));
-        }
-    }
-    Some(json)
+    let outputs = outputs.into_iter().collect();
+    Some(Streamed::Object(document(&plan.prior_state.terraform_version, outputs, prior)))
 }
 
-fn planned_values(plan: &Plan) -> Json {
-    let mut values = Map::new();
+fn planned_values(plan: &Plan) -> Streamed<'_> {
+    let mut values = Vec::new();
     let outputs: Map<String, Json> =
         plan.outputs.iter().filter(|output| output.action != Action::Delete).map(planned_output).collect();
     if !outputs.is_empty() {
-        values.insert("outputs".into(), Json::Object(outputs));
+        values.push(("outputs".to_owned(), Json::Object(outputs).into()));
     }
     let planned = plan
         .changes
         .iter()
         .filter(|change| (!change.after.is_null() || change.action == Action::Forget) && change.deposed.is_none());
-    let mut planned: Vec<(String, &ResourceChange)> =
-        planned.map(|change| (change.address.to_string(), change)).collect();
-    // As texts, unlike the resources of a state.
-    planned.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let resources = planned.iter().map(|(_, change)| (&change.address.module, planned_object(change)));
-    values.insert("root_module".into(), modules_json(resources));
-    Json::Object(values)
+    let mut planned: Vec<&ResourceChange> = planned.collect();
+    // As strings, unlike the resources of a state.
+    planned.sort_by_cached_key(|change| change.address.to_string());
+    let resources = planned.into_iter().map(|change| (&change.address.module, change));
+    values.push(("root_module".to_owned(), modules_json(resources, planned_object)));
+    Streamed::Object(values)
 }
 
 fn planned_output(output: &OutputChange) -> (String, Json) {

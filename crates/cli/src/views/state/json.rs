@@ -7,26 +7,30 @@ use super::address::address_json;
 use super::checks::checks_json;
 use super::modules::modules_json;
 use super::stored::StoredObject;
-use crate::views::json::{sensitive_json, type_json, value_json};
+use crate::views::json::{Streamed, sensitive_json, type_json, value_json};
 
 /// The document of some objects of a state, without all else.
-pub fn objects_json(terraform_version: &str, objects: &[StoredObject]) -> Json {
-    let mut values = Map::new();
-    values.insert("root_module".into(), root_json(objects));
-    let mut document = head(terraform_version);
-    document.insert("values".into(), Json::Object(values));
-    Json::Object(document)
+pub fn objects_json<'o>(terraform_version: &str, objects: &'o [StoredObject]) -> Streamed<'o> {
+    Streamed::Object(document(terraform_version, Map::new(), objects))
 }
 
-fn head(terraform_version: &str) -> Map<String, Json> {
-    let mut document = Map::new();
-    document.insert("format_version".into(), "1.0".into());
-    document.insert("terraform_version".into(), terraform_version.into());
-    document
-}
-
-fn root_json(objects: &[StoredObject]) -> Json {
-    modules_json(objects.iter().map(|object| (&object.address.module, object_json(object))))
+/// The document of a state with these outputs and objects.
+pub(crate) fn document<'o>(
+    terraform_version: &str,
+    outputs: Map<String, Json>,
+    objects: &'o [StoredObject],
+) -> Vec<(String, Streamed<'o>)> {
+    let mut values = Vec::new();
+    if !outputs.is_empty() {
+        values.push(("outputs".to_owned(), Json::Object(outputs).into()));
+    }
+    let objects = objects.iter().map(|object| (&object.address.module, object));
+    values.push(("root_module".to_owned(), modules_json(objects, object_json)));
+    vec![
+        ("format_version".to_owned(), Json::from("1.0").into()),
+        ("terraform_version".to_owned(), Json::from(terraform_version).into()),
+        ("values".to_owned(), Streamed::Object(values)),
+    ]
 }
 
 /// What documents say of an output beside its value.
@@ -39,29 +43,23 @@ pub fn told_of(output: &OutputValue) -> Map<String, Json> {
     json
 }
 
+/// The outputs of a state.
+pub(crate) fn outputs_json(state: &State) -> impl Iterator<Item = (String, Json)> {
+    state.outputs.iter().map(|(name, output)| {
+        let mut json = told_of(output);
+        json.insert("value".into(), value_json(&output.value));
+        json.insert("type".into(), type_json(&output.ty));
+        (name.to_string(), Json::Object(json))
+    })
+}
+
 /// The document of `show -json` for a state.
-pub fn state_json(state: &State, objects: &[StoredObject]) -> Json {
-    let mut document = head(&state.terraform_version);
-    let outputs: Map<String, Json> = state
-        .outputs
-        .iter()
-        .map(|(name, output)| {
-            let mut json = told_of(output);
-            json.insert("value".into(), value_json(&output.value));
-            json.insert("type".into(), type_json(&output.ty));
-            (name.to_string(), Json::Object(json))
-        })
-        .collect();
-    let mut values = Map::new();
-    if !outputs.is_empty() {
-        values.insert("outputs".into(), Json::Object(outputs));
-    }
-    values.insert("root_module".into(), root_json(objects));
-    document.insert("values".into(), Json::Object(values));
+pub fn state_json<'o>(state: &State, objects: &'o [StoredObject]) -> Streamed<'o> {
+    let mut document = document(&state.terraform_version, outputs_json(state).collect(), objects);
     if let Some(checks) = state.check_results.as_ref().filter(|checks| !checks.is_empty()) {
-        document.insert("checks".into(), checks_json(checks));
+        document.push(("checks".to_owned(), checks_json(checks).into()));
     }
-    Json::Object(document)
+    Streamed::Object(document)
 }
 
 fn object_json(object: &StoredObject) -> Json {

@@ -9,6 +9,7 @@ mod text;
 
 pub(crate) use address::{address_json, mode_word};
 pub(crate) use checks::checks_json;
+pub(crate) use json::{document, outputs_json};
 pub use json::{objects_json, state_json, told_of};
 pub(crate) use modules::modules_json;
 pub use stored::StoredObject;

@@ -3,19 +3,24 @@
 use std::collections::BTreeMap;
 
 use groma_address::ModuleInstance;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
-/// Resources in the tree of their modules; they come sorted by module.
-pub(crate) fn modules_json<'o>(resources: impl Iterator<Item = (&'o ModuleInstance, Json)>) -> Json {
+use crate::views::json::Streamed;
+
+/// Resources in the tree of their modules; they come sorted by module. `tell` makes the document of one of them.
+pub(crate) fn modules_json<'o, T: 'o>(
+    resources: impl Iterator<Item = (&'o ModuleInstance, &'o T)>,
+    tell: fn(&T) -> Json,
+) -> Streamed<'o> {
     let mut root = ModuleTree::default();
-    for (module, json) in resources {
-        let mut place = &mut root;
+    for (module, resource) in resources {
+        let mut tree = &mut root;
         for depth in 1..=module.steps().len() {
-            place = place.children.entry(prefix(module, depth)).or_default();
+            tree = tree.children.entry(prefix(module, depth)).or_default();
         }
-        place.resources.push(json);
+        tree.resources.push(resource);
     }
-    root.json(None)
+    root.json(None, tell)
 }
 
 fn prefix(module: &ModuleInstance, depth: usize) -> String {
@@ -26,26 +31,31 @@ fn prefix(module: &ModuleInstance, depth: usize) -> String {
     prefix.to_string()
 }
 
-#[derive(Default)]
-struct ModuleTree {
-    resources: Vec<Json>,
-    /// By their addresses as texts: 10 comes before 2.
-    children: BTreeMap<String, ModuleTree>,
+struct ModuleTree<'o, T> {
+    resources: Vec<&'o T>,
+    /// By their addresses as strings: 10 comes before 2.
+    children: BTreeMap<String, ModuleTree<'o, T>>,
 }
 
-impl ModuleTree {
-    fn json(self, address: Option<String>) -> Json {
-        let mut json = Map::new();
+impl<T> Default for ModuleTree<'_, T> {
+    fn default() -> Self {
+        Self { resources: Vec::new(), children: BTreeMap::new() }
+    }
+}
+
+impl<'o, T> ModuleTree<'o, T> {
+    fn json(self, address: Option<String>, tell: fn(&T) -> Json) -> Streamed<'o> {
+        let mut json = Vec::new();
         if !self.resources.is_empty() {
-            json.insert("resources".into(), Json::Array(self.resources));
+            json.push(("resources".to_owned(), Streamed::list(self.resources, tell)));
         }
         if let Some(address) = address {
-            json.insert("address".into(), address.into());
+            json.push(("address".to_owned(), Json::from(address).into()));
         }
         if !self.children.is_empty() {
-            let children = self.children.into_iter().map(|(address, child)| child.json(Some(address)));
-            json.insert("child_modules".into(), children.collect());
+            let children = self.children.into_iter().map(|(address, child)| child.json(Some(address), tell));
+            json.push(("child_modules".to_owned(), Streamed::Array(children.collect())));
         }
-        Json::Object(json)
+        Streamed::Object(json)
     }
 }
