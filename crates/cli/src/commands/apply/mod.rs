@@ -6,11 +6,12 @@ mod planned;
 mod ready;
 mod saved;
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_engine::{Recorder, UNKNOWN_ASSERTION};
 use groma_state::{LocalStore, State, write_errored};
 
@@ -135,10 +136,19 @@ fn nobody_to_ask(context: &Context) -> Diagnostics {
 /// The problems of planning, then those of applying; what both found is said once. What only apply could tell has been
 /// told by now, or its reason has.
 fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
-    let is_news = |one: &Diagnostic| one.summary != UNKNOWN_ASSERTION && applying.iter().all(|other| other != one);
+    // Both may report every instance of a large configuration: nothing is compared with everything.
+    let mut again: HashMap<_, Vec<&Diagnostic>> = HashMap::new();
+    applying.iter().for_each(|one| again.entry(key(one)).or_default().push(one));
+    let is_again = |one: &Diagnostic| again.get(&key(one)).is_some_and(|alike| alike.contains(&one));
+    let is_news = |one: &Diagnostic| one.summary != UNKNOWN_ASSERTION && !is_again(one);
     let mut all: Diagnostics = planning.into_iter().filter(is_news).collect();
     all.append(applying);
     all
+}
+
+/// What tells most diagnostics apart.
+fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&str>, Option<Span>) {
+    (&diagnostic.summary, &diagnostic.detail, diagnostic.address.as_deref(), diagnostic.subject)
 }
 
 /// Writes the state; a state that cannot be written there goes into a file beside.
