@@ -472,3 +472,38 @@ fn what_is_built_in_is_one_provider_without_versions() {
     assert!(code == 1 && text.contains("no version of its own. Remove the constraint >= 1.0"), "{text}");
     assert_eq!(with("source = \"terraform.io/builtin/terraform\"").0, 0);
 }
+
+/// Git sets `GIT_DIR` for hooks, and a hook may run `init`: the repository of the hook must stay as it is.
+#[test]
+fn git_source_leaves_the_repository_of_a_hook_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let git = |repository: &str, arguments: &[&str]| {
+        let path = folder.path().join(repository);
+        std::fs::create_dir_all(&path).unwrap();
+        let identity = ["-c", "user.name=test", "-c", "user.email=test@example.com"];
+        let ran = Command::new("git").args(identity).args(arguments).current_dir(path).output().ok()?;
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        Some(String::from_utf8(ran.stdout).unwrap())
+    };
+    for repository in ["module", "hook"] {
+        if git(repository, &["init", "-q", "-b", "main"]).is_none() {
+            println!("skipped: no git");
+            return;
+        }
+        std::fs::write(folder.path().join(repository).join("main.tf"), format!("# {repository}\n")).unwrap();
+        git(repository, &["add", "-A"]).unwrap();
+        git(repository, &["commit", "-qm", "all"]).unwrap();
+        git(repository, &["tag", "v1"]).unwrap();
+    }
+    let source = format!("git::file://{}/module?ref=v1", folder.path().display());
+    let use_folder = folder.path().join("use");
+    std::fs::create_dir(&use_folder).unwrap();
+    std::fs::write(use_folder.join("main.tf"), format!("module \"m\" {{\n  source = \"{source}\"\n}}\n")).unwrap();
+    std::fs::write(use_folder.join("rc"), "").unwrap();
+    let hook = folder.path().join("hook/.git");
+    let ran = command(&use_folder, &["init"]).env("GIT_DIR", &hook).env("GIT_INDEX_FILE", hook.join("index")).output();
+    let ran = ran.unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(std::fs::read_to_string(use_folder.join(".terraform/modules/m/main.tf")).unwrap(), "# module\n");
+    assert_eq!(git("hook", &["branch", "--show-current"]).unwrap(), "main\n");
+}

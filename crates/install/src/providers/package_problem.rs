@@ -101,7 +101,7 @@ impl fmt::Display for PackageProblem {
                 write!(
                     f,
                     "the cached package for {package} (in {}) does not match any of the checksums recorded in the dependency lock file: \
-                     the package has {found}, the lock file {}",
+                     the package has {found}, the lock file has {}",
                     root.display(),
                     recorded.join(" and ")
                 )
