@@ -19,6 +19,7 @@ mod ephemeral;
 mod evaluation;
 mod execution;
 mod fitting;
+mod general_problems;
 mod generate;
 pub mod hooks;
 mod import_identity;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_address::ProviderConfig;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::{Applied, ApplyInput, Checked, Schema, Subject};
+use groma_provider::{Applied, ApplyInput, CallFate, Checked, Schema, Subject};
 use groma_state::{Begin, DeposedKey, ObjectRecord, ObjectStatus, Operation, State};
 use groma_value::{Value, msgpack};
 
@@ -106,7 +106,13 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     let nothing = |begin, schema, diagnostics| Recovered {
         begin,
         schema,
-        applied: Some(Applied { state: null.clone(), private: Arc::default(), identity: None, failed: false }),
+        applied: Some(Applied {
+            state: null.clone(),
+            private: Arc::default(),
+            identity: None,
+            failed: false,
+            fate: CallFate::Answered,
+        }),
         diagnostics,
     };
     if begin.operation != Operation::Create {
@@ -148,12 +154,14 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     if !applied.state.is_null() {
         told.push(recovered_warning(&begin));
     }
-    Recovered { begin, schema, applied: Some(applied), diagnostics: told }
+    // Without an answer nothing is known now that was not known before: the journal keeps the call.
+    let applied = (applied.fate == CallFate::Answered).then_some(applied);
+    Recovered { begin, schema, applied, diagnostics: told }
 }
 
 fn cannot_repeat(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed while {} was being created, and its provider cannot be asked what became of it. The object may \
+        "An earlier run was killed, or its provider ended, while {} was being created, and its provider cannot be asked what became of it. The object may \
          exist although the state does not have it. Look for it before you go on: import it, or delete it by hand, so that it is \
          not made twice.",
         begin.address
@@ -164,7 +172,7 @@ fn cannot_repeat(begin: &Begin) -> Diagnostic {
 
 fn kept_beside(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed while {} was being created, and since then another run has put another object there. Both \
+        "An earlier run was killed, or its provider ended, while {} was being created, and since then another run has put another object there. Both \
          exist. The one of the killed run is kept in the state as a deposed object, which the next apply destroys. If you want to \
          keep it, take it out of the state first.",
         begin.address
@@ -174,7 +182,7 @@ fn kept_beside(begin: &Begin) -> Diagnostic {
 
 fn recovered_warning(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed while {} was being created. Its provider was asked again for the same object, which is now in \
+        "An earlier run was killed, or its provider ended, while {} was being created. Its provider was asked again for the same object, which is now in \
          the state; nothing was made twice.",
         begin.address
     );

@@ -5,6 +5,18 @@ use std::fmt;
 use groma_diagnostics::Severity;
 use groma_value::Path;
 
+/// What is known about the call that a problem comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallFate {
+    /// The provider answered, or there was nothing to ask.
+    #[default]
+    Answered,
+    /// The request was sent and no answer came: the provider may have done what it was asked for.
+    Lost,
+    /// The request was never sent, since the provider was gone before.
+    Unsent,
+}
+
 /// One problem or warning of a provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderDiagnostic {
@@ -16,12 +28,20 @@ pub struct ProviderDiagnostic {
     pub detail: String,
     /// The attribute it is about; empty for the whole object.
     pub path: Path,
+    /// What is known about the call.
+    pub fate: CallFate,
 }
 
 impl ProviderDiagnostic {
     /// An error about the whole object.
     pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, summary: summary.into(), detail: detail.into(), path: Path::default() }
+        Self {
+            severity: Severity::Error,
+            summary: summary.into(),
+            detail: detail.into(),
+            path: Path::default(),
+            fate: CallFate::Answered,
+        }
     }
 
     /// A warning about the whole object.
@@ -33,6 +53,13 @@ impl ProviderDiagnostic {
     #[must_use]
     pub fn at(mut self, path: Path) -> Self {
         self.path = path;
+        self
+    }
+
+    /// The same, about a call that was not answered.
+    #[must_use]
+    pub fn unanswered(mut self, fate: CallFate) -> Self {
+        self.fate = fate;
         self
     }
 
@@ -74,6 +101,11 @@ impl ProviderDiagnostics {
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(ProviderDiagnostic::is_error)
+    }
+
+    /// What is known about the call that they come from.
+    pub fn fate(&self) -> CallFate {
+        self.list.iter().map(|problem| problem.fate).find(|fate| *fate != CallFate::Answered).unwrap_or_default()
     }
 
     /// Whether there is none at all.

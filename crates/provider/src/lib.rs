@@ -26,7 +26,7 @@ pub use checked::{
     StoredState, Subject, kept_action_config,
 };
 pub use decode::BodyDecoder;
-pub use diagnostic::{ProviderDiagnostic, ProviderDiagnostics};
+pub use diagnostic::{CallFate, ProviderDiagnostic, ProviderDiagnostics};
 pub use functions::LocalFunctions;
 pub use groma_value::Name;
 pub use proposed::{collection_like, match_set_elements, planned_unknown, proposed_new_state};

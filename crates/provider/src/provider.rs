@@ -318,6 +318,11 @@ pub trait Provider: Send + Sync {
 
     /// Asks running operations to end soon: the user wants to stop (FW-22). Their answers still come.
     fn stop(&self) {}
+
+    /// Whether the provider has ended and cannot be asked anything any more, as a process may that crashed.
+    fn has_ended(&self) -> bool {
+        false
+    }
 }
 
 /// What a default method answers.

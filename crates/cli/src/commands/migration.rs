@@ -121,7 +121,7 @@ impl Migration<'_> {
         Err(fail(
             "Operations of an interrupted run are open",
             format!(
-                "An earlier run on {} was killed before it knew what became of its operations, and what is known about them belongs to \
+                "An earlier run on {} ended before it knew what became of its operations, and what is known about them belongs to \
                  that place. Run apply there, with the backend as it was; then the state can move.",
                 file.display()
             ),

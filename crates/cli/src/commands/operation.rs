@@ -168,7 +168,7 @@ fn under_way(in_flight: &[Begin]) -> Diagnostics {
     let list: Vec<String> =
         in_flight.iter().map(|begin| format!("  - {} ({})", begin.address, begin.operation)).collect();
     let detail = format!(
-        "An earlier run was killed before it knew what became of these operations:\n{}\n\nThe next apply asks their providers \
+        "An earlier run ended before it knew what became of these operations:\n{}\n\nThe next apply asks their providers \
          first, before it plans. What is shown now may still miss these objects.",
         list.join("\n")
     );

@@ -7,6 +7,7 @@ mod blocks;
 mod cloud;
 #[path = "../it/common/mod.rs"]
 mod common;
+mod lost;
 mod put_off;
 mod silent;
 mod stopping;
@@ -39,6 +40,10 @@ type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
     ("a_provider_that_dies_amid_apply_is_quoted_and_what_was_made_is_in_the_state", dies_amid_apply),
+    ("operation_whose_provider_dies_is_named_and_others_are_reported_once", lost::named),
+    ("replacement_without_an_answer_keeps_the_old_object_and_the_open_creation", lost::replacement),
+    ("update_without_an_answer_is_named_and_planned_again", lost::update),
+    ("warnings_of_plan_and_apply_about_many_instances_are_told_once", lost::warnings),
     ("a_provider_that_panics_amid_apply_finishes_the_other_objects", panics_amid_apply),
     ("a_provider_that_dies_amid_plan_is_quoted", dies_amid_plan),
     ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
@@ -124,11 +129,17 @@ fn provider() -> Arc<dyn Provider> {
             if named(&request.config, "dies in plan") {
                 die();
             }
+            if named(&request.config, "warns") {
+                return PlanResponse { diagnostics: lost::warning(), ..good() };
+            }
             good()
         })
         .on_apply(|request, good| {
             if named(&request.config, "dies") {
                 die();
+            }
+            if named(&request.config, "dies once") {
+                lost::die_once();
             }
             if named(&request.config, "panics") {
                 panic!("the thing panics");

@@ -13,6 +13,7 @@ use indexmap::IndexMap;
 
 use super::clerk::{Clerk, Equipment};
 use super::event::Event;
+use super::lost_calls::NotBegun;
 use super::outcome::{AppliedRun, Done};
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
@@ -55,6 +56,8 @@ pub(super) struct Applier<'a> {
     pub(super) places: Vec<Option<(ModuleId, u32, usize)>>,
     pub(super) recorder: Arc<dyn Recorder>,
     pub(super) done: Done,
+    /// Operations whose provider had ended before.
+    pub(super) not_begun: NotBegun,
     /// Deposed by a replacement that creates first, by change.
     pub(super) deposed: HashMap<u32, DeposedKey>,
     /// The changes of objects that are not to be destroyed one day.
@@ -116,6 +119,7 @@ impl<'a> Applier<'a> {
             places: Vec::new(),
             recorder,
             done: Done::default(),
+            not_begun: NotBegun::default(),
             deposed: HashMap::new(),
             kept: HashSet::new(),
             ephemerals: OpenEphemerals::default(),

@@ -11,7 +11,7 @@ use groma_value::Value;
 
 use super::applier::Applier;
 use super::event::{ChangeEvent, Event};
-use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning, Notice};
+use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning, CallEnd, Notice};
 use crate::cancel::Cancellation;
 use crate::client::no_meta;
 use crate::conversations::Sequel;
@@ -56,7 +56,8 @@ impl Undertaking {
             false => provisioning::carry_out(first, talk.address.clone(), hooks, cancellation).await,
         };
         let done = if problems.has_errors() {
-            ApplyDone { applied: None, beginning: Beginning::Told, started: None, diagnostics: problems }
+            let end = CallEnd::Known;
+            ApplyDone { applied: None, beginning: Beginning::Told, started: None, end, diagnostics: problems }
         } else {
             talk.hold().await
         };

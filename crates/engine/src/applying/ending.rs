@@ -1,14 +1,12 @@
 //! The end of a run: what it leaves in the state, and what it has to say.
 
-use std::collections::HashSet;
-
-use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::OutputValue;
 
 use super::applier::Applier;
 use super::outcome::AppliedRun;
 use super::parting_data;
 use crate::carried::carried;
+use crate::general_problems::reported_once;
 use crate::plan::{Action, Mode};
 use crate::world::ModuleId;
 
@@ -16,6 +14,8 @@ impl Applier<'_> {
     /// What the run leaves.
     pub(super) fn finish(mut self) -> AppliedRun {
         self.write_outputs();
+        let not_begun = std::mem::take(&mut self.not_begun);
+        self.evaluation.diagnostics.append(not_begun.report());
         if self.mode != Mode::Destroy || !self.evaluation.diagnostics.has_errors() {
             let results = self.evaluation.checks.results();
             self.state.check_results = Some(results);
@@ -27,7 +27,7 @@ impl Applier<'_> {
         AppliedRun {
             state: self.state,
             done: self.done.and(done),
-            diagnostics: told_once(self.evaluation.diagnostics),
+            diagnostics: reported_once(self.evaluation.diagnostics),
             spent: Some(spent),
         }
     }
@@ -59,14 +59,4 @@ impl Applier<'_> {
             }
         }
     }
-}
-
-/// A problem of the run as a whole, such as a full disk, meets every step that is still open: it is told once.
-fn told_once(problems: Diagnostics) -> Diagnostics {
-    let mut seen = HashSet::new();
-    let is_news = |one: &Diagnostic| {
-        let is_general = one.address.is_none() && one.subject.is_none();
-        !is_general || seen.insert((one.summary.clone(), one.detail.clone()))
-    };
-    problems.into_iter().filter(is_news).collect()
 }

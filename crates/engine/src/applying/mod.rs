@@ -7,6 +7,7 @@ mod ending;
 mod ephemeral;
 mod event;
 mod invocations;
+mod lost_calls;
 mod outcome;
 mod parting_data;
 mod provider_blocks;

@@ -10,7 +10,8 @@ use groma_value::Value;
 use super::applier::Applier;
 use super::clerk::Entry;
 use super::event::ChangeEvent;
-use super::talk::{ApplyDone, Beginning};
+use super::lost_calls::explain_lost_call;
+use super::talk::{ApplyDone, Beginning, CallEnd};
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::hooks::{Operation, Subject};
 use crate::record::{self, Circumstances, Object};
@@ -64,7 +65,7 @@ impl Applier<'_> {
     /// Takes down and tells what came of a change.
     fn take_down(&mut self, event: ChangeEvent) -> Outcome {
         let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
-        let ApplyDone { applied, beginning, diagnostics: mut problems, .. } = done;
+        let ApplyDone { applied, beginning, end, diagnostics: mut problems, .. } = done;
         let hooks = Arc::clone(&self.session.hooks);
         let (address, known) = (self.changes[change as usize].address.clone(), &self.changes[change as usize].before);
         let subject = Subject::begun(operation, &address, deposed.clone(), known);
@@ -74,16 +75,31 @@ impl Applier<'_> {
             hooks.apply_start(&subject, operation);
         }
         let value = applied.as_ref().map(|applied| applied.state.clone());
-        match applied {
-            Some(applied) => {
+        let is_begun = !matches!(end, CallEnd::NotBegun);
+        match &end {
+            CallEnd::Known => {}
+            CallEnd::Lost(begin, repeatable) => explain_lost_call(&mut problems, begin, *repeatable),
+            CallEnd::NotBegun => {
+                let planned = &self.changes[change as usize];
+                self.not_begun.note(&planned.provider.provider, &address, operation, std::mem::take(&mut problems));
+            }
+        }
+        match (applied, end) {
+            // Nobody knows whether there is an object: the journal keeps the call, and the next run asks after it.
+            (Some(applied), CallEnd::Lost(begin, _)) if operation == Operation::Create && applied.state.is_null() => {
+                self.restore(change);
+                // That the object before is current again has settled the call in the journal.
+                problems.extend(self.recorder.begin(&begin).err());
+            }
+            (Some(applied), _) => {
                 let status = status(operation, before.as_deref(), &problems);
                 let recorded = self.record(change, deposed.as_ref(), operation, before.as_deref(), applied, status);
                 problems.extend(recorded.err());
             }
             // The provider was never asked: what was deposed for it is current again.
-            None => self.restore(change),
+            (None, _) => self.restore(change),
         }
-        let failed = problems.has_errors();
+        let failed = !is_begun || problems.has_errors();
         if beginning == Beginning::Untold {
             // Nothing was left to change, or the provider refused before it was asked to.
         } else if failed {

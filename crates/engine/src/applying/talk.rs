@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
-use groma_provider::{Applied, ApplyInput, BodyDecoder, Checked, PlanInput, PlanPurpose, Planned, Schema, Subject};
+use groma_provider::{
+    Applied, ApplyInput, BodyDecoder, CallFate, Checked, PlanInput, PlanPurpose, Planned, Schema, Subject,
+};
 use groma_state::{Begin, DeposedKey, ObjectRecord, Operation};
 use groma_value::{Value, msgpack};
 
@@ -83,7 +85,27 @@ pub(super) struct ApplyDone {
     pub(super) beginning: Beginning,
     /// When it began, if it did while this went on: what is waited for before, such as the start of the provider, takes no part.
     pub(super) started: Option<Instant>,
+    /// What is known about the call.
+    pub(super) end: CallEnd,
     pub(super) diagnostics: Diagnostics,
+}
+
+/// What is known about the call that carries out a change.
+pub(super) enum CallEnd {
+    /// The provider answered, or there was nothing to ask.
+    Known,
+    /// The provider did not answer, so what became of the object is unknown. Has the journal's note of the call, and whether the provider
+    /// can be asked for the same object again.
+    Lost(Box<Begin>, Repeatable),
+    /// The provider had ended before it was asked to change anything.
+    NotBegun,
+}
+
+/// Whether a creation can be requested again without creating a second object.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Repeatable {
+    Yes,
+    No,
 }
 
 impl ApplyTalk {
@@ -105,14 +127,19 @@ impl ApplyTalk {
             Announcement::Due(_) | Announcement::LeftToClerk => Beginning::Untold,
         };
         let mut started = None;
-        let applied = self.carry_out(&mut beginning, &mut started, &mut diagnostics).await;
-        ApplyDone { applied, beginning, started, diagnostics }
+        let mut end = CallEnd::Known;
+        let applied = self.carry_out(&mut beginning, &mut started, &mut end, &mut diagnostics).await;
+        if applied.is_none() && diagnostics.has_errors() && self.provider.has_ended() {
+            end = CallEnd::NotBegun;
+        }
+        ApplyDone { applied, beginning, started, end, diagnostics }
     }
 
     async fn carry_out(
         &self,
         beginning: &mut Beginning,
         started: &mut Option<Instant>,
+        end: &mut CallEnd,
         diagnostics: &mut Diagnostics,
     ) -> Option<Applied> {
         let prior = match &self.record {
@@ -127,6 +154,7 @@ impl ApplyTalk {
                 private: prior.private,
                 identity: prior.identity,
                 failed: false,
+                fate: CallFate::Answered,
             });
         }
         *beginning = self.announce();
@@ -134,8 +162,9 @@ impl ApplyTalk {
             *started = Some(Instant::now());
         }
         // What is nowhere but in the state is lost with it: there would be nothing to ask after.
-        if !self.provider.is_pure()
-            && let Err(problem) = self.recorder.begin(&self.begin(&planned, &config))
+        let begin = (!self.provider.is_pure()).then(|| Box::new(self.begin(&planned, &config)));
+        if let Some(begin) = &begin
+            && let Err(problem) = self.recorder.begin(begin)
         {
             diagnostics.push(problem);
             return None;
@@ -152,7 +181,19 @@ impl ApplyTalk {
         };
         let (applied, problems) = self.provider.apply(&self.subject(), input).await;
         diagnostics.append(problems);
+        *end = match (applied.fate, begin) {
+            (CallFate::Unsent, _) => CallEnd::NotBegun,
+            (CallFate::Lost, Some(begin)) => CallEnd::Lost(begin, self.repeatable()),
+            (CallFate::Lost, None) | (CallFate::Answered, _) => CallEnd::Known,
+        };
         Some(applied)
+    }
+
+    fn repeatable(&self) -> Repeatable {
+        match self.provider.schema() {
+            Ok(declared) if declared.capabilities.repeatable_create => Repeatable::Yes,
+            _ => Repeatable::No,
+        }
     }
 
     /// What the object is to become, and the configuration that says so.

@@ -17,6 +17,7 @@ use crate::carried::carried;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
 use crate::execution::{self, ExecutionGraph, Step};
+use crate::general_problems::reported_once;
 use crate::options::Deferral;
 use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
 use crate::search::Searched;
@@ -65,7 +66,7 @@ impl Planner<'_> {
             execution,
         };
         let spent = Box::new((self.world, order, self.change_of));
-        (plan, self.evaluation.diagnostics, spent)
+        (plan, reported_once(self.evaluation.diagnostics), spent)
     }
 
     fn sort(&mut self) {
@@ -170,7 +171,7 @@ impl Planner<'_> {
             |one, other| one.address.key.cmp(&other.address.key),
         );
         let spent = Box::new((self.world, self.walk, self.change_of));
-        (self.searched, self.evaluation.diagnostics, spent)
+        (self.searched, reported_once(self.evaluation.diagnostics), spent)
     }
 
     /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others

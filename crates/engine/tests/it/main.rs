@@ -21,6 +21,7 @@ mod identity;
 mod import;
 mod lifecycle;
 mod lifecycle_blocks;
+mod lost_calls;
 mod move_types;
 mod moves;
 mod provider_driven;

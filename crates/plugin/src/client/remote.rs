@@ -341,6 +341,10 @@ impl Provider for Plugin {
         self.converse(|session| stores::delete(session, request), |problems| problems)
     }
 
+    fn has_ended(&self) -> bool {
+        self.running.has_ended()
+    }
+
     fn stop(&self) {
         if self.stopped.swap(true, Ordering::SeqCst) {
             return;

@@ -83,6 +83,12 @@ impl Running {
         drop(self.session());
     }
 
+    /// Whether the process ran and has ended.
+    pub fn has_ended(&self) -> bool {
+        let session = self.session.get().and_then(|(_, session)| session.peek().cloned());
+        session.is_some_and(|session| session.is_ok_and(|session| session.has_ended()))
+    }
+
     /// The session, if it has begun.
     pub fn begun(&self) -> Option<Starting> {
         self.session.get().map(|(_, session)| session.clone())

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
-use groma_provider::{Functions, ProviderDiagnostic, ProviderDiagnostics, Schema};
+use groma_provider::{CallFate, Functions, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::{Type, Value};
 use prost::Message;
 use prost::bytes::Bytes;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
-use tonic::{Code, Request, Status};
+use tonic::{Code, ConnectError, Request, Status};
 
 use super::cache::{Kept, SchemaCache};
 use super::giving_up::answered;
@@ -19,7 +19,7 @@ use crate::MESSAGE_LIMIT;
 use crate::methods::{self, Method};
 use crate::proto::v6::{self, DynamicValue};
 use crate::raw::{Raw, decoded, encoded};
-use crate::transport::Connection;
+use crate::transport::{Connection, LastWords};
 use crate::wire::{self, WireError};
 
 /// The call for the schemas, which stay bytes until they are asked for.
@@ -109,9 +109,23 @@ impl Session {
         Q: Message,
         R: Message + Default,
     {
+        self.check_running().await?;
         match exchange(&self.connection, method, &request).await {
             Ok(response) => Ok(response),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
+        }
+    }
+
+    /// Whether the process has ended.
+    pub fn has_ended(&self) -> bool {
+        self.connection.has_ended()
+    }
+
+    /// Refuses a call to a process that has ended.
+    async fn check_running(&self) -> Result<(), ProviderDiagnostics> {
+        match self.has_ended() {
+            true => Err(unsent(&self.address, &self.connection.last_words().await)),
+            false => Ok(()),
         }
     }
 
@@ -128,6 +142,7 @@ impl Session {
     {
         let path = method.path(self.connection.protocol());
         let mut take = |bytes| decoded(bytes).map(&mut take);
+        self.check_running().await?;
         match answered(listen(&self.connection, path, encoded(&request), &mut take)).await {
             Ok(()) => Ok(()),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
@@ -142,6 +157,7 @@ impl Session {
     {
         let path = method.path(self.connection.protocol());
         let requests = requests.iter().map(encoded).collect();
+        self.check_running().await?;
         match answered(send(&self.connection, path, requests)).await.and_then(decoded) {
             Ok(response) => Ok(response),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
@@ -251,9 +267,12 @@ async fn failure(
     }
     if status.code() == Code::Cancelled {
         let detail = format!("The call {method} of the provider {address} was cancelled before it was answered.");
-        return ProviderDiagnostic::error("Request cancelled", detail).into();
+        return ProviderDiagnostic::error("Request cancelled", detail).unanswered(CallFate::Lost).into();
     }
     let words = connection.last_words().await;
+    if is_unsent(&status) {
+        return unsent(address, &words);
+    }
     let (summary, mut detail) = match &words.exit {
         Some(exit) => (
             "Plugin did not respond",
@@ -266,14 +285,39 @@ async fn failure(
         None => ("Plugin error", format!("The provider {address} failed in the call {method}: {}.", status.message())),
     };
     if words.exit.is_some() || status.code() == Code::Unavailable {
-        detail.push_str(
-            " This is a mistake in the provider; please report it to its authors. What it had answered before is \
-             kept; what this call did is not known: plan again to see it.",
-        );
+        detail.push_str(PROVIDER_FAULT);
     }
+    add_last_output(&mut detail, &words);
+    ProviderDiagnostic::error(summary, detail).unanswered(CallFate::Lost).into()
+}
+
+const PROVIDER_FAULT: &str = " This is a mistake in the provider; please report it to its authors.";
+
+/// Whether the request never left this program, as there was no connection to send it over.
+fn is_unsent(status: &Status) -> bool {
+    let mut cause = std::error::Error::source(status);
+    while let Some(error) = cause {
+        if error.is::<ConnectError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// Reports that a provider was gone before it could be asked. The text is the same for all such calls, which are many after a crash.
+fn unsent(address: &ProviderAddress, words: &LastWords) -> ProviderDiagnostics {
+    let how = words.exit.as_ref().map(|exit| format!(": {exit}")).unwrap_or_default();
+    let mut detail = format!(
+        "The process of the provider {address} has ended{how}. What it was still to be asked was not begun.{PROVIDER_FAULT}"
+    );
+    add_last_output(&mut detail, words);
+    ProviderDiagnostic::error("Plugin did not respond", detail).unanswered(CallFate::Unsent).into()
+}
+
+fn add_last_output(detail: &mut String, words: &LastWords) {
     if !words.stderr.trim().is_empty() {
-        detail.push_str("\n\nThe last that it wrote:\n");
+        detail.push_str("\n\nIts last output:\n");
         detail.push_str(words.stderr.trim_end());
     }
-    ProviderDiagnostic::error(summary, detail).into()
 }

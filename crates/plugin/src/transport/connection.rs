@@ -59,6 +59,11 @@ impl Connection {
         self.protocol
     }
 
+    /// Whether the process has ended. Of a process that somebody else started it is not known.
+    pub fn has_ended(&self) -> bool {
+        self.process.as_ref().is_some_and(Process::has_ended)
+    }
+
     /// What the process said last, for the message about a failed call. Waits up to half a second for its end, since a
     /// broken connection is often seen before the end of the process.
     pub async fn last_words(&self) -> LastWords {

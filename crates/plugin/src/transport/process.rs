@@ -68,6 +68,11 @@ impl Process {
         tokio::time::timeout(limit, exit.wait_for(Option::is_some)).await.is_ok()
     }
 
+    /// Whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        self.exit.borrow().is_some()
+    }
+
     /// Waits for its end.
     pub async fn ended(&self) {
         let _ = self.exit.clone().wait_for(Option::is_some).await;

@@ -1,7 +1,7 @@
 //! Problems, and the paths they are about.
 
 use groma_diagnostics::Severity;
-use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{CallFate, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Path, PathStep, Value};
 
 use crate::proto::v6::attribute_path::{Step, step::Selector};
@@ -29,7 +29,7 @@ fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
         (summary, detail) if summary.is_empty() && detail.is_empty() => (WORDLESS.0.to_owned(), WORDLESS.1.to_owned()),
         told => told,
     };
-    ProviderDiagnostic { severity, summary, detail, path }
+    ProviderDiagnostic { severity, summary, detail, path, fate: CallFate::Answered }
 }
 
 /// Problems as messages.

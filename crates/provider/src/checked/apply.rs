@@ -7,9 +7,9 @@ use super::blame::summary;
 use super::identity::Openness;
 use super::marks::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
-use crate::Answer;
 use crate::contract::{Secrets, check_compatible, check_shape, check_unknowns, check_write_only, without_write_only};
 use crate::protocol::{ApplyRequest, ApplyResponse, Private};
+use crate::{Answer, CallFate};
 
 /// What an apply is asked to do.
 #[derive(Clone, Debug, Default)]
@@ -44,6 +44,8 @@ pub struct Applied {
     pub identity: Option<Value>,
     /// Whether the apply failed: an object that was being created is then tainted.
     pub failed: bool,
+    /// What is known about the call: without an answer, the object may be another one than `state` says.
+    pub fate: CallFate,
 }
 
 impl Checked {
@@ -72,6 +74,7 @@ impl Checked {
         planned: &Unmarked,
         mut response: ApplyResponse,
     ) -> (Applied, Diagnostics) {
+        let fate = response.diagnostics.fate();
         let mut diagnostics = subject.place(std::mem::take(&mut response.diagnostics));
         let state = self.check_result(subject, planned, &mut response, &mut diagnostics);
         if let Some(identity) = response.new_identity.as_ref().filter(|identity| !identity.is_null()) {
@@ -89,8 +92,9 @@ impl Checked {
                 private: response.private,
                 identity: response.new_identity.or(before.identity.filter(|_| failed)),
                 failed,
+                fate,
             },
-            _ => Applied { state: before.state, private: before.private, identity: before.identity, failed },
+            _ => Applied { state: before.state, private: before.private, identity: before.identity, failed, fate },
         };
         (applied, diagnostics)
     }

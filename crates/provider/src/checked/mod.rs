@@ -34,7 +34,7 @@ use crate::protocol::{
     ValidateRequest,
 };
 use crate::provider::SchemaLookup;
-use crate::{Answer, BodyDecoder, Name, Provider, ProviderDiagnostics, Schema};
+use crate::{Answer, BodyDecoder, CallFate, Name, Provider, ProviderDiagnostics, Schema};
 
 /// What a call is about: for the places and names in its diagnostics.
 #[derive(Clone, Copy)]
@@ -244,6 +244,11 @@ impl Checked {
         self.provider.stop();
     }
 
+    /// Whether the provider has ended and cannot be asked anything any more.
+    pub fn has_ended(&self) -> bool {
+        self.provider.has_ended()
+    }
+
     /// What the provider can do; the base alone when it cannot even say that.
     fn capabilities(&self) -> crate::protocol::ServerCapabilities {
         self.schema().map(|declared| declared.capabilities).unwrap_or_default()
@@ -296,6 +301,10 @@ fn placed(
             } else {
                 Diagnostic::warning(problem.summary, problem.detail)
             };
+            if problem.fate == CallFate::Unsent {
+                // It is the same for everything that the provider was still to be asked, and reported once.
+                return diagnostic;
+            }
             let subject = match body {
                 Some(body) if !problem.path.is_empty() => body.span_of(&problem.path),
                 _ => span,

@@ -45,7 +45,7 @@ pub(super) fn from_file(
     if !in_flight.is_empty() {
         return Err(fail(
             "Saved plan is stale",
-            "An earlier run was killed while it was changing objects, and what became of them must be asked first. Run apply \
+            "An earlier run ended while it was changing objects, and what became of them must be asked first. Run apply \
              without a saved plan, or make a new plan after that.",
         ));
     }

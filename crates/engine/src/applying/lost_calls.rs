@@ -1,0 +1,107 @@
+//! Calls that a provider did not survive, and those that it was not there for any more.
+
+use std::collections::BTreeMap;
+
+use groma_address::{ProviderAddress, ResourceInstance};
+use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
+use groma_state::{Begin, Operation as Recorded};
+
+use super::talk::Repeatable;
+use crate::hooks::Operation;
+
+/// The longest list of operations in a message.
+const SHOWN: usize = 10;
+
+/// Adds to the errors of a call that was not answered which operation it was, and what is to be done about it.
+pub(super) fn explain_lost_call(problems: &mut Diagnostics, begin: &Begin, repeatable: Repeatable) {
+    let address = &begin.address;
+    let explanation = match (begin.operation, repeatable) {
+        (Recorded::Create, Repeatable::Yes) => format!(
+            "It is unknown whether {address} was created. The journal beside the state keeps the request: the next apply sends it \
+             again first, and the provider then returns the object if it was created, and does not create a second one."
+        ),
+        (Recorded::Create, Repeatable::No) => format!(
+            "It is unknown whether {address} was created, and the provider cannot be asked for it: the state does not have it. Look \
+             for it before the next apply. If it exists, import it or delete it; otherwise it is created twice."
+        ),
+        (Recorded::Update, _) => format!(
+            "It is unknown whether {address} was updated. The state has it as it was before; the next plan reads it, and shows what is \
+             left to change."
+        ),
+        (Recorded::Delete, _) => format!(
+            "It is unknown whether {address} was destroyed. The state still has it; the next plan reads it, and shows whether it \
+             exists."
+        ),
+    };
+    let explained = std::mem::take(problems).into_iter().map(|mut problem| {
+        if problem.severity == Severity::Error {
+            problem.detail = format!("{}\n\n{explanation}", problem.detail);
+        }
+        problem
+    });
+    *problems = explained.collect();
+}
+
+/// Operations that were not begun because their provider had ended. Each provider is reported once, whatever their number.
+#[derive(Default)]
+pub(super) struct NotBegun {
+    providers: BTreeMap<ProviderAddress, Operations>,
+}
+
+#[derive(Default)]
+struct Operations {
+    count: usize,
+    /// The first of them.
+    shown: Vec<String>,
+    /// How the provider ended.
+    reason: Option<String>,
+}
+
+impl NotBegun {
+    /// Notes one operation, with the problems that it has only because the provider had ended.
+    pub(super) fn note(
+        &mut self,
+        provider: &ProviderAddress,
+        address: &ResourceInstance,
+        operation: Operation,
+        problems: Diagnostics,
+    ) {
+        let operations = self.providers.entry(provider.clone()).or_default();
+        operations.count += 1;
+        if operations.shown.len() < SHOWN {
+            operations.shown.push(format!("\n  - {address} ({})", verb(operation)));
+        }
+        if operations.reason.is_none() {
+            operations.reason = problems.into_iter().find(Diagnostic::is_error).map(|problem| problem.detail);
+        }
+    }
+
+    /// Reports the operations of each provider.
+    pub(super) fn report(self) -> Diagnostics {
+        let report = |(provider, operations): (ProviderAddress, Operations)| {
+            let Operations { count, shown, reason } = operations;
+            let more = match count - shown.len() {
+                0 => String::new(),
+                more => format!("\n  - and {more} more"),
+            };
+            let what = if count == 1 { "operation was" } else { "operations were" };
+            let detail = format!(
+                "{}\n\n{count} {what} not begun, as the provider {provider} had ended. Nothing was changed by them; the next apply plans \
+                 them again:{}{more}",
+                reason.unwrap_or_default(),
+                shown.concat()
+            );
+            Diagnostic::error("Plugin did not respond", detail)
+        };
+        self.providers.into_iter().map(report).collect()
+    }
+}
+
+fn verb(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Create => "create",
+        Operation::Update => "update",
+        Operation::Delete => "destroy",
+        Operation::Read => "read",
+    }
+}
