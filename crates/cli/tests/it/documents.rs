@@ -246,3 +246,29 @@ fn a_state_says_which_outputs_are_deprecated() {
     let shown: Json = serde_json::from_str(&folder.ok(&["show", "-json"])).unwrap();
     assert_eq!(shown["values"]["outputs"]["o"], told);
 }
+
+#[test]
+fn data_that_gets_a_count_says_where_it_was() {
+    let folder = Folder::new();
+    let data = |count: &str, path: &str| {
+        format!(
+            "data \"terraform_remote_state\" \"d\" {{\n{count}  backend = \"local\"\n  config  = {{ path = {path} }}\n}}\n\n\
+             resource \"terraform_data\" \"r\" {{\n  triggers_replace = \"{}\"\n}}\n",
+            count.len()
+        )
+    };
+    folder.write(
+        "other.tfstate",
+        r#"{"version":4,"terraform_version":"1.15.5","serial":1,"lineage":"l","outputs":{},"resources":[]}"#,
+    );
+    folder.write("main.tf", &data("", "\"other.tfstate\""));
+    folder.ok(&["apply", "-auto-approve"]);
+    folder.write("main.tf", &data("  count   = 1\n", "terraform_data.r.id == \"\" ? \"\" : \"other.tfstate\""));
+    let told = folder.ok(&["plan", "-out=p"]);
+    assert!(told.contains("# (moved from data.terraform_remote_state.d)"), "{told}");
+    let plan: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
+    let changes = plan["resource_changes"].as_array().unwrap();
+    let change = changes.iter().find(|change| change["mode"] == "data").unwrap();
+    assert_eq!(change["address"], "data.terraform_remote_state.d[0]");
+    assert_eq!(change["previous_address"], "data.terraform_remote_state.d");
+}

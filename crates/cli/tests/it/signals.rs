@@ -8,7 +8,7 @@ use crate::common::Folder;
 
 /// A resource whose creation goes on until the program that it runs is interrupted.
 const WAITING: &str = "resource \"terraform_data\" \"it\" {\n  provisioner \"local-exec\" {\n    \
-                       command = \"trap 'echo put in order; exit 7' INT; echo begun; sleep 60 & wait\"\n  }\n}\n";
+                       command = \"trap 'echo put in order; exit 7' INT; echo begun; sleep 60\"\n  }\n}\n";
 
 /// Runs an apply by way of `wrapper`, sends it a hangup once the provisioner runs, and returns what it says and its exit code.
 fn hung_up(folder: &Folder, wrapper: &[&str]) -> (String, Option<i32>) {

@@ -84,3 +84,24 @@ impl Again {
         Self { private: planned.private, identity: planned.identity, paths: paths.into_iter().collect() }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_named_twice_forces_the_replacement_once() {
+        let path = |name: &str| Path::root().attribute(name);
+        let planned = Planned {
+            state: Value::NULL,
+            requires_replace: vec![path("b"), path("a"), path("b")],
+            private: Arc::default(),
+            identity: None,
+            legacy_type_system: false,
+            deferred: None,
+        };
+        assert_eq!(Again::of(planned).paths, [path("b"), path("a")]);
+    }
+}

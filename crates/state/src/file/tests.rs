@@ -281,3 +281,16 @@ fn the_pieces_of_a_large_file_are_the_file() {
     let full = write_pieces(&state, &mut |_| Err(std::io::ErrorKind::StorageFull.into()));
     assert_eq!(full.unwrap_err().kind(), std::io::ErrorKind::StorageFull);
 }
+
+#[test]
+fn a_state_whose_writer_names_no_version_is_refused() {
+    let state = |version: &str| {
+        format!(
+            r#"{{"version":4,"terraform_version":"{version}","serial":1,"lineage":"l","outputs":{{}},"resources":[]}}"#
+        )
+    };
+    let error = read(state("bogus").as_bytes()).unwrap_err();
+    assert_eq!(error.summary, "Invalid Terraform version string");
+    assert!(error.detail.contains("claims to have been written by Terraform version \"bogus\""), "{error}");
+    assert!(read(state("").as_bytes()).is_ok() && read(state("9.9.9").as_bytes()).is_ok());
+}

@@ -15,7 +15,7 @@ fn files_and_flags_that_are_not_there() {
     refuses(&folder, &["plan", "-replace=nothing"], "Invalid force-replace address", "");
     refuses(&folder, &["plan", "-var", "x"], "", "");
     refuses(&folder, &["plan", "-var", "x=1"], "Value for undeclared variable", "add a variable block");
-    refuses(&folder, &["plan", "-out=no/such/folder/p"], "", "No such file or directory");
+    refuses(&folder, &["plan", "-out=no/such/folder/p"], "", "no such file or directory");
     let ran = folder.run(&["-chdir=nope", "plan"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("nope"), "{}", ran.err);

@@ -42,6 +42,6 @@ fn a_folder_that_cannot_be_written() {
     }
     let built = built();
     std::fs::create_dir(built.path("p")).unwrap();
-    refuses(&built, &["plan", "-out=p", "-destroy"], "", "Is a directory");
+    refuses(&built, &["plan", "-out=p", "-destroy"], "", "is a directory");
     assert_eq!(built.ok(&["state", "list"]), "terraform_data.a\n");
 }
