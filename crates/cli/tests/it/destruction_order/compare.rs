@@ -50,7 +50,8 @@ pub fn compare(steps: &[Step], ours: &[Option<Ended>], theirs: &[Option<Ended>])
             return Compared::Different(Difference { kind: Kind::DestroyedEarly, step: at, text });
         }
         let Some(other) = &theirs[at] else { continue };
-        if let Some((kind, text)) = step_difference(step, own, other) {
+        let summaries = (comparable(&steps[..=at], own), comparable(&steps[..=at], other));
+        if let Some((kind, text)) = step_difference(step, own, other, summaries) {
             return Compared::Different(Difference { kind, step: at, text });
         }
         if step.fault.is_none() && other.code != 0 {
@@ -61,7 +62,12 @@ pub fn compare(steps: &[Step], ours: &[Option<Ended>], theirs: &[Option<Ended>])
     Compared::Same
 }
 
-fn step_difference(step: &Step, ours: &Ended, theirs: &Ended) -> Option<(Kind, String)> {
+fn step_difference(
+    step: &Step,
+    ours: &Ended,
+    theirs: &Ended,
+    (own, other): (Vec<String>, Vec<String>),
+) -> Option<(Kind, String)> {
     if !ours.refusals().is_empty() && theirs.refusals().is_empty() {
         return Some((Kind::Refused, ours.refusals().join("\n")));
     }
@@ -74,7 +80,6 @@ fn step_difference(step: &Step, ours: &Ended, theirs: &Ended) -> Option<(Kind, S
     if ours.code != 0 {
         return Some((Kind::Failed, ours.errors.join("\n")));
     }
-    let (own, other) = (summary(ours), summary(theirs));
     let differs = (own != other).then(|| {
         let lines = |these: &[String], those: &[String], who: &str| -> String {
             only_in(these, those).into_iter().map(|line| format!("  {who}: {line}\n")).collect()
@@ -100,14 +105,28 @@ fn only_in<'a>(these: &'a [String], those: &'a [String]) -> Vec<&'a String> {
     these.iter().filter(is_new).collect()
 }
 
+/// Returns what is compared of the objects and the state after the last of these steps.
+///
+/// With `-target` Terraform forgets inherited create_before_destroy, as docs/differences.md says; Groma does not.
+pub fn comparable(steps: &[Step], ended: &Ended) -> Vec<String> {
+    let mut lines = summary(ended);
+    if steps.iter().any(|step| step.options.iter().any(|option| option.starts_with("-target"))) {
+        lines.iter_mut().for_each(|line| *line = line.replace(FIRST, ""));
+    }
+    lines
+}
+
+/// How the summary says that the state records create_before_destroy.
+const FIRST: &str = ", create before destroy";
+
 /// Returns the objects and the state after a run, without the counters of identifiers: these count failed attempts too.
-pub fn summary(ended: &Ended) -> Vec<String> {
+fn summary(ended: &Ended) -> Vec<String> {
     let mut objects: Vec<String> = ended.objects.values().map(object).collect();
     objects.sort_unstable();
     let state = ended.after.iter().map(|(address, instance)| {
         let label = |id: &String| without_counters(id);
         let current = instance.current.as_ref().map(label).unwrap_or_default();
-        let first = if instance.creates_before_destroy { ", create before destroy" } else { "" };
+        let first = if instance.creates_before_destroy { FIRST } else { "" };
         let tainted = if instance.is_tainted { ", tainted" } else { "" };
         let deposed: Vec<String> = instance.deposed.iter().map(label).collect();
         format!("state {address}: {current}{tainted}{first} {}", deposed.join(" "))

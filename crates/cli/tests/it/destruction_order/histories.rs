@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::compare::{Compared, Counts, Difference, compare, destroyed_early, may_show, summary};
+use super::compare::{Compared, Counts, Difference, comparable, compare, destroyed_early, may_show};
 use super::generate::{Step, history};
 use super::minimize::{minimize, text};
 use super::run::{Ended, carry_out};
@@ -132,7 +132,8 @@ fn lines_of(seed: u64, ended: &[Option<Ended>], count: usize) -> Vec<String> {
         match ended {
             Some(ended) if step.fault.is_none() && ended.code == 0 => {
                 lines.push(format!("  step {at}"));
-                lines.extend(summary(ended).into_iter().map(|line| format!("    {line}")));
+                let summary = comparable(&steps[..=at], ended);
+                lines.extend(summary.into_iter().map(|line| format!("    {line}")));
             }
             Some(ended) if step.fault.is_none() => {
                 let fails = ended.errors.iter().map(|error| format!("    {error}"));

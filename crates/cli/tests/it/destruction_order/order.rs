@@ -1,6 +1,6 @@
 //! The order of operations on objects of which one uses the other, beside Terraform's.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use groma_scripted::cloud::{Event, Object, Operation, Outcome};
 
@@ -11,18 +11,23 @@ type Pair = ((Operation, String), (Operation, String));
 
 /// Returns the pairs that Terraform has in order and Groma has not.
 ///
-/// That Terraform deletes an object and then creates or updates its users is no such pair: Groma updates users first
-/// where it can (OD-06).
+/// Three orders of Terraform's are none of these pairs, for Groma has better ones: it updates users before it destroys
+/// what goes for good (OD-06), creates a new object before it destroys the users of the old one where the object is
+/// created first, and does not let an object that goes for good wait for changes of what it uses.
 pub fn out_of_order(ours: &Ended, theirs: &Ended) -> Vec<String> {
-    let used = uses(theirs);
+    let (before, after) = (uses(&theirs.objects_before), uses(&theirs.objects));
     // An object and its successor have one name: a pair that is in order for one and not for the other does not count.
     let ordered = &pairs(theirs, is_before) - &pairs(theirs, is_after);
     let broken = &pairs(ours, is_after) - &pairs(ours, is_before);
-    let counts = |((first, used_name), (second, user)): &&Pair| {
-        let is_better = *first == Operation::Delete && *second != Operation::Delete;
-        let related = used.contains(&(user.clone(), used_name.clone()));
-        let reverse = used.contains(&(used_name.clone(), user.clone()));
-        (related && !is_better) || reverse
+    let counts = |((first, one), (second, other)): &&Pair| {
+        let used = after.contains(&(other.clone(), one.clone()));
+        let user = before.contains(&(one.clone(), other.clone()));
+        match (*first, *second) {
+            (Operation::Delete, Operation::Delete | Operation::Update) => user,
+            (Operation::Create | Operation::Update, Operation::Delete) => user,
+            (Operation::Create | Operation::Update, Operation::Create | Operation::Update) => used,
+            _ => false,
+        }
     };
     let text =
         |((first, one), (second, other)): &Pair| format!("{} {one} before {} {other}", first.as_str(), second.as_str());
@@ -57,17 +62,11 @@ fn pairs(ended: &Ended, holds: fn(usize, usize) -> bool) -> BTreeSet<Pair> {
     pairs
 }
 
-/// Returns which names use which, before or after the run.
-fn uses(ended: &Ended) -> BTreeSet<(String, String)> {
-    let mut uses = BTreeSet::new();
-    for objects in [&ended.objects_before, &ended.objects] {
-        for (user, used) in objects.values().flat_map(|user| objects.values().map(move |used| (user, used))) {
-            if user.id != used.id && mentions(user, &used.id) {
-                uses.insert((user.name.clone(), used.name.clone()));
-            }
-        }
-    }
-    uses
+/// Returns which names use which.
+fn uses(objects: &BTreeMap<String, Object>) -> BTreeSet<(String, String)> {
+    let pairs = objects.values().flat_map(|user| objects.values().map(move |used| (user, used)));
+    let uses = pairs.filter(|(user, used)| user.id != used.id && mentions(user, &used.id));
+    uses.map(|(user, used)| (user.name.clone(), used.name.clone())).collect()
 }
 
 fn mentions(user: &Object, id: &str) -> bool {
