@@ -153,10 +153,10 @@ impl Streams {
         let _ = out.flush();
     }
 
-    /// Has `write` write to standard output, piece by piece. A reader that went away is no error.
-    pub fn print_with(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    /// Has `write` write a document to standard output, piece by piece. An error is reported when the command ends.
+    pub fn print_document_with(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         self.lift_overlay();
-        let mut out = self.stdout.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut out = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = write(&mut *out);
         let _ = out.flush();
     }
