@@ -175,10 +175,9 @@ fn unreadable(path: &Path, error: &ZipError) -> StateError {
     StateError::malformed(
         &format!("Failed to load {:?} as a plan file", path.display().to_string()),
         match error {
-            ZipError::Io(error) => format!(
-                "The file is damaged or could not be read: {error}. Make a new plan.",
-                error = io_reason(error)
-            ),
+            ZipError::Io(error) => {
+                format!("The file is damaged or could not be read: {error}. Make a new plan.", error = io_reason(error))
+            }
             _ => "The file is not a plan file, or is damaged. A plan file is made with \"plan -out=FILE\".".to_owned(),
         },
     )

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use groma_private_file::PrivateFile;
 use groma_diagnostics::io_reason;
+use groma_private_file::PrivateFile;
 use tempfile::TempDir;
 
 use super::connection::{Agent, Connection, Endpoint};

@@ -125,3 +125,23 @@ fn od_07_deposed_object_stays_where_the_next_replacement_fails_too() {
     scenario.failing("create web").apply_fails("v=2", "").without(&["delete web#1"]);
     scenario.apply("v=2").in_order(&["create web", "delete web#1"]);
 }
+
+#[test]
+fn od_05_object_that_goes_for_good_stays_until_what_it_depends_on_has_been_updated() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "base" {
+          name  = "base"
+          value = "<v>"
+        }
+        ?more resource "cloud_object" "user" {
+        ?more   name = "user"
+        ?more   refs = [cloud_object.base.id]
+        ?more   lifecycle {
+        ?more     create_before_destroy = true
+        ?more   }
+        ?more }
+        "#,
+    );
+    scenario.apply("v=1 more").apply("v=2").in_order(&["update base", "delete user"]);
+}

@@ -73,6 +73,7 @@ impl Builder<'_> {
             self.users_changed_first(&destroys);
             self.recorded_users_changed_first(&destroys);
             self.destroyed_before_updates(&destroys);
+            self.destroyed_after_changes(&destroys);
             self.reads_after_destroy(&destroys);
         }
     }
@@ -254,7 +255,37 @@ impl Builder<'_> {
             for resource in record.iter().filter(|resource| **resource != destroy.resource) {
                 let dependency = Dependency::of(address, &destroy.resource, resource);
                 if let Some(gate) = targets.gate(dependency, |steps| self.before_all(steps)) {
-                    self.edges.add(Strength::DestroyBeforeUpdate, destroy.step, gate);
+                    self.edges.add(Strength::AroundUpdates, destroy.step, gate);
+                }
+            }
+        }
+    }
+
+    /// An object that goes for good and is created before it is destroyed goes after what it depends on has been changed: it stays
+    /// where such a change fails.
+    fn destroyed_after_changes(&mut self, destroys: &[Destroy]) {
+        let last: Vec<_> = destroys
+            .iter()
+            .filter(|destroy| destroy.kind == DestroyKind::OrphanCreateFirst)
+            .map(|destroy| (destroy, (self.inputs.dependencies)(destroy.change as usize)))
+            .collect();
+        if last.is_empty() {
+            return;
+        }
+        let changes = self.inputs.changes;
+        let made = self.made(|step| matches!(step, Step::Create(_) | Step::Update(_)));
+        let made: Vec<_> = made.into_iter().map(|(change, step)| (&changes[change as usize].address, step)).collect();
+        let resources: Vec<ConfigResource> = made.iter().map(|(address, _)| address.config_resource()).collect();
+        let mut targets = Targets::default();
+        for ((address, step), resource) in made.iter().zip(&resources) {
+            targets.add(resource, address, *step);
+        }
+        for (destroy, record) in &last {
+            let address = &changes[destroy.change as usize].address;
+            for resource in record.iter().filter(|resource| **resource != destroy.resource) {
+                let dependency = Dependency::of(address, &destroy.resource, resource);
+                if let Some(gate) = targets.gate(dependency, |steps| self.join(steps)) {
+                    self.edges.add(Strength::AroundUpdates, gate, destroy.step);
                 }
             }
         }

@@ -24,8 +24,9 @@ pub(super) enum Strength {
     ReadAfterDestroy,
     /// Any other object outlives the updates of its users (OD-06).
     UpdatesFirst,
-    /// An object is updated after those of its users that are destroyed (OD-03).
-    DestroyBeforeUpdate,
+    /// An object is updated after those of its users that are destroyed (OD-03); where these are created before they are destroyed,
+    /// it is changed before.
+    AroundUpdates,
 }
 
 impl Strength {
@@ -36,7 +37,7 @@ impl Strength {
         Self::UsersFirst,
         Self::ReadAfterDestroy,
         Self::UpdatesFirst,
-        Self::DestroyBeforeUpdate,
+        Self::AroundUpdates,
     ];
 }
 

@@ -22,7 +22,7 @@ impl<'a> Dependency<'a> {
     }
 }
 
-/// Steps that destroy or update objects, by what others call these in their records.
+/// Steps that change or destroy objects, by what others call these in their records.
 #[derive(Debug, Default)]
 pub(super) struct Targets<'a> {
     steps: HashMap<Dependency<'a>, Vec<u32>>,
@@ -41,7 +41,7 @@ impl<'a> Targets<'a> {
         self.steps.is_empty()
     }
 
-    /// One step before all those that `dependency` means: that step itself where it is only one, or what `join` makes of them.
+    /// One step for all those that `dependency` means: that step itself where it is only one, or what `join` makes of them.
     pub(super) fn gate(&mut self, dependency: Dependency<'a>, join: impl FnOnce(&[u32]) -> u32) -> Option<u32> {
         match self.steps.get(&dependency)?.as_slice() {
             [only] => Some(*only),
