@@ -507,3 +507,16 @@ fn git_source_leaves_the_repository_of_a_hook_alone() {
     assert_eq!(std::fs::read_to_string(use_folder.join(".terraform/modules/m/main.tf")).unwrap(), "# module\n");
     assert_eq!(git("hook", &["branch", "--show-current"]).unwrap(), "main\n");
 }
+
+#[test]
+fn init_removes_cached_schemas() {
+    let folder = folder(&["1.0.0"], "1.0.0");
+    let cached = folder.path().join(".terraform/schemas/h1-forged.2");
+    for arguments in [&["init"][..], &["init", "-upgrade"]] {
+        std::fs::create_dir_all(cached.parent().unwrap()).unwrap();
+        std::fs::write(&cached, "forged").unwrap();
+        let (code, text) = groma(folder.path(), arguments);
+        assert_eq!(code, 0, "{text}");
+        assert!(!cached.exists(), "{arguments:?}");
+    }
+}
