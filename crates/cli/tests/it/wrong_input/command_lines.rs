@@ -34,7 +34,7 @@ fn command_lines_that_are_wrong() {
     let cases: [(&[&str], &str); 42] = [
         (&["plna"], "Did you mean \"plan\"?"),
         (&["aply"], "Did you mean \"apply\"?"),
-        (&["foo"], "Did you mean \"fmt\"?"),
+        (&["fm"], "Did you mean \"fmt\"?"),
         (&["plan", "extra"], "Error: Too many command line arguments"),
         (&["apply", "a", "b"], "Error: Too many command line arguments"),
         (&["show", "a", "b"], "Error: Too many command line arguments"),
