@@ -45,12 +45,11 @@ impl LockFile {
     pub fn read(sources: &Sources, files: &dyn Files) -> (Self, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
         let mut lock_file = Self::default();
-        let problem = match files.read(Path::new(LOCK_FILE)).map(String::from_utf8) {
-            Ok(Ok(text)) => {
-                lock_file.parse(text, sources, &mut diagnostics);
+        let problem = match files.read(Path::new(LOCK_FILE)) {
+            Ok(bytes) => {
+                lock_file.parse(bytes, sources, &mut diagnostics);
                 None
             }
-            Ok(Err(_)) => Some("it is not UTF-8".to_owned()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => Some(error.to_string()),
         };
@@ -63,8 +62,8 @@ impl LockFile {
         (lock_file, diagnostics)
     }
 
-    fn parse(&mut self, text: String, sources: &Sources, diagnostics: &mut Diagnostics) {
-        let Some(file) = sources.add(LOCK_FILE, text) else { return };
+    fn parse(&mut self, bytes: Vec<u8>, sources: &Sources, diagnostics: &mut Diagnostics) {
+        let Some(file) = sources.add_bytes(LOCK_FILE, bytes) else { return };
         let (parsed, problems) = parse_file(&file);
         let is_broken = problems.has_errors();
         diagnostics.append(problems);

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
+use crate::encoding::{Decoded, InvalidByte};
 use crate::{Span, cluster_count};
 
 /// All texts of a run, in one address space of 4 GiB.
@@ -17,6 +18,7 @@ pub struct Sources {
 pub struct SourceFile {
     name: String,
     text: SourceText,
+    invalid_bytes: Box<[InvalidByte]>,
     base: u32,
     line_starts: OnceLock<Vec<u32>>,
     outline: OnceLock<Vec<Section>>,
@@ -84,7 +86,18 @@ impl Sources {
     ///
     /// Returns nothing when the address space of 4 GiB is used up.
     pub fn add(&self, name: impl Into<String>, text: impl Into<SourceText>) -> Option<Arc<SourceFile>> {
-        let text = text.into();
+        self.register(name.into(), text.into(), Box::default())
+    }
+
+    /// Registers the content of a file, which may not be UTF-8: see [`Decoded`].
+    ///
+    /// Returns nothing when the address space of 4 GiB is used up.
+    pub fn add_bytes(&self, name: impl Into<String>, bytes: Vec<u8>) -> Option<Arc<SourceFile>> {
+        let Decoded { text, invalid } = Decoded::new(bytes);
+        self.register(name.into(), text.into(), invalid.into())
+    }
+
+    fn register(&self, name: String, text: SourceText, invalid_bytes: Box<[InvalidByte]>) -> Option<Arc<SourceFile>> {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
         // Base 0 stays free, so that `Span::NONE` belongs to no file.
         let base = files.last().map_or(1, |last| u64::from(last.base) + last.text.len() as u64 + 1);
@@ -94,8 +107,9 @@ impl Sources {
         }
         let base = u32::try_from(base).ok()?;
         let file = Arc::new(SourceFile {
-            name: name.into(),
+            name,
             text,
+            invalid_bytes,
             base,
             line_starts: OnceLock::new(),
             outline: OnceLock::new(),
@@ -138,6 +152,20 @@ impl SourceFile {
     /// The whole text.
     pub fn text(&self) -> &SourceText {
         &self.text
+    }
+
+    /// The bytes of the file that are not UTF-8, in order. Each is a replacement character in [`text`](Self::text).
+    pub fn invalid_bytes(&self) -> &[InvalidByte] {
+        &self.invalid_bytes
+    }
+
+    /// Whether the file is UTF-16, so that its text means nothing.
+    pub fn is_utf16(&self) -> bool {
+        // The byte order mark of UTF-16, which no UTF-8 text contains.
+        let [first, second, ..] = &*self.invalid_bytes else { return false };
+        first.at == 0
+            && matches!([first.byte, second.byte], [0xff, 0xfe] | [0xfe, 0xff])
+            && second.at as usize == InvalidByte::WIDTH
     }
 
     /// The address of its first byte; spans of this file are offsets from here.

@@ -1,16 +1,19 @@
 //! Characters and operators that the language does not have.
 
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile};
 
+use crate::encoding;
 use crate::origin::Origin;
 use crate::token::{TokenKind, Tokens};
 
 /// Reports tokens that can stand nowhere, each kind a few times at most.
 pub(crate) fn check(text: &str, tokens: &Tokens, origin: &Origin<'_>) -> Diagnostics {
     let mut told = Told::default();
-    let mut diagnostics = Diagnostics::new();
+    let mut diagnostics = encoding::check(tokens, origin);
+    let invalid = origin.file.map(SourceFile::invalid_bytes).unwrap_or_default();
     for (index, token) in tokens.list.iter().enumerate() {
-        if token.kind < TokenKind::Ampersand {
+        let is_reported = || invalid.binary_search_by_key(&token.start, |byte| byte.at).is_ok();
+        if token.kind < TokenKind::Ampersand || is_reported() {
             continue;
         }
         let character = text.get(tokens.range(index)).unwrap_or_default();
@@ -54,8 +57,9 @@ impl Told {
                     invalid("This is a typographic quote, as text programs make them. Strings stand in straight quotes (\").")
                 }
                 "\u{fffd}" => Some(Diagnostic::error(
-                    "Invalid character encoding",
-                    "The file is not in UTF-8 here. Save it with this encoding.",
+                    encoding::SUMMARY,
+                    "The replacement character (U+FFFD) stands here. A program wrote it because it could not read the original \
+                     character: write that one again.",
                 )),
                 _ => invalid("This character has no meaning in the language."),
             },

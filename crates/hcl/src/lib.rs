@@ -7,6 +7,8 @@ mod ast;
 mod body;
 mod call;
 mod content;
+mod depth;
+mod encoding;
 mod format;
 mod json;
 mod json_body;
@@ -37,7 +39,8 @@ pub use ast::{
 };
 pub use body::{Attribute, Block, Body, File, Label};
 pub use content::Content;
-pub use format::{format, try_format};
+pub use depth::{MAX_BLOCKS, MAX_NESTING, MAX_OPERATIONS, with_stack};
+pub use format::{format, try_format, try_format_bytes};
 pub use parse::{parse_expression, parse_file, parse_json_file, parse_template, parse_traversal};
 pub use quote::write_literal;
 pub use scanner::{is_identifier, tokenize};

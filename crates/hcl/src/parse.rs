@@ -4,19 +4,27 @@ use groma_diagnostics::{Diagnostics, SourceFile, Span};
 
 use crate::ast::{Expression, Traversal};
 use crate::body::{Body, File, JsonBody, JsonText};
+use crate::encoding;
 use crate::json;
 use crate::origin::Origin;
 use crate::parser::{Parser, parse_body};
 
 /// Reads a file of the native syntax. Never fails: what cannot be understood is reported and left out.
 pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {
+    if let Some(problem) = encoding::utf16(file) {
+        let (empty, _) = parse_body("", origin(file));
+        return (File { body: Body::from_native(empty) }, problem.into());
+    }
     let (body, diagnostics) = parse_body(file.text(), origin(file));
     (File { body: Body::from_native(body) }, diagnostics)
 }
 
 /// Reads a file of the JSON syntax. Never fails: what cannot be understood is reported and left out.
 pub fn parse_json_file(file: &SourceFile) -> (File, Diagnostics) {
-    let (value, diagnostics) = json::parse(file);
+    let (value, mut diagnostics) = json::parse(file);
+    if let Some(problem) = encoding::utf16(file) {
+        diagnostics = problem.into();
+    }
     let text = if diagnostics.has_errors() { JsonText::Broken } else { JsonText::Whole };
     (File { body: Body::from_json(JsonBody::new(value, text)) }, diagnostics)
 }

@@ -3,11 +3,16 @@
 use groma_diagnostics::{Sources, Span};
 
 use crate::ast::{Expression, ExpressionKind, Template, TemplatePart};
+use crate::depth::with_stack;
 
 impl Expression {
     /// The beginning of an expression that is made of others, or the whole of one that is not: what Terraform points at where an
     /// argument of a function is wrong. `sources` has the text, which tells strings in quotes from heredocs.
     pub fn start(&self, sources: &Sources) -> Span {
+        with_stack(|| self.start_of_parts(sources))
+    }
+
+    fn start_of_parts(&self, sources: &Sources) -> Span {
         match &self.kind {
             ExpressionKind::Tuple(_) | ExpressionKind::Object(_) => first_of(self.span),
             ExpressionKind::For(comprehension) => comprehension.open,

@@ -46,7 +46,7 @@ impl Expression {
 
     /// The characters of a string that holds no interpolation. In the JSON syntax any string counts, as it is.
     pub fn as_static_string(&self) -> Option<Name> {
-        match &self.kind {
+        match &self.without_parentheses().kind {
             ExpressionKind::String(text) => Some(text.clone()),
             ExpressionKind::JsonString(string) => Some(string.text.clone()),
             ExpressionKind::Template(template) => match template.parts.as_slice() {
@@ -54,7 +54,6 @@ impl Expression {
                 [TemplatePart::Literal { text, .. }] => Some(text.clone()),
                 _ => None,
             },
-            ExpressionKind::Parentheses(inner) => inner.as_static_string(),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use crate::ast::{Expression, ExpressionKind};
 use crate::body::NativeBody;
 use crate::body::{Body, Hidden, Source};
+use crate::depth::with_stack;
 use crate::overriding::{COMMENT, DYNAMIC, objects, property_name};
 
 /// Whether an expression of a body is evaluated.
@@ -71,7 +72,9 @@ fn dynamic(body: &NativeBody, visit: &mut dyn FnMut(&Expression, Evaluated)) {
 /// In the JSON syntax any property of that name may be such a block.
 fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMut(&Expression, Evaluated)) {
     match &value.kind {
-        ExpressionKind::Tuple(elements) => elements.iter().for_each(|element| json_object(element, hidden, visit)),
+        ExpressionKind::Tuple(elements) => {
+            elements.iter().for_each(|element| with_stack(|| json_object(element, hidden, visit)));
+        }
         ExpressionKind::Object(items) => {
             for item in items.iter() {
                 let name = property_name(item).map(|name| &**name);
@@ -81,7 +84,7 @@ fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMu
                     _ if hidden.is_some_and(is_hidden) => {}
                     Some(COMMENT) => {}
                     Some(DYNAMIC) => json_dynamic(&item.value, hidden, visit),
-                    _ => json_object(&item.value, None, visit),
+                    _ => with_stack(|| json_object(&item.value, None, visit)),
                 }
             }
         }

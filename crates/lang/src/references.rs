@@ -3,6 +3,7 @@
 use groma_diagnostics::Diagnostics;
 use groma_hcl::{
     BinaryOperator, Call, Expression, ExpressionKind, Ident, Index, Name, Selector, Template, TemplatePart, Traversal,
+    with_stack,
 };
 
 use crate::reference::{Referenced, names_type, parse_reference};
@@ -87,6 +88,10 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn expression(&mut self, expression: &Expression) {
+        with_stack(|| self.parts(expression));
+    }
+
+    fn parts(&mut self, expression: &Expression) {
         match &expression.kind {
             ExpressionKind::Invalid
             | ExpressionKind::Null
@@ -183,13 +188,15 @@ impl Walk<'_> {
                 TemplatePart::If(directive) => {
                     self.expression(&directive.condition);
                     self.sheltered(Shelter::Some, |walk| {
-                        walk.template(&directive.yes);
-                        walk.template(&directive.no);
+                        with_stack(|| walk.template(&directive.yes));
+                        with_stack(|| walk.template(&directive.no));
                     });
                 }
                 TemplatePart::For(directive) => {
                     self.expression(&directive.collection);
-                    self.binding(directive.key.as_ref(), &directive.value, |walk| walk.template(&directive.body));
+                    self.binding(directive.key.as_ref(), &directive.value, |walk| {
+                        with_stack(|| walk.template(&directive.body));
+                    });
                 }
             }
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
-use groma_hcl::{Call, Expression, ExpressionKind, Name};
+use groma_hcl::{Call, Expression, ExpressionKind, Name, with_stack};
 use groma_value::convert::ConversionError;
-use groma_value::{ObjectType, Type, Value, convert, normalized};
+use groma_value::{MAX_DEPTH, ObjectType, Type, Value, convert, normalized};
 
 use crate::defaults::{self, Defaults};
 use crate::evaluate::evaluate_constant;
@@ -16,8 +16,6 @@ const KEYWORDS: [&str; 4] = ["string", "number", "bool", "any"];
 const CONSTRUCTORS: [&str; 5] = ["list", "map", "set", "object", "tuple"];
 /// What can stand before the type of an object's attribute.
 const OPTIONAL: &str = "optional";
-/// How deep types may be nested.
-const MAX_DEPTH: usize = 200;
 
 /// What the author wants a value to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,13 +64,13 @@ impl Reader {
 
     fn read(&mut self, expression: &Expression) -> TypeConstraint {
         if self.depth >= MAX_DEPTH {
-            return self.refuse(format!("A type must not have more than {MAX_DEPTH} levels."), expression.span);
+            return self.refuse(format!("A type may have {MAX_DEPTH} levels."), expression.span);
         }
         self.depth += 1;
-        let constraint = match native(expression) {
+        let constraint = with_stack(|| match native(expression) {
             Some(reparsed) => self.read_native(&reparsed),
             None => self.read_native(expression),
-        };
+        });
         self.depth -= 1;
         constraint
     }

@@ -1,5 +1,6 @@
 //! Loading the configuration of the working directory.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -301,8 +302,10 @@ pub(super) fn test_folder(named: Option<&Path>) -> TestFolder {
 
 /// Whether there are files of a configuration at the top.
 pub(super) fn has_configuration(files: &dyn Files) -> bool {
-    let is_configuration = |name: &str| {
-        [".tf", ".tf.json", ".tofu", ".tofu.json"].iter().any(|end| name.ends_with(end)) && !name.starts_with('.')
+    let is_configuration = |name: &OsStr| {
+        let name = name.as_encoded_bytes();
+        let endings = [".tf", ".tf.json", ".tofu", ".tofu.json"];
+        endings.iter().any(|end| name.ends_with(end.as_bytes())) && !name.starts_with(b".")
     };
     // A directory that cannot be listed is reported when it is loaded.
     files

@@ -108,7 +108,7 @@ pub(super) fn write(
         serde_json::to_vec(made).map_err(|problem| not_saved("part about how it was made", &problem))?,
     );
     for loaded in run.session().configuration.files() {
-        let name = format!("{CONFIGURATION}{}", loaded.path.to_string_lossy());
+        let name = format!("{CONFIGURATION}{}", entry_name(&loaded.path));
         parts.insert(name, loaded.text.as_bytes().to_vec());
     }
     plan_file::write(path, VERSION, &parts, encryption).map_err(|problem| {
@@ -118,6 +118,17 @@ pub(super) fn write(
         let detail = format!("The plan was not saved in {}. {}", path.display(), problem.detail);
         Diagnostic { summary, detail, ..problem }.into()
     })
+}
+
+/// The name of a file in a plan. Bytes of a path that are not UTF-8 are escaped, so that different paths have different
+/// names.
+fn entry_name(path: &Path) -> String {
+    let mut name = String::new();
+    for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
+        name.push_str(chunk.valid());
+        name.extend(chunk.invalid().iter().map(|byte| format!("\\x{byte:02x}")));
+    }
+    name
 }
 
 fn not_saved(what: &str, problem: &dyn Display) -> Diagnostics {

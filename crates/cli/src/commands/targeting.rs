@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use groma_address::{ParseError, Target};
-use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
+use groma_diagnostics::{Decoded, Diagnostic, Diagnostics, io_reason};
 
 use super::outcome::fail;
 use crate::arguments::Planning;
@@ -37,7 +37,8 @@ pub(super) fn targets(planning: &Planning, problems: &mut Diagnostics) -> Target
 fn of_files(paths: &[PathBuf], problems: &mut Diagnostics) -> Vec<Target> {
     let mut targets = Vec::new();
     for path in paths {
-        match std::fs::read_to_string(path) {
+        // Comments may be in any encoding.
+        match std::fs::read(path).map(|bytes| Decoded::new(bytes).text) {
             Ok(text) => of_lines(path, &text, &mut targets, problems),
             Err(problem) => problems.append(fail(
                 "Failed to read file",

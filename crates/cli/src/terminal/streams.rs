@@ -138,18 +138,23 @@ impl Streams {
 
     /// Writes text for people to standard output. An error is reported when the command ends.
     pub fn print(&self, text: &str) {
-        self.put(&self.text, text);
+        self.put(&self.text, text.as_bytes());
     }
 
     /// Writes what programs read to standard output. An error is reported when the command ends.
     pub fn print_document(&self, document: &str) {
+        self.print_document_bytes(document.as_bytes());
+    }
+
+    /// Writes what programs read, which need not be UTF-8, to standard output. An error is reported when the command ends.
+    pub fn print_document_bytes(&self, document: &[u8]) {
         self.put(&self.documents, document);
     }
 
-    fn put(&self, out: &Shared, text: &str) {
+    fn put(&self, out: &Shared, bytes: &[u8]) {
         self.lift_overlay();
         let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = out.write_all(text.as_bytes());
+        let _ = out.write_all(bytes);
         let _ = out.flush();
     }
 

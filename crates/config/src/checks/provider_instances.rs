@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use groma_address::Mode;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
-use groma_hcl::{Expression, ExpressionKind};
+use groma_hcl::Expression;
 use groma_lang::{Reference, for_each_call, for_each_traversal, parse_reference};
 
 use crate::model::{LocalProviderRef, Module, ProviderBlock};
@@ -174,17 +174,10 @@ fn is_same(one: &Expression, other: &Expression, sources: &Sources) -> bool {
     let mut refers = false;
     for_each_traversal(one, &mut |_| refers = true);
     let text = |expression: &Expression| -> Option<String> {
-        let text = sources.text(inner(expression).span)?;
+        let text = sources.text(expression.without_parentheses().span)?;
         Some(text.split_whitespace().collect())
     };
     refers && text(one).is_some_and(|one| text(other) == Some(one))
-}
-
-fn inner(expression: &Expression) -> &Expression {
-    match &expression.kind {
-        ExpressionKind::Parentheses(inside) => inner(inside),
-        _ => expression,
-    }
 }
 
 fn outlives(what: &str, address: &str, span: Span) -> Diagnostic {

@@ -149,12 +149,11 @@ enum Key {
 
 impl Key {
     fn of(address: &Expression) -> Option<Self> {
-        let steps = match &address.kind {
+        let steps = match &address.without_parentheses().kind {
             ExpressionKind::Index(index) if matches!(index.key.kind, ExpressionKind::Template(_)) => {
                 return Some(Self::Text);
             }
             ExpressionKind::Index(_) => return Some(Self::Evaluated),
-            ExpressionKind::Parentheses(inner) => return Self::of(inner),
             ExpressionKind::Traversal(traversal) => traversal.steps(),
             // Behind the key of a module that is evaluated.
             ExpressionKind::Relative(relative) => &relative.steps,

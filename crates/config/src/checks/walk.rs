@@ -2,7 +2,7 @@
 
 use groma_address::Resource as ResourceAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Index, Step, Traversal};
+use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Index, Step, Traversal, with_stack};
 use groma_lang::{
     Binding, Mention, Reference, Shelter, for_each_mention, for_each_traversal, for_each_traversal_in_place,
     parse_reference,
@@ -195,13 +195,12 @@ impl Walk<'_> {
 
     /// The keys along an address; the address itself is no reference.
     fn keys(&mut self, address: &Expression, place: &Place<'_>) {
-        match &address.kind {
+        match &address.without_parentheses().kind {
             ExpressionKind::Index(index) => {
-                self.keys(&index.source, place);
+                with_stack(|| self.keys(&index.source, place));
                 self.expression(&index.key, place);
             }
             ExpressionKind::Relative(relative) => self.keys(&relative.source, place),
-            ExpressionKind::Parentheses(inner) => self.keys(inner, place),
             _ => {}
         }
     }

@@ -1,6 +1,7 @@
 //! Reading and decoding the files of one folder.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -109,7 +110,7 @@ impl<'a> Reader<'a> {
             return Folder::Empty;
         }
         let mut decode_all =
-            |names: &[(String, Syntax)], role: Role, decode: Decode<FileContent>| -> Vec<FileContent> {
+            |names: &[(OsString, Syntax)], role: Role, decode: Decode<FileContent>| -> Vec<FileContent> {
                 let decoded = names.iter().filter_map(|named| self.file(directory, named, role, decode, diagnostics));
                 decoded.collect()
             };
@@ -127,7 +128,7 @@ impl<'a> Reader<'a> {
     pub(super) fn file<T>(
         &mut self,
         directory: &Path,
-        (name, syntax): &(String, Syntax),
+        (name, syntax): &(OsString, Syntax),
         role: Role,
         decode: Decode<T>,
         diagnostics: &mut Diagnostics,
@@ -148,7 +149,7 @@ impl<'a> Reader<'a> {
             sources: self.sources,
             options: self.options,
             role,
-            dialect: Dialect::of_file(name),
+            dialect: Dialect::of_file(&name.to_string_lossy()),
             diagnostics: Diagnostics::new(),
             incomplete: false,
             shared: HashSet::new(),
@@ -172,32 +173,13 @@ impl<'a> Reader<'a> {
                 return None;
             }
         };
-        if is_utf16(&bytes) {
-            diagnostics.push(Diagnostic::error(
-                "Invalid character encoding",
-                format!(
-                    "The file {name:?} is in UTF-16, as PowerShell's > writes it. Configuration files are UTF-8: save it with this encoding."
-                ),
-            ));
-            return None;
-        }
-        let (text, wrong_byte) = decode_text(bytes);
-        let Some(file) = self.sources.add(name, text) else {
+        let Some(file) = self.sources.add_bytes(name, bytes) else {
             diagnostics.push(Diagnostic::error(
                 "Configuration too large",
                 "All source files together may hold 4 GiB at most, and these hold more.",
             ));
             return None;
         };
-        if let Some(at) = wrong_byte {
-            diagnostics.push(
-                Diagnostic::error(
-                    "Invalid character encoding",
-                    "Configuration files are UTF-8, and this byte is not part of any UTF-8 character. Convert the file.",
-                )
-                .at(file.span(at, at + '\u{fffd}'.len_utf8())),
-            );
-        }
         self.read.push(LoadedFile { path: path.to_owned(), text: Arc::clone(file.text()) });
         Some(file)
     }
@@ -213,22 +195,6 @@ pub(super) fn mentions(word: &[u8], directory: &Path, files: &dyn Files) -> bool
         let has = |part: &[u8]| memchr::memmem::find(&text, part).is_some();
         has(word) || *syntax == Syntax::Json && has(b"\\u")
     })
-}
-
-/// Whether the file says so with its first two bytes; they cannot begin a text in UTF-8.
-fn is_utf16(bytes: &[u8]) -> bool {
-    bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff])
-}
-
-/// The text, and where its first wrong byte has been replaced.
-fn decode_text(bytes: Vec<u8>) -> (String, Option<usize>) {
-    match String::from_utf8(bytes) {
-        Ok(text) => (text, None),
-        Err(error) => {
-            let at = error.utf8_error().valid_up_to();
-            (String::from_utf8_lossy(error.as_bytes()).into_owned(), Some(at))
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Which files of a folder are configuration.
 
 use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
 
 use super::files::Entry;
 
@@ -16,10 +17,10 @@ pub(crate) enum Syntax {
 /// The configuration files of one folder, each list sorted by name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectoryFiles {
-    pub(crate) primary: Vec<(String, Syntax)>,
-    pub(crate) overrides: Vec<(String, Syntax)>,
+    pub(crate) primary: Vec<(OsString, Syntax)>,
+    pub(crate) overrides: Vec<(OsString, Syntax)>,
     /// Searches, which only some commands read.
-    pub(crate) queries: Vec<(String, Syntax)>,
+    pub(crate) queries: Vec<(OsString, Syntax)>,
 }
 
 /// Suffix, how it is written, and the suffix of the file that takes its place if both are there.
@@ -47,23 +48,22 @@ const TESTS: [Suffix; 4] = [
 const MOCKS: [Suffix; 2] = [(".tfmock.hcl", Syntax::Native, None), (".tfmock.json", Syntax::Json, None)];
 
 /// The files of tests among the entries of a folder, sorted by name; `x.tftest.hcl` is left out beside `x.tofutest.hcl`.
-pub(crate) fn test_files(entries: Vec<Entry>) -> Vec<(String, Syntax)> {
+pub(crate) fn test_files(entries: Vec<Entry>) -> Vec<(OsString, Syntax)> {
     files_of(&TESTS, entries)
 }
 
 /// The files of mock data among the entries of a folder, sorted by name.
-pub(crate) fn mock_files(entries: Vec<Entry>) -> Vec<(String, Syntax)> {
+pub(crate) fn mock_files(entries: Vec<Entry>) -> Vec<(OsString, Syntax)> {
     files_of(&MOCKS, entries)
 }
 
-fn files_of(suffixes: &[Suffix], mut entries: Vec<Entry>) -> Vec<(String, Syntax)> {
+fn files_of(suffixes: &[Suffix], mut entries: Vec<Entry>) -> Vec<(OsString, Syntax)> {
     entries.retain(|entry| !entry.is_directory && !is_ignored(&entry.name));
     entries.sort();
-    let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let names: HashSet<&[u8]> = entries.iter().map(|entry| entry.name.as_encoded_bytes()).collect();
     let files = entries.iter().filter_map(|entry| {
         let (base, syntax, rival) = classify(&entry.name, suffixes)?;
-        let is_shadowed = rival.is_some_and(|suffix| names.contains(format!("{base}{suffix}").as_str()));
-        (!is_shadowed).then(|| (entry.name.clone(), syntax))
+        (!is_shadowed(&names, base, rival)).then(|| (entry.name.clone(), syntax))
     });
     files.collect()
 }
@@ -73,31 +73,43 @@ fn files_of(suffixes: &[Suffix], mut entries: Vec<Entry>) -> Vec<(String, Syntax
 pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
     entries.retain(|entry| !entry.is_directory && !is_ignored(&entry.name));
     entries.sort();
-    let names: HashSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    let names: HashSet<&[u8]> = entries.iter().map(|entry| entry.name.as_encoded_bytes()).collect();
     let mut files = DirectoryFiles::default();
     for entry in &entries {
-        if let Some((_, syntax)) = QUERIES.iter().find(|(suffix, _)| entry.name.ends_with(suffix)) {
+        if let Some((_, syntax)) =
+            QUERIES.iter().find(|(suffix, _)| entry.name.as_encoded_bytes().ends_with(suffix.as_bytes()))
+        {
             files.queries.push((entry.name.clone(), *syntax));
             continue;
         }
         let Some((base, syntax, rival)) = classify(&entry.name, &SUFFIXES) else { continue };
-        if rival.is_some_and(|suffix| names.contains(format!("{base}{suffix}").as_str())) {
+        if is_shadowed(&names, base, rival) {
             continue;
         }
-        let is_override = base == "override" || base.ends_with("_override");
+        let is_override = base == b"override" || base.ends_with(b"_override");
         let list = if is_override { &mut files.overrides } else { &mut files.primary };
         list.push((entry.name.clone(), syntax));
     }
     files
 }
 
-fn classify<'n>(name: &'n str, suffixes: &[Suffix]) -> Option<(&'n str, Syntax, Option<&'static str>)> {
-    suffixes.iter().find_map(|(suffix, syntax, rival)| Some((name.strip_suffix(suffix)?, *syntax, *rival)))
+/// The name before the suffix, how the file is written, and the suffix of the file that takes its place.
+///
+/// Names are compared as bytes, because they need not be UTF-8.
+fn classify<'n>(name: &'n OsStr, suffixes: &[Suffix]) -> Option<(&'n [u8], Syntax, Option<&'static str>)> {
+    let name = name.as_encoded_bytes();
+    suffixes.iter().find_map(|(suffix, syntax, rival)| Some((name.strip_suffix(suffix.as_bytes())?, *syntax, *rival)))
+}
+
+/// Whether `names` has the file with the suffix `rival` that takes the place of another one.
+fn is_shadowed(names: &HashSet<&[u8]>, base: &[u8], rival: Option<&str>) -> bool {
+    rival.is_some_and(|suffix| names.contains(&*[base, suffix.as_bytes()].concat()))
 }
 
 /// Hidden files, and what vim (`x~`) and emacs (`#x#`) leave behind.
-fn is_ignored(name: &str) -> bool {
-    name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#'))
+fn is_ignored(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(b".") || name.ends_with(b"~") || (name.starts_with(b"#") && name.ends_with(b"#"))
 }
 
 #[cfg(test)]
@@ -105,9 +117,10 @@ mod tests {
     use super::*;
 
     fn sorted(names: &[&str]) -> (Vec<String>, Vec<String>) {
-        let entries = names.iter().map(|name| Entry { name: (*name).to_owned(), is_directory: false }).collect();
+        let entries = names.iter().map(|name| Entry { name: name.into(), is_directory: false }).collect();
         let files = module_files(entries);
-        let only_names = |list: Vec<(String, Syntax)>| list.into_iter().map(|(name, _)| name).collect();
+        let only_names =
+            |list: Vec<(OsString, Syntax)>| list.into_iter().map(|(name, _)| name.into_string().unwrap()).collect();
         (only_names(files.primary), only_names(files.overrides))
     }
 
@@ -156,9 +169,9 @@ mod tests {
             "d.tf",
             "e.tftest.hcl~",
         ];
-        let entries = names.map(|name| Entry { name: name.to_owned(), is_directory: false });
+        let entries = names.map(|name| Entry { name: name.into(), is_directory: false });
         let found = test_files(entries.to_vec());
-        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.to_str().unwrap()).collect();
         assert_eq!(names, ["a.tftest.json", "b.tofutest.hcl", "z.tftest.hcl"]);
     }
 

@@ -24,11 +24,9 @@ impl Files for DiskFiles {
         let mut entries = Vec::new();
         for entry in fs::read_dir(self.root.join(directory))? {
             let entry = entry?;
-            // A name that is not UTF-8 cannot be the name of a configuration file.
-            let Ok(name) = entry.file_name().into_string() else { continue };
             let kind = entry.file_type()?;
             let is_directory = if kind.is_symlink() { entry.path().is_dir() } else { kind.is_dir() };
-            entries.push(Entry { name, is_directory });
+            entries.push(Entry { name: entry.file_name(), is_directory });
         }
         Ok(entries)
     }

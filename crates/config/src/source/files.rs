@@ -1,13 +1,14 @@
 //! What the loader needs of a file system.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// Its name in the folder.
-    pub name: String,
+    /// Its name in the folder, which need not be UTF-8.
+    pub name: OsString,
     /// Whether it is a folder itself.
     pub is_directory: bool,
 }

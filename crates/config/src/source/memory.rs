@@ -32,7 +32,7 @@ impl MemoryFiles {
         let path = normalize(path.as_ref());
         let mut child = path.clone();
         let mut is_directory = false;
-        while let (Some(name), Some(parent)) = (child.file_name().and_then(|name| name.to_str()), child.parent()) {
+        while let (Some(name), Some(parent)) = (child.file_name(), child.parent()) {
             let entry = Entry { name: name.to_owned(), is_directory };
             let known = !self.directories.entry(parent.to_owned()).or_default().insert(entry);
             if known {
@@ -84,7 +84,12 @@ mod tests {
     fn folders_follow_from_the_paths_of_files() {
         let files = MemoryFiles::new().with("main.tf", "").with("./a/b/x.tf", "x").with("../s/y.tf", "y");
         let names = |directory: &str| -> Vec<String> {
-            files.list(Path::new(directory)).unwrap().into_iter().map(|entry| entry.name).collect()
+            files
+                .list(Path::new(directory))
+                .unwrap()
+                .into_iter()
+                .map(|entry| entry.name.into_string().unwrap())
+                .collect()
         };
         assert_eq!(names(""), ["a", "main.tf"]);
         assert_eq!(names("a"), ["b"]);

@@ -1,6 +1,6 @@
 //! Gathering values from all sources.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
@@ -60,12 +60,13 @@ pub fn settings_file(path: &Path, sources: &Sources, files: &dyn Files) -> (Inde
 }
 
 /// The names of the variables files that are read without being asked for, the strongest last.
-fn automatic_files(files: &dyn Files) -> Vec<String> {
+fn automatic_files(files: &dyn Files) -> Vec<OsString> {
     let entries = files.list(Path::new("")).unwrap_or_default();
-    let mut names: Vec<String> =
+    let mut names: Vec<OsString> =
         entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name).collect();
-    names.retain(|name| name.ends_with(".auto.tfvars") || name.ends_with(".auto.tfvars.json") || is_usual(name));
-    let rank = |name: &str| USUAL.iter().position(|usual| *usual == name).unwrap_or(USUAL.len());
+    let has_suffix = |name: &OsStr, suffix: &str| name.as_encoded_bytes().ends_with(suffix.as_bytes());
+    names.retain(|name| has_suffix(name, ".auto.tfvars") || has_suffix(name, ".auto.tfvars.json") || is_usual(name));
+    let rank = |name: &OsStr| USUAL.iter().position(|usual| *usual == name).unwrap_or(USUAL.len());
     names.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
     names
 }
@@ -73,8 +74,8 @@ fn automatic_files(files: &dyn Files) -> Vec<String> {
 /// The variables files that have one name everywhere.
 const USUAL: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
 
-fn is_usual(name: &str) -> bool {
-    USUAL.contains(&name)
+fn is_usual(name: &OsStr) -> bool {
+    USUAL.iter().any(|usual| *usual == name)
 }
 
 struct Collector<'a> {
@@ -117,7 +118,7 @@ impl Collector<'_> {
         }
     }
 
-    fn automatic_file(&mut self, name: &str) {
+    fn automatic_file(&mut self, name: &OsStr) {
         let path = Path::new(name);
         let content = self.files.read(path);
         // A link that leads nowhere is no file, where nobody asked for one; the others are there to be read.

@@ -56,10 +56,7 @@ fn register(
         _ if path.as_os_str().is_empty() => {
             format!("The {what} has no name: the option is empty. Give the path of a file, or leave the option out.")
         }
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => return sources.add(shown, text),
-            Err(_) => format!("The {what} {shown} is not UTF-8. Convert it."),
-        },
+        Ok(bytes) => return sources.add_bytes(shown, bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             format!("The {what} {shown} does not exist. Check the path; it is relative to the working directory.")
         }

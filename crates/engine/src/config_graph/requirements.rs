@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use groma_address::{ConfigResource, InstanceKey, ProviderConfig};
 use groma_config::{ActionBlock, Condition, Configuration, ImportIdentity, Module, Resource};
 use groma_diagnostics::Span;
-use groma_hcl::{Body, Call, Expression, ExpressionKind, Step, Traversal};
+use groma_hcl::{Body, Call, Expression, ExpressionKind, Step, Traversal, with_stack};
 use groma_lang::{Binding, Mention, for_each_mention, instance_key};
 
 use super::collected::Collected;
@@ -235,13 +235,12 @@ impl<'a> Requirements<'a> {
 
     /// What the keys of an address mention: `each.key` in `aws_vpc.main[each.key]`.
     fn keys(&mut self, module: &StaticModule, address: &Expression) {
-        match &address.kind {
+        match &address.without_parentheses().kind {
             ExpressionKind::Index(index) => {
-                self.keys(module, &index.source);
+                with_stack(|| self.keys(module, &index.source));
                 self.expression(module, &index.key);
             }
             ExpressionKind::Relative(relative) => self.keys(module, &relative.source),
-            ExpressionKind::Parentheses(inner) => self.keys(module, inner),
             _ => {}
         }
     }

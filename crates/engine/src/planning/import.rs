@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance};
 use groma_config::{Import, ImportIdentity};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_hcl::{Expression, ExpressionKind, Step};
+use groma_hcl::{Expression, ExpressionKind, Step, with_stack};
 use groma_lang::{instance_key, instance_key_of, observing};
 use groma_provider::{IdentitySchema, ImportTarget};
 use groma_value::{Type, Value, convert};
@@ -170,13 +170,13 @@ impl Planner<'_> {
         repetition: &Repetition,
         parts: &mut Vec<Part>,
     ) -> Option<()> {
-        match &expression.kind {
+        match &expression.without_parentheses().kind {
             ExpressionKind::Traversal(traversal) => {
                 parts.push(Part::Name(traversal.root.name.clone()));
                 push_steps(traversal.steps(), parts).or_else(|| self.no_import_address(expression))
             }
             ExpressionKind::Index(index) => {
-                self.address_parts(module, &index.source, repetition, parts)?;
+                with_stack(|| self.address_parts(module, &index.source, repetition, parts))?;
                 let key = self.import_key(module, &index.key, repetition)?;
                 parts.push(Part::Key(key));
                 Some(())
@@ -185,7 +185,6 @@ impl Planner<'_> {
                 self.address_parts(module, &relative.source, repetition, parts)?;
                 push_steps(&relative.steps, parts).or_else(|| self.no_import_address(expression))
             }
-            ExpressionKind::Parentheses(inner) => self.address_parts(module, inner, repetition, parts),
             _ => self.no_import_address(expression),
         }
     }

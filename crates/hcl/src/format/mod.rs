@@ -3,12 +3,15 @@
 //! It works on the tokens and changes the white space between them. Before that, three outdated spellings are replaced
 //! (see [`rewrite`]): interpolations that are a whole value, types in quotes, labels without quotes.
 
+mod bytes;
 mod cells;
 mod layout;
 mod rewrite;
 mod spacing;
 
 use std::collections::HashSet;
+
+pub use bytes::try_format_bytes;
 
 use crate::ast::Name;
 use crate::body::NativeBody;

@@ -6,11 +6,9 @@ mod scalar;
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
 
 use crate::ast::{Expression, ExpressionKind, List, ObjectItem};
+use crate::depth::{MAX_NESTING, keep_at_level, with_stack};
 
 const KINDS: &str = "A JSON value is an object, an array, a string, a number, true, false or null.";
-
-/// How deep arrays and objects may stand in each other.
-const MAX_NESTING: u32 = 200;
 
 /// Reads the value that is the whole text. A value that cannot be a body becomes an empty object, after a message, and so does one of which
 /// nobody knows what is in what.
@@ -134,13 +132,16 @@ impl JsonParser<'_> {
     fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Result<Expression, Lost>) -> Result<Expression, Lost> {
         if self.nesting >= MAX_NESTING {
             let span = self.here();
-            let detail = format!("At most {MAX_NESTING} objects and arrays may stand in each other.");
+            let detail = format!("Objects and arrays may nest {MAX_NESTING} levels deep.");
             self.error("Expression or block nested too deeply", detail, span);
             self.at = self.text.len();
             return Err(Lost);
         }
         self.nesting += 1;
-        let result = parse(self);
+        let result = with_stack(|| parse(self));
+        if let Ok(value) = &result {
+            keep_at_level(self.nesting, value);
+        }
         self.nesting -= 1;
         result
     }

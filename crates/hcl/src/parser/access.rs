@@ -10,6 +10,7 @@ use super::{Newlines, Parser};
 use crate::ast::{
     Expression, ExpressionKind, Ident, Index, List, LiteralKey, Relative, Selector, Splat, SplatKind, Step, Traversal,
 };
+use crate::depth::{MAX_BLOCKS, keep_at_level};
 use crate::token::{Token, TokenKind};
 
 /// A term with the literal steps after it, which are on the parser's stack from `steps` on.
@@ -83,6 +84,7 @@ impl Parser<'_> {
 
     /// `chain` with what else is taken.
     fn accesses(&mut self, mut chain: Chain) -> Expression {
+        let mut wrapped = 0;
         while self.is_at_access() {
             chain = match self.access() {
                 Access::Step(step) => {
@@ -96,6 +98,10 @@ impl Parser<'_> {
                     .wrap(chain, span, |source| ExpressionKind::Splat(Arc::new(Splat { source, kind, each, marker }))),
                 Access::Invalid(span) => self.wrap(chain, span, |_| ExpressionKind::Invalid),
             };
+            wrapped += 1;
+            if let Term::Value(value) = &chain.start {
+                keep_at_level(wrapped, value);
+            }
             if !self.grow() {
                 break;
             }
@@ -257,7 +263,7 @@ impl Parser<'_> {
             self.skip_over(TokenKind::CloseBracket);
         }
         let marker = open.to(self.last_span());
-        let each = self.nested(Self::selectors).unwrap_or_default();
+        let each = self.nested_up_to(MAX_BLOCKS, Self::selectors).unwrap_or_default();
         let span = marker.to(self.last_span());
         Access::Splat { kind: SplatKind::Full, each, marker, span }
     }

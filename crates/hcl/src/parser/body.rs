@@ -66,9 +66,11 @@ fn find<'a>(index: &mut Index, attributes: &'a [Attribute], name: &str) -> Optio
 /// Reads a whole file.
 ///
 /// Most files have no mistakes. They are read in portions, so that the tokens of a large file are not all in memory; a
-/// file with a mistake is read again from the start with all its tokens, as finding a place to go on needs.
+/// file with a mistake is read again from the start with all its tokens, as finding a place to go on needs. So is a file
+/// that is not entirely UTF-8, because the tokens say which of its bytes are in comments.
 pub(crate) fn parse_body(text: &str, origin: Origin<'_>) -> (NativeBody, Diagnostics) {
-    if let Some(body) = body_without_mistakes(text, origin) {
+    let is_utf8 = origin.file.is_none_or(|file| file.invalid_bytes().is_empty());
+    if is_utf8 && let Some(body) = body_without_mistakes(text, origin) {
         return (body, Diagnostics::new());
     }
     let mut parser = Parser::new(text, origin);

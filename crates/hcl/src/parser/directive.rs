@@ -5,6 +5,7 @@ use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 use super::template::{Closing, Piece, Pieces};
 use super::{Newlines, Parser};
 use crate::ast::{Expression, Ident, List, Template, TemplateFor, TemplateIf, TemplatePart};
+use crate::depth::ends_freed_levels;
 use crate::token::{Token, TokenKind};
 
 impl Closing {
@@ -101,7 +102,7 @@ impl<'a> Parser<'a> {
     /// Matches directives with their ends; the parts are on the parser's stack then.
     pub(super) fn assemble(&mut self, pieces: Vec<Piece<'a>>, end: Span) {
         let mut assembly = Assembly { pieces: pieces.into_iter(), end };
-        while let Some(piece) = assembly.pieces.next() {
+        while let Some(piece) = assembly.next(self) {
             if let Some(part) = self.part(piece, &mut assembly) {
                 self.scratch.parts.push(part);
             }
@@ -134,6 +135,9 @@ impl<'a> Parser<'a> {
     }
 
     fn unexpected_end(&mut self, word: &str, open: Span, assembly: &Assembly<'a>) {
+        if self.is_too_deep {
+            return;
+        }
         let place = self.line_of(open).map(|line| format!(" on line {line}")).unwrap_or_default();
         let detail = format!("The directive \"{word}\"{place} needs \"%{{ end{word} }}\" after it.");
         self.value_error(Diagnostic::error("Unexpected end of template", detail).at(assembly.end).within(open));
@@ -143,7 +147,7 @@ impl<'a> Parser<'a> {
         let mut yes = Vec::new();
         let mut no = None;
         let close = loop {
-            let Some(piece) = assembly.pieces.next() else {
+            let Some(piece) = assembly.next(self) else {
                 self.unexpected_end("if", open, assembly);
                 return TemplatePart::Interpolation(Expression::invalid(open));
             };
@@ -165,20 +169,24 @@ impl<'a> Parser<'a> {
                 }
             }
         };
-        let no = Template { parts: List::new(no.unwrap_or_default()) };
-        TemplatePart::If(Box::new(TemplateIf {
-            condition,
-            yes: Template { parts: List::new(yes) },
-            no,
-            span: open.to(close),
-        }))
+        let (yes, no) = (self.kept_template(yes), self.kept_template(no.unwrap_or_default()));
+        TemplatePart::If(Box::new(TemplateIf { condition, yes, no, span: open.to(close) }))
+    }
+
+    /// The template inside of a directive. See [`keep_at_level`](crate::depth::keep_at_level).
+    fn kept_template(&self, parts: Vec<TemplatePart>) -> Template {
+        let template = Template { parts: List::new(parts) };
+        if ends_freed_levels(self.nesting) {
+            std::mem::forget(template.clone());
+        }
+        template
     }
 
     fn for_part(&mut self, opening: ForOpening, assembly: &mut Assembly<'a>) -> TemplatePart {
         let ForOpening { key, value, collection, span: open } = opening;
         let mut parts = Vec::new();
         let close = loop {
-            let Some(piece) = assembly.pieces.next() else {
+            let Some(piece) = assembly.next(self) else {
                 self.unexpected_end("for", open, assembly);
                 return TemplatePart::Interpolation(Expression::invalid(open));
             };
@@ -195,7 +203,7 @@ impl<'a> Parser<'a> {
                 piece => parts.extend(self.part(piece, assembly)),
             }
         };
-        let body = Template { parts: List::new(parts) };
+        let body = self.kept_template(parts);
         TemplatePart::For(Box::new(TemplateFor { key, value, collection, body, span: open.to(close) }))
     }
 }
@@ -205,6 +213,13 @@ struct Assembly<'a> {
     pieces: std::vec::IntoIter<Piece<'a>>,
     /// The end of the template.
     end: Span,
+}
+
+impl<'a> Assembly<'a> {
+    /// The next piece. After a template that nests too deeply there is none: its ends would match nothing.
+    fn next(&mut self, parser: &Parser<'_>) -> Option<Piece<'a>> {
+        if parser.is_too_deep { None } else { self.pieces.next() }
+    }
 }
 
 /// What stands in a `for` directive.

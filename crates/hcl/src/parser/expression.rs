@@ -6,6 +6,7 @@ use groma_diagnostics::Diagnostic;
 
 use super::{Newlines, Parser};
 use crate::ast::{Binary, BinaryOperator, Conditional, Expression, ExpressionKind, Unary, UnaryOperator};
+use crate::depth::{MAX_NESTING, keep_at_level, with_stack};
 use crate::token::TokenKind;
 
 /// The operator of a token and how strongly it binds.
@@ -39,9 +40,10 @@ const ANY_OPERATOR: u8 = 1;
 impl Parser<'_> {
     /// An expression.
     pub(crate) fn expression(&mut self) -> Expression {
-        match self.descend() {
+        match self.descend(MAX_NESTING) {
             Ok(around) => {
-                let expression = self.conditional();
+                let expression = with_stack(|| self.conditional());
+                keep_at_level(self.nesting, &expression);
                 self.ascend(around);
                 expression
             }
@@ -104,6 +106,7 @@ impl Parser<'_> {
 
     /// The operation that begins with the operand `left`, before which there were so many `problems`.
     fn operation_from(&mut self, mut left: Expression, weakest: u8, problems: usize) -> Expression {
+        let mut operations = 0;
         while let Some((operator, strength)) = binary_operator(self.kind()) {
             if strength < weakest || self.lost_since(problems) {
                 break;
@@ -117,6 +120,8 @@ impl Parser<'_> {
             let right = self.operation(strength + 1);
             let span = left.span.to(right.span);
             left = Expression::new(ExpressionKind::Binary(Arc::new(Binary { operator, left, right, symbol })), span);
+            operations += 1;
+            keep_at_level(operations, &left);
             if !self.grow() {
                 break;
             }
@@ -144,7 +149,9 @@ impl Parser<'_> {
         let symbol = self.span(symbol);
         let Some(operand) = self.nested(Self::operand) else { return Expression::invalid(symbol) };
         let span = symbol.to(operand.span);
-        Expression::new(ExpressionKind::Unary(Arc::new(Unary { operator, operand, symbol })), span)
+        let operation = Expression::new(ExpressionKind::Unary(Arc::new(Unary { operator, operand, symbol })), span);
+        keep_at_level(self.nesting, &operation);
+        operation
     }
 
     /// What begins with a name: a keyword, a call, or a reference with everything that is taken from it.

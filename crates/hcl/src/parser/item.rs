@@ -6,6 +6,7 @@ use super::Parser;
 use super::body::Items;
 use crate::ast::{Expression, Ident, Name};
 use crate::body::{Attribute, Block, Body, Label, Lines};
+use crate::depth::MAX_BLOCKS;
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
@@ -157,7 +158,7 @@ impl Parser<'_> {
             true => parser.block_body(parser.span(open)),
             false => parser.braces(&kind, open),
         };
-        let items = match self.nested(braces) {
+        let items = match self.nested_up_to(MAX_BLOCKS, braces) {
             Some(items) => items,
             None => self.begin_body(),
         };

@@ -25,16 +25,10 @@ use std::collections::HashSet;
 pub(crate) use body::parse_body;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 
+use crate::depth::{MAX_BLOCKS, MAX_NESTING, MAX_OPERATIONS, with_stack};
 use crate::origin::Origin;
 use crate::token::{Token, TokenKind, Tokens};
 use crate::{lexical, scanner};
-
-/// How deep expressions, blocks and directives may stand in each other. Each level costs some stack.
-const MAX_NESTING: u32 = 200;
-
-/// How many operations may stand in each other; more than [`MAX_NESTING`], because `a + b + c` nests without brackets.
-/// The limit protects whoever walks the tree.
-const MAX_HEIGHT: u32 = 800;
 
 /// A parser at some place of a text.
 pub(crate) struct Parser<'a> {
@@ -67,6 +61,8 @@ pub(crate) struct Parser<'a> {
     brace_too_many: bool,
     nesting: u32,
     height: u32,
+    /// Set when the text nests too deeply: all that is missing after that follows from it.
+    is_too_deep: bool,
     /// How many blocks over several lines are open around this place.
     blocks: u32,
     /// What closes the brackets of the expression around this place, the innermost last.
@@ -145,6 +141,7 @@ impl<'a> Parser<'a> {
             brace_too_many: false,
             nesting: 0,
             height: 0,
+            is_too_deep: false,
             blocks: 0,
             expected: Vec::new(),
             templates: 0,
@@ -197,18 +194,25 @@ impl<'a> Parser<'a> {
         self.recovering && self.problems > problems
     }
 
-    /// Runs `parse` one level deeper, or gives nothing when there are too many levels already.
+    /// Runs `parse` one level deeper. Returns nothing when there are too many levels already.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        let around = self.descend().ok()?;
-        let result = parse(self);
+        self.nested_up_to(MAX_NESTING, parse)
+    }
+
+    /// Runs `parse` one level deeper. Returns nothing when there are `limit` levels already.
+    fn nested_up_to<T>(&mut self, limit: u32, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        let around = self.descend(limit).ok()?;
+        let result = with_stack(|| parse(self));
         self.ascend(around);
         Some(result)
     }
 
-    /// Goes one level deeper and gives the height around, for the way back. Where there are too many levels already, says so and gives
-    /// the place.
-    fn descend(&mut self) -> Result<Height, Span> {
-        if self.nesting >= MAX_NESTING {
+    /// Goes one level deeper and returns the height around, for the way back.
+    ///
+    /// # Errors
+    /// There are `limit` levels already, which is reported. The error is the span of the next token.
+    fn descend(&mut self, limit: u32) -> Result<Height, Span> {
+        if self.nesting >= limit {
             return Err(self.too_deep());
         }
         self.nesting += 1;
@@ -224,22 +228,23 @@ impl<'a> Parser<'a> {
     /// Counts an operation around what was parsed last; false when there are too many.
     fn grow(&mut self) -> bool {
         self.height += 1;
-        if self.height >= MAX_HEIGHT {
+        if self.height >= MAX_OPERATIONS {
             self.too_deep();
         }
-        self.height < MAX_HEIGHT
+        self.height < MAX_OPERATIONS
     }
 
     #[cold]
     fn too_deep(&mut self) -> Span {
         let detail = format!(
-            "At most {MAX_NESTING} brackets, blocks or templates may stand in each other here, and at most {MAX_HEIGHT} \
-             operations. Give parts of this a name of their own in \"locals\" and refer to them."
+            "Brackets and templates may nest {MAX_NESTING} levels deep, operations {MAX_OPERATIONS} and blocks \
+             {MAX_BLOCKS}. Move parts of this to local values and refer to them."
         );
         let span = self.next_span();
         self.syntax_error(Diagnostic::error("Expression or block nested too deeply", detail).at(span));
         // What remains has been written by no person; looking for the ends of all that is open would take long.
         self.nesting_lost = true;
+        self.is_too_deep = true;
         self.skip_to_end();
         span
     }

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use groma_hcl::{ExpressionKind, format, parse_expression, parse_file, parse_json_file, tokenize};
+use groma_hcl::{
+    ExpressionKind, MAX_NESTING, MAX_OPERATIONS, format, parse_expression, parse_file, parse_json_file, parse_template,
+    tokenize,
+};
 
 use crate::show::source;
 
@@ -46,10 +49,70 @@ fn deep_nesting_is_an_error_and_no_overflow() {
     }
 }
 
+/// A text that nests `count` levels deep and is correct.
+type Deep = fn(usize) -> String;
+
+const DEEP: [(&str, Deep); 11] = [
+    ("parentheses", |n| format!("{}1{}", "(".repeat(n), ")".repeat(n))),
+    ("lists", |n| format!("{}1{}", "[".repeat(n), "]".repeat(n))),
+    ("objects", |n| format!("{}1{}", "{a=".repeat(n), "}".repeat(n))),
+    ("calls", |n| format!("{}1{}", "f(".repeat(n), ")".repeat(n))),
+    ("for expressions", |n| format!("{}a{}", "[for x in ".repeat(n), " : x]".repeat(n))),
+    ("indexes", |n| format!("{}0{}", "a[".repeat(n), "]".repeat(n))),
+    ("unary operators", |n| format!("{}a", "!".repeat(n))),
+    ("conditionals", |n| format!("{}d", "a ? b : ".repeat(n))),
+    ("interpolations", |n| format!("{}1{}", "\"x${".repeat(n), "}\"".repeat(n))),
+    ("if directives", |n| format!("\"{}x{}\"", "%{if a}".repeat(n), "%{endif}".repeat(n))),
+    ("for directives", |n| format!("\"{}x{}\"", "%{for x in a}".repeat(n), "%{endfor}".repeat(n))),
+];
+
 #[test]
-fn directives_nest_to_a_limit_too() {
-    let text = format!("a = \"{}\"\n", "%{ if a }".repeat(10_000));
-    assert!(parse_file(&source(&text)).1.has_errors());
+fn thousands_of_levels_are_parsed_laid_out_and_freed() {
+    for (name, deep) in DEEP {
+        // Some forms take two levels each.
+        let text = format!("a = {}\n", deep(4_500));
+        let (file, diagnostics) = parse_file(&source(&text));
+        assert!(diagnostics.is_empty(), "{name}: {diagnostics:?}");
+        assert_eq!(format(&text).lines().count(), 1, "{name}");
+        drop(file);
+    }
+}
+
+#[test]
+fn a_text_that_is_too_deep_has_one_error() {
+    for (name, deep) in DEEP {
+        let text = format!("a = {}\n", deep(MAX_NESTING as usize + 1));
+        let (_, diagnostics) = parse_file(&source(&text));
+        let summaries: Vec<&str> = diagnostics.iter().map(|problem| &*problem.summary).collect();
+        assert_eq!(summaries, ["Expression or block nested too deeply"], "{name}");
+    }
+}
+
+#[test]
+fn long_operations_are_parsed_and_freed() {
+    for operator in [" + ", " || ", " == "] {
+        let text = vec!["a"; MAX_OPERATIONS as usize - 10].join(operator);
+        assert!(parse_expression(&source(&text)).1.is_empty(), "{operator}");
+    }
+    let indexes = format!("a{}", "[b]".repeat(MAX_OPERATIONS as usize - 10));
+    assert!(parse_expression(&source(&indexes)).1.is_empty());
+}
+
+#[test]
+fn thousands_of_levels_of_json_are_parsed_and_freed() {
+    let nested = format!("{{\"a\": {}{}}}", "[".repeat(6_000), "]".repeat(6_000));
+    assert!(parse_json_file(&source(&nested)).1.is_empty());
+}
+
+#[test]
+fn time_grows_with_the_number_of_nested_directives_only() {
+    // Quadratic work takes minutes here.
+    let deep = format!("{}x{}", "%{if a}".repeat(9_000), "%{endif}".repeat(9_000));
+    let started = Instant::now();
+    assert!(parse_template(&source(&deep)).1.is_empty());
+    let too_deep = "%{if a}".repeat(100_000);
+    assert_eq!(parse_template(&source(&too_deep)).1.len(), 1);
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "what a test does not expect may fail it")]
 
 mod bodies;
+mod encodings;
 mod expressions;
 mod formatting;
 mod json;

@@ -3,6 +3,7 @@
 use std::cell::LazyCell;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use serde_json::{Map, Value};
@@ -38,6 +39,15 @@ fn folder_files(folder: Option<&Path>) -> Vec<PathBuf> {
     files
 }
 
+/// Where the first byte is that is not UTF-8, in the words of Terraform. It refuses such bytes in comments of this file too.
+fn not_utf8(error: &FromUtf8Error) -> String {
+    let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+    let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+    let column = 1 + before.iter().rev().take_while(|byte| **byte != b'\n').count();
+    let byte = rest.first().copied().unwrap_or_default();
+    format!("At {line}:{column}: illegal UTF-8 encoding (byte 0x{byte:02X})")
+}
+
 /// What was found so far.
 pub(super) struct Reader<'a> {
     places: &'a Places,
@@ -48,8 +58,8 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     fn file(&mut self, path: &Path) {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.problems.push(Diagnostic::warning(
                     "Unable to open CLI configuration file",
@@ -62,6 +72,14 @@ impl Reader<'_> {
                     format!("Error reading {}: {error}", path.display(), error = io_reason(&error)),
                     "",
                 ));
+                return;
+            }
+        };
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let summary = format!("Error parsing {}: {}", path.display(), not_utf8(&error));
+                self.problems.push(Diagnostic::error(summary, "Convert the file to UTF-8."));
                 return;
             }
         };
@@ -198,7 +216,7 @@ mod tests {
     use crate::http::Url;
     use crate::providers::Source;
 
-    fn of(text: &str) -> (CliConfiguration, Vec<String>) {
+    fn of(text: impl AsRef<[u8]>) -> (CliConfiguration, Vec<String>) {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rc");
         std::fs::write(&file, text).unwrap();
@@ -210,6 +228,12 @@ mod tests {
         };
         let (found, problems) = read(&places, &|| DEFAULT_PROVIDER_HOST.to_owned());
         (found, problems.iter().map(|problem| format!("{}: {}", problem.summary, problem.detail)).collect())
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_an_error_with_their_place() {
+        let (_, problems) = of(b"disable_checkpoint = true\n# \xe9\n");
+        assert!(problems[0].contains("At 2:3: illegal UTF-8 encoding (byte 0xE9)"), "{problems:?}");
     }
 
     #[test]

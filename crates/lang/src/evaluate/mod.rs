@@ -19,7 +19,7 @@ mod template;
 mod traverse;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_hcl::{Call, Expression, ExpressionKind, Name, Step};
+use groma_hcl::{Call, Expression, ExpressionKind, Name, Step, with_stack};
 use groma_value::{Number, Value};
 
 use called::Called;
@@ -27,15 +27,20 @@ pub use observe::{observing, statement, traversal_text};
 
 use crate::scope::{ChildScope, ConstantScope, Scope};
 
-/// How deep expressions may be nested; deeper ones are refused rather than overflowing the stack.
-pub(crate) const MAX_DEPTH: u32 = 400;
+/// How deep an evaluation may nest, the templates that functions render included. One text cannot reach it: see
+/// [`MAX_NESTING`](groma_hcl::MAX_NESTING) and [`MAX_OPERATIONS`](groma_hcl::MAX_OPERATIONS).
+pub(crate) const MAX_DEPTH: u32 = 50_000;
+
+/// How deep lists and objects may nest in an expression. Values that are deeper have no form outside of the process.
+const MAX_VALUE_DEPTH: usize = groma_value::MAX_DEPTH;
 
 /// The value of `expression` in `scope`.
 ///
 /// After an error the result is unknown, as far as the error reaches; it never panics, and expressions nested too deeply
 /// are an error.
 pub fn evaluate(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
-    Evaluator { scope, diagnostics, depth: scope.depth(), reporting: Reporting::Full }.evaluate(expression)
+    Evaluator { scope, diagnostics, depth: scope.depth(), value_depth: 0, reporting: Reporting::Full }
+        .evaluate(expression)
 }
 
 /// The argument of a call of the function `type`, if there is one; what is wrong with it is told.
@@ -45,7 +50,8 @@ pub(crate) fn argument_of_type(
     scope: &dyn Scope,
     diagnostics: &mut Diagnostics,
 ) -> Option<Value> {
-    Evaluator { scope, diagnostics, depth: scope.depth(), reporting: Reporting::Full }.argument_of_type(call, whole)
+    Evaluator { scope, diagnostics, depth: scope.depth(), value_depth: 0, reporting: Reporting::Full }
+        .argument_of_type(call, whole)
 }
 
 /// The value of an expression that may hold neither references nor function calls.
@@ -75,6 +81,8 @@ struct Evaluator<'a> {
     scope: &'a dyn Scope,
     diagnostics: &'a mut Diagnostics,
     depth: u32,
+    /// How many lists and objects are being made around this place.
+    value_depth: usize,
     reporting: Reporting,
 }
 
@@ -89,23 +97,32 @@ impl Evaluator<'_> {
             ExpressionKind::Traversal(traversal) => self.traversal(traversal, expression),
             _ => {
                 if self.depth >= MAX_DEPTH {
-                    self.report(
-                        Diagnostic::error(
-                            "Expression nested too deeply",
-                            format!(
-                                "This expression has more than {MAX_DEPTH} levels. Move parts of it to local values."
-                            ),
-                        )
-                        .at(expression.span),
-                    );
-                    return Value::DYNAMIC;
+                    return self.too_deep(expression, "evaluation", MAX_DEPTH as usize);
                 }
                 self.depth += 1;
-                let value = self.compound(expression);
+                let value = with_stack(|| self.compound(expression));
                 self.depth -= 1;
                 value
             }
         }
+    }
+
+    #[cold]
+    fn too_deep(&mut self, expression: &Expression, what: &str, limit: usize) -> Value {
+        let detail = format!("This {what} has more than {limit} levels. Write it with fewer.");
+        self.report(Diagnostic::error("Expression nested too deeply", detail).at(expression.span));
+        Value::DYNAMIC
+    }
+
+    /// Makes a list or an object with `make`, whose parts are one level deeper.
+    fn constructed(&mut self, expression: &Expression, make: impl FnOnce(&mut Self) -> Value) -> Value {
+        if self.value_depth >= MAX_VALUE_DEPTH {
+            return self.too_deep(expression, "value", MAX_VALUE_DEPTH);
+        }
+        self.value_depth += 1;
+        let value = make(self);
+        self.value_depth -= 1;
+        value
     }
 
     fn compound(&mut self, expression: &Expression) -> Value {
@@ -120,9 +137,11 @@ impl Evaluator<'_> {
             ExpressionKind::Index(index) => self.index(index, expression),
             ExpressionKind::Splat(splat) => self.splat(splat, expression),
             ExpressionKind::Call(call) => self.call(call, expression),
-            ExpressionKind::Tuple(elements) => self.tuple(elements),
-            ExpressionKind::Object(items) => self.object(items),
-            ExpressionKind::For(comprehension) => self.comprehension(comprehension, expression.span),
+            ExpressionKind::Tuple(elements) => self.constructed(expression, |evaluator| evaluator.tuple(elements)),
+            ExpressionKind::Object(items) => self.constructed(expression, |evaluator| evaluator.object(items)),
+            ExpressionKind::For(comprehension) => {
+                self.constructed(expression, |evaluator| evaluator.comprehension(comprehension, expression.span))
+            }
             ExpressionKind::Conditional(conditional) => self.conditional(conditional, expression),
             ExpressionKind::Unary(unary) => self.unary(unary, expression),
             ExpressionKind::Binary(binary) => self.binary(binary, expression),
@@ -183,7 +202,8 @@ impl Evaluator<'_> {
 
     fn apart_reporting(&mut self, reporting: Reporting, expression: &Expression) -> (Value, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
-        let value = Evaluator { scope: self.scope, diagnostics: &mut diagnostics, depth: self.depth, reporting }
+        let (depth, value_depth) = (self.depth, self.value_depth);
+        let value = Evaluator { scope: self.scope, diagnostics: &mut diagnostics, depth, value_depth, reporting }
             .evaluate(expression);
         (value, diagnostics)
     }
@@ -191,7 +211,8 @@ impl Evaluator<'_> {
     /// Evaluates in a scope with more names; `inside` may give them new values between evaluations.
     fn with_variables<T>(&mut self, names: Vec<(Name, Value)>, inside: impl FnOnce(&mut Nested<'_, '_>) -> T) -> T {
         let child = ChildScope::new(self.scope, names);
-        inside(&mut Nested { child, diagnostics: self.diagnostics, depth: self.depth, reporting: self.reporting })
+        let Self { depth, value_depth, reporting, .. } = *self;
+        inside(&mut Nested { child, diagnostics: self.diagnostics, depth, value_depth, reporting })
     }
 }
 
@@ -200,12 +221,14 @@ struct Nested<'s, 'd> {
     child: ChildScope<'s>,
     diagnostics: &'d mut Diagnostics,
     depth: u32,
+    value_depth: usize,
     reporting: Reporting,
 }
 
 impl Nested<'_, '_> {
     fn evaluator(&mut self) -> Evaluator<'_> {
-        Evaluator { scope: &self.child, diagnostics: self.diagnostics, depth: self.depth, reporting: self.reporting }
+        let Self { depth, value_depth, reporting, .. } = *self;
+        Evaluator { scope: &self.child, diagnostics: self.diagnostics, depth, value_depth, reporting }
     }
 
     /// Gives the variables new values, in the order in which they were named.

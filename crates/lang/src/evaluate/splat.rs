@@ -108,8 +108,14 @@ impl Evaluator<'_> {
     /// The type of a splat that failed for an element, which has been told: an arm of a conditional that is not taken still has its type.
     fn type_of_splat(&mut self, ty: &Type, selectors: &[Selector], whole: &Expression) -> Type {
         let mut told = Diagnostics::new();
-        Evaluator { scope: self.scope, diagnostics: &mut told, depth: self.depth, reporting: Reporting::Outcome }
-            .selected_type(ty, selectors, whole)
+        Evaluator {
+            scope: self.scope,
+            diagnostics: &mut told,
+            depth: self.depth,
+            value_depth: self.value_depth,
+            reporting: Reporting::Outcome,
+        }
+        .selected_type(ty, selectors, whole)
     }
 
     fn selected(&mut self, value: Value, selectors: &[Selector], whole: &Expression) -> (Value, bool) {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use groma_diagnostics::{Diagnostic, Span};
-use groma_hcl::{Expression, Template, TemplateFor, TemplateIf, TemplatePart};
+use groma_hcl::{Expression, Template, TemplateFor, TemplateIf, TemplatePart, with_stack};
 use groma_value::{Kind, Marks, Type, Value, convert};
 
 use super::repeat::variables;
@@ -59,8 +59,12 @@ impl Evaluator<'_> {
             match part {
                 TemplatePart::Literal { text, .. } => rendering.push(text),
                 TemplatePart::Interpolation(expression) => self.interpolate(expression, whole, rendering),
-                TemplatePart::If(directive) => rendering.directive(|rendering| self.render_if(directive, rendering)),
-                TemplatePart::For(directive) => rendering.directive(|rendering| self.render_for(directive, rendering)),
+                TemplatePart::If(directive) => {
+                    rendering.directive(|rendering| with_stack(|| self.render_if(directive, rendering)));
+                }
+                TemplatePart::For(directive) => {
+                    rendering.directive(|rendering| with_stack(|| self.render_for(directive, rendering)));
+                }
             }
         }
     }
@@ -148,8 +152,8 @@ impl Evaluator<'_> {
     /// A branch on its own, without its problems.
     fn branch(&mut self, template: &Template, span: Span, reporting: Reporting) -> Value {
         let mut ignored = groma_diagnostics::Diagnostics::new();
-        let mut evaluator =
-            Evaluator { scope: self.scope, diagnostics: &mut ignored, depth: self.depth + 1, reporting };
+        let (depth, value_depth) = (self.depth + 1, self.value_depth);
+        let mut evaluator = Evaluator { scope: self.scope, diagnostics: &mut ignored, depth, value_depth, reporting };
         evaluator.template(template, span)
     }
 

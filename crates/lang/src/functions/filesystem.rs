@@ -85,13 +85,26 @@ pub(super) fn read(path: &Value, context: &FunctionContext) -> Result<Vec<u8>, S
 /// The text of the file that the value names.
 pub(super) fn read_text(path: &Value, context: &FunctionContext) -> Result<String, FunctionError> {
     let bytes = read(path, context).map_err(|problem| FunctionError::argument(0, problem))?;
-    String::from_utf8(bytes).map_err(|_| {
+    String::from_utf8(bytes).map_err(|error| {
         FunctionError::new(format!(
-            "the bytes of {} are no text in UTF-8; use filebase64 for the contents in Base64, or one of the \
-             functions that give a hash of a file",
-            shown(path)
+            "contents of {} are not valid UTF-8{}; use the filebase64 function to obtain the Base64 encoded contents or \
+             the other file functions (e.g. filemd5, filesha256) to obtain file hashing results instead",
+            shown(path),
+            first_invalid_byte(path, &error)
         ))
     })
+}
+
+/// The first byte that is not UTF-8 and its line, for messages; nothing where the path is sensitive.
+fn first_invalid_byte(path: &Value, error: &std::string::FromUtf8Error) -> String {
+    let (valid, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+    match rest.first() {
+        Some(byte) if !path.has_marks() => {
+            let line = 1 + valid.iter().filter(|byte| **byte == b'\n').count();
+            format!(" (byte 0x{byte:02X} on line {line})")
+        }
+        _ => String::new(),
+    }
 }
 
 fn file(arguments: &Arguments<'_>) -> Outcome {

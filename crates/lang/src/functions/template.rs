@@ -14,7 +14,7 @@ use crate::references::for_each_traversal;
 use crate::scope::{Resolved, Scope};
 
 /// How many levels of expressions a template within a template counts for.
-const LEVELS_A_TEMPLATE: u32 = 8;
+const LEVELS_A_TEMPLATE: u32 = 48;
 
 /// What the functions deal with themselves: every mark of a variable is one of the result, be it known or not.
 const GIVEN: Accepts = Accepts::MARKED_UNKNOWN;

@@ -1,7 +1,5 @@
 //! What `-diff` shows: the lines that differ, with those around them.
 
-use std::fmt::Write as _;
-
 use similar::udiff::UnifiedHunkHeader;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff, group_diff_ops};
 
@@ -11,39 +9,39 @@ const AROUND: usize = 3;
 /// Up to this many lines the least difference is looked for, which takes longer for each line the more there are.
 const SEARCHED: usize = 1 << 11;
 
-/// The differences between two texts of the file `name`.
-pub(super) fn unified(name: &str, old: &str, new: &str) -> String {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let mut text = format!("--- old/{name}\n+++ new/{name}\n");
+/// The differences between two contents of the file `name`. Bytes that are not UTF-8 stay as they are.
+pub(super) fn unified(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
+    let lines = |content| <[u8]>::split_inclusive(content, |byte| *byte == b'\n').collect::<Vec<&[u8]>>();
+    let (old, new) = (lines(old), lines(new));
+    let mut text = format!("--- old/{name}\n+++ new/{name}\n").into_bytes();
     for hunk in group_diff_ops(operations(&old, &new), AROUND) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{}", UnifiedHunkHeader::new(&hunk));
+        text.extend_from_slice(format!("{}\n", UnifiedHunkHeader::new(&hunk)).as_bytes());
         for operation in hunk {
             let (before, after) = (&old[operation.old_range()], &new[operation.new_range()]);
             if operation.tag() == DiffTag::Equal {
-                write_lines(' ', before, &mut text);
+                write_lines(b' ', before, &mut text);
             } else {
-                write_lines('-', before, &mut text);
-                write_lines('+', after, &mut text);
+                write_lines(b'-', before, &mut text);
+                write_lines(b'+', after, &mut text);
             }
         }
     }
     text
 }
 
-fn write_lines(sign: char, lines: &[&str], text: &mut String) {
+fn write_lines(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
     for line in lines {
         text.push(sign);
-        text.push_str(line);
-        if !line.ends_with('\n') {
-            text.push_str("\n\\ No newline at end of file\n");
+        text.extend_from_slice(line);
+        if !line.ends_with(b"\n") {
+            text.extend_from_slice(b"\n\\ No newline at end of file\n");
         }
     }
 }
 
 /// What makes `new` of `old`. The layout changes lines but neither makes nor removes any, so that empty lines stay where they are, and
 /// what is between them can be looked at by itself.
-fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     if old.len() != new.len() {
         return capture_diff(Algorithm::Myers, old, 0..old.len(), new, 0..new.len());
     }
@@ -62,7 +60,7 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     operations
 }
 
-fn line_by_line(at: usize, old: &[&str], new: &[&str]) -> DiffOp {
+fn line_by_line(at: usize, old: &[&[u8]], new: &[&[u8]]) -> DiffOp {
     match old[at] == new[at] {
         true => DiffOp::Equal { old_index: at, new_index: at, len: 1 },
         false => DiffOp::Replace { old_index: at, old_len: 1, new_index: at, new_len: 1 },
@@ -88,7 +86,10 @@ fn append(operations: &mut Vec<DiffOp>, more: impl IntoIterator<Item = DiffOp>) 
 
 #[cfg(test)]
 mod tests {
-    use super::unified;
+    /// The differences as text.
+    fn unified(name: &str, old: &str, new: &str) -> String {
+        String::from_utf8(super::unified(name, old.as_bytes(), new.as_bytes())).unwrap()
+    }
 
     #[test]
     fn differences_are_shown_with_lines_around_them() {

@@ -3,6 +3,7 @@
 mod difference;
 mod rewrite;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use groma_diagnostics::{Diagnostics, Sources, io_reason};
-use groma_hcl::try_format;
+use groma_hcl::try_format_bytes;
 
 use self::difference::unified;
 use self::rewrite::rewrite;
@@ -55,8 +56,8 @@ struct Telling {
 
 /// A file, worked on.
 enum Done {
-    Same(String),
-    Differs { old: String, new: String },
+    Same(Vec<u8>),
+    Differs { old: Vec<u8>, new: Vec<u8> },
     Wrong(Diagnostics),
 }
 
@@ -105,8 +106,8 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
 
 /// Formats standard input; the exit code is `differs` when its layout is another.
 fn standard_input(context: &Context, telling: Telling, differs: u8) -> Outcome {
-    let mut old = String::new();
-    if let Err(error) = io::stdin().lock().read_to_string(&mut old) {
+    let mut old = Vec::new();
+    if let Err(error) = io::stdin().lock().read_to_end(&mut old) {
         return Err(fail(
             "Failed to read standard input",
             format!("The text cannot be read: {error}.", error = io_reason(&error)),
@@ -129,20 +130,21 @@ fn standard_input(context: &Context, telling: Telling, differs: u8) -> Outcome {
     }
 }
 
-fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&str>, new: &str) {
+fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&[u8]>, new: &[u8]) {
     let name = path.display();
     if let Some(old) = old {
         if telling.list {
-            context.streams.print(&format!("{name}\n"));
+            // Scripts pass the names on to other programs, so a name that is not UTF-8 is printed as it is.
+            context.streams.print_bytes(&[path.as_os_str().as_encoded_bytes(), b"\n"].concat());
         }
         if telling.diff {
-            context.streams.print(&unified(&name.to_string(), old, new));
+            context.streams.print_bytes(&unified(&name.to_string(), old, new));
         }
     }
     if telling.text {
-        context.streams.print_document(new);
+        context.streams.print_document_bytes(new);
         // What comes next begins on a line of its own, also where an empty text was given.
-        if !new.ends_with('\n') && (!new.is_empty() || name.to_string() == STANDARD_INPUT) {
+        if !new.ends_with(b"\n") && (!new.is_empty() || name.to_string() == STANDARD_INPUT) {
             context.streams.print("\n");
         }
     }
@@ -182,7 +184,7 @@ fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
                 &format!("No file or directory at {}", place.display()),
                 "Check the spelling of the path.",
             ));
-        } else if is_ours(&place.to_string_lossy()) {
+        } else if is_ours(place.as_os_str()) {
             files.push(place.to_owned());
         } else {
             problems.append(fail(
@@ -213,11 +215,10 @@ fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &m
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with('.') || name.ends_with('~') || (name.starts_with('#') && name.ends_with('#')) {
+        if is_ignored(&name) {
             continue;
         }
-        let path = folder.join(&*name);
+        let path = folder.join(&name);
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             if depth == Depth::Everything {
                 in_folder(&path, depth, files, problems);
@@ -228,8 +229,14 @@ fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &m
     }
 }
 
-fn is_ours(name: &str) -> bool {
-    ENDINGS.iter().any(|ending| name.ends_with(ending))
+/// Whether the file is hidden, or a backup of vim (`x~`) or emacs (`#x#`).
+fn is_ignored(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(b".") || name.ends_with(b"~") || (name.starts_with(b"#") && name.ends_with(b"#"))
+}
+
+fn is_ours(name: &OsStr) -> bool {
+    ENDINGS.iter().any(|ending| name.as_encoded_bytes().ends_with(ending.as_bytes()))
 }
 
 /// Works on the files with as many threads as there are processors; the results are in the order of the files.
@@ -259,14 +266,10 @@ fn work(files: &[PathBuf], sources: &Arc<Sources>, store: Store) -> Vec<Done> {
 }
 
 fn file(path: &Path, sources: &Sources, store: Store) -> Done {
-    let old = match fs::read_to_string(path) {
+    let old = match fs::read(path) {
         Ok(old) => old,
         Err(error) => {
-            let advice = match error.kind() {
-                io::ErrorKind::InvalidData => " Save it in UTF-8.",
-                _ => "",
-            };
-            let detail = format!("{} cannot be read: {error}.{advice}", path.display(), error = io_reason(&error));
+            let detail = format!("{} cannot be read: {error}.", path.display(), error = io_reason(&error));
             return Done::Wrong(fail("Failed to read file", detail));
         }
     };
@@ -282,12 +285,12 @@ fn file(path: &Path, sources: &Sources, store: Store) -> Done {
     done
 }
 
-fn format(sources: &Sources, path: &Path, old: String) -> Done {
-    match try_format(&old) {
+fn format(sources: &Sources, path: &Path, old: Vec<u8>) -> Done {
+    match try_format_bytes(&old) {
         Some(new) if new == old => Done::Same(old),
         Some(new) => Done::Differs { old, new },
         None => {
-            let Some(file) = sources.add(path.to_string_lossy(), old) else {
+            let Some(file) = sources.add_bytes(path.to_string_lossy(), old) else {
                 return Done::Wrong(fail("Configuration too large", "All files together may hold 4 GiB at most."));
             };
             let (_, diagnostics) = groma_hcl::parse_file(&file);

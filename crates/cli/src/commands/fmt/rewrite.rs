@@ -6,20 +6,20 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// Puts `text` into the file at `path`, all or nothing: it keeps what it holds when the disk is full or the run is ended. A link is
+/// Puts `content` into the file at `path`, all or nothing: it keeps what it holds when the disk is full or the run is ended. A link is
 /// followed, and who may do what with the file stays.
 ///
 /// # Errors
 /// The file may not be written, or the disk is full or fails.
-pub(super) fn rewrite(path: &Path, text: &str) -> io::Result<()> {
+pub(super) fn rewrite(path: &Path, content: &[u8]) -> io::Result<()> {
     let path = &fs::canonicalize(path)?;
     let old = OpenOptions::new().write(true).open(path)?.metadata()?;
     match beside(path, &old) {
         Some(mut fresh) => {
-            fresh.write_all(text.as_bytes())?;
+            fresh.write_all(content)?;
             fresh.persist(path).map(drop).map_err(|error| error.error)
         }
-        None => fs::write(path, text),
+        None => fs::write(path, content),
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         symlink(&file, &link).unwrap();
         let before = fs::metadata(&file).unwrap().ino();
-        rewrite(&link, "new").unwrap();
+        rewrite(&link, b"new").unwrap();
         let after = fs::metadata(&file).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
         assert_eq!(after.mode() & 0o777, 0o640);
@@ -77,7 +77,7 @@ mod tests {
         let (one, other) = (folder.path().join("one.tf"), folder.path().join("other.tf"));
         fs::write(&one, "old").unwrap();
         fs::hard_link(&one, &other).unwrap();
-        rewrite(&one, "new").unwrap();
+        rewrite(&one, b"new").unwrap();
         assert_eq!(fs::read_to_string(&other).unwrap(), "new");
     }
 }
