@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Mutex;
 
+use crate::common::Folder;
 use crate::common::cases::{files, line};
 
 type Said = BTreeSet<String>;
@@ -155,4 +156,17 @@ fn terraform_says_what_is_recorded_of_it() {
         "\ncompared: {compared} configurations, {same} the same, {different} different, {meant} different as recorded"
     );
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn the_type_of_an_unknown_variable_has_no_optional_attributes() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"v\" {\n  type = map(object({ a = optional(string) }))\n}\noutput \"a\" {\n  value = lookup(var.v, \"k\", {})\n}\n\
+         output \"b\" {\n  value = lookup(var.v, \"k\", { a = \"x\" })\n}\n",
+    );
+    let said = folder.fails(&["validate"]);
+    assert_eq!(said.matches("Error: ").count(), 1, "{said}");
+    assert!(said.contains("Invalid function argument") && said.contains("main.tf line 5"), "{said}");
 }

@@ -88,7 +88,7 @@ impl DefaultCheck<'_> {
             Ok(value) => value,
             Err(problems) => {
                 diagnostics.append(problems);
-                return Some(Value::unknown(self.constraint.ty.clone()));
+                return Some(Value::unknown(self.constraint.ty.without_optional_attributes()));
             }
         };
         let converted = self.constraint.convert(&value);

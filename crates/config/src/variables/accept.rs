@@ -65,9 +65,11 @@ impl Variable {
         self.constraint.convert(given).map(|value| self.mark(&value)).map_err(Unsuitable::Type)
     }
 
-    /// Any value that it could be given: of the type, and nothing else is known of it.
+    /// A value that stands for any that the variable could have: of its type, and otherwise unknown.
+    ///
+    /// Only a constraint has optional attributes. A value has all of its attributes, and so has the type of an unknown one.
     pub fn any_value(&self) -> Value {
-        Value::unknown(self.constraint.ty.clone())
+        Value::unknown(self.constraint.ty.without_optional_attributes())
     }
 
     /// The default with the variable's marks.

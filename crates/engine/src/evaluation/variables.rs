@@ -110,7 +110,7 @@ impl Evaluation {
     /// nobody else does is noted.
     fn without_value(&mut self, variable: &Variable, caller: Option<ModuleId>) -> Option<Value> {
         if caller.is_some() {
-            return Some(Value::unknown(variable.constraint.ty.clone()));
+            return Some(variable.any_value());
         }
         let detail = format!("The variable \"{}\" has no default, so it needs a value: give it one.", variable.name);
         self.diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
