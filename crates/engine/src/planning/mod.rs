@@ -12,6 +12,7 @@ mod evaluated;
 mod event;
 pub(crate) mod expand;
 mod finish;
+mod gone_module;
 mod ignore;
 mod import;
 mod instances;

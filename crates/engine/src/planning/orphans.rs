@@ -12,6 +12,7 @@ use groma_state::{DeposedKey, ObjectRecord};
 use super::conversation::{Conversation, Parting, Prevention, Purpose};
 use super::evaluated::{as_written, prevention};
 use super::event::{ManagedSubject, Task};
+use super::gone_module::GoneModuleScope;
 use super::left_over::LeftOver;
 use super::managed::hold;
 use super::planner::Planner;
@@ -247,18 +248,16 @@ impl Planner<'_> {
         let header = block.header_span;
         let lifecycle = Arc::clone(&block.lifecycle);
         let Some(prevent) = &lifecycle.prevent_destroy else { return Prevention::None };
-        let Some(module) = self.world.find(&address.module) else {
-            return match prevent.kind {
-                ExpressionKind::Bool(false) => Prevention::None,
-                ExpressionKind::Bool(true) => Prevention::Forbidden(header),
-                // Its module is gone, and with it what the expression could be evaluated with.
-                _ => Prevention::Undecided(prevent.span),
-            };
-        };
         let repetition = as_written(block, Repetition::of_lost(&address.key));
         let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
-        prevention(Some(prevent), header, &mut self.evaluation, &scope)
+        if let Some(module) = self.world.find(&address.module) {
+            let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
+            return prevention(Some(prevent), header, &mut self.evaluation, &scope);
+        }
+        let Some(scope) = GoneModuleScope::new(&self.world, &functions, &address.module) else {
+            return Prevention::Undecided(prevent.span);
+        };
+        prevention(Some(prevent), header, &mut self.evaluation, &scope.repeated(&repetition))
     }
 
     /// Whether the block of an instance that is gone has its replacements created first (OD-05), as far as that does not depend on

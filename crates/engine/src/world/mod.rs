@@ -7,6 +7,7 @@ mod around;
 mod called;
 mod expansion;
 mod functions;
+pub mod meaning;
 mod module;
 mod resource;
 mod scope;

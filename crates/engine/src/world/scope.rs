@@ -1,14 +1,12 @@
 //! What an expression sees from inside a module instance.
 
-use std::path::Path;
-
 use groma_address::{InstanceKey, Resource};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, FunctionContext, Reference, Referenced, Resolved, Scope, instance_key, parse_reference};
-use groma_value::{Marks, Number, Type, Value};
+use groma_value::{Number, Value};
 
-use super::{Expansion, ModuleData, ModuleId, Repetition, World};
+use super::{Expansion, ModuleData, ModuleId, Repetition, World, meaning};
 use crate::static_references::in_block;
 
 /// The scope of everything in one module instance: variables, locals, resources and so on, with the meaning of `count`,
@@ -57,14 +55,16 @@ impl<'a> InstanceScope<'a> {
             }
             Reference::Resource(address) => self.resource(address, found, traversal),
             Reference::Module(name) => self.call(name, found),
-            Reference::Count(attribute) => self.count(attribute, found),
-            Reference::Each(attribute) => self.each(attribute, found),
+            Reference::Count(attribute) => meaning::count(self.repetition, self.config(), attribute, found),
+            Reference::Each(attribute) => meaning::each(self.repetition, self.config(), attribute, found),
             Reference::SelfObject => match self.itself {
                 Some(value) => Ok(Resolved { value: value.clone(), consumed: 0 }),
                 None => Err(invalid_self(found.span)),
             },
-            Reference::Path(attribute) => self.path(attribute, found),
-            Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => self.terraform(attribute, found),
+            Reference::Path(attribute) => meaning::path(self.world.surroundings(), self.config(), attribute, found),
+            Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => {
+                meaning::terraform(self.world.surroundings(), attribute, found)
+            }
         }
     }
 
@@ -145,79 +145,6 @@ impl<'a> InstanceScope<'a> {
         }
         Ok(Resolved { value: self.world.whole_call(self.module, position), consumed: 1 })
     }
-
-    fn count(&self, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
-        if attribute != "index" {
-            let detail = format!("The \"count\" object has no attribute \"{attribute}\"; it has only \"index\".");
-            return Err(Diagnostic::error("Invalid \"count\" attribute", detail).at(found.span));
-        }
-        let value = match self.repetition {
-            Repetition::Count(index) => Value::number(*index),
-            Repetition::Unknown => Value::unknown(Type::Number),
-            Repetition::None | Repetition::Each(..) | Repetition::Element(..) => {
-                let detail = "\"count.index\" means something only inside a block that has the \"count\" argument.";
-                let problem = Diagnostic::error("Reference to \"count\" in non-counted context", detail);
-                return Err(groma_config::unless_misspelt(problem.at(found.span), self.config(), "count"));
-            }
-        };
-        Ok(Resolved { value, consumed: 1 })
-    }
-
-    fn each(&self, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
-        let value = match (self.repetition, attribute) {
-            (_, other) if other != "key" && other != "value" => {
-                let detail = format!("The \"each\" object has no attribute \"{other}\"; it has \"key\" and \"value\".");
-                return Err(Diagnostic::error("Invalid \"each\" attribute", detail).at(found.span));
-            }
-            (Repetition::Each(key, _), "key") => Value::string(key),
-            (Repetition::Element(key, _), "key") => key.clone(),
-            (Repetition::Each(_, value) | Repetition::Element(_, value), _) => value.clone(),
-            (Repetition::Unknown, "key") => Value::unknown(Type::String),
-            (Repetition::Unknown, _) => Value::DYNAMIC,
-            _ => {
-                let detail = "\"each\" means something only inside a block that has the \"for_each\" argument.";
-                let problem = Diagnostic::error("Reference to \"each\" in context without for_each", detail);
-                return Err(groma_config::unless_misspelt(problem.at(found.span), self.config(), "for_each"));
-            }
-        };
-        Ok(Resolved { value, consumed: 1 })
-    }
-
-    fn path(&self, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
-        let surroundings = self.world.surroundings();
-        let text = match attribute {
-            "cwd" => display(&surroundings.working_directory),
-            "root" => display(&surroundings.root_directory),
-            "module" => match display(&self.config().directory).as_str() {
-                "" | "." => display(&surroundings.root_directory),
-                directory if surroundings.root_directory == Path::new(".") => directory.to_owned(),
-                directory => display(&surroundings.root_directory.join(directory)),
-            },
-            other => {
-                let detail = format!(
-                    "The \"path\" object has no attribute \"{other}\"; it has \"module\", \"root\" and \"cwd\"."
-                );
-                return Err(Diagnostic::error("Invalid \"path\" attribute", detail).at(found.span));
-            }
-        };
-        Ok(Resolved { value: Value::string(text), consumed: 1 })
-    }
-
-    fn terraform(&self, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
-        let surroundings = self.world.surroundings();
-        let value = match attribute {
-            "workspace" => Value::string(&surroundings.workspace),
-            // Differs between plan and apply, so nothing that is kept may be made of it.
-            "applying" => Value::bool(surroundings.applying).with_marks(&Marks::EPHEMERAL),
-            other => {
-                let detail = format!(
-                    "The \"terraform\" object has no attribute \"{other}\"; it has \"workspace\" and \"applying\"."
-                );
-                return Err(Diagnostic::error("Invalid \"terraform\" attribute", detail).at(found.span));
-            }
-        };
-        Ok(Resolved { value, consumed: 1 })
-    }
 }
 
 impl Scope for InstanceScope<'_> {
@@ -244,10 +171,6 @@ impl Scope for InstanceScope<'_> {
             None => self.resolve(traversal).err(),
         })
     }
-}
-
-fn display(path: &Path) -> String {
-    path.to_string_lossy().replace('\\', "/")
 }
 
 fn undeclared(what: &str, found: &Referenced) -> Diagnostic {
