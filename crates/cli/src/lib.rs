@@ -2,6 +2,7 @@
 //!
 //! Of the engine's crates this one alone prints, reads the environment and knows the home folder.
 
+mod account;
 pub mod arguments;
 pub mod clock;
 mod commands;

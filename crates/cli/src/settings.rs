@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 pub use groma_provider::TERRAFORM_VERSION;
 
+use crate::account::account;
 use crate::environment::Environment;
 use crate::log::LogSettings;
 use crate::terminal::Colors;
@@ -35,7 +36,7 @@ pub struct Settings {
     pub variables: Vec<(String, OsString)>,
     /// The log that is wanted: `TF_LOG` and its relatives.
     pub log: LogSettings,
-    /// What `~` stands for.
+    /// What `~` stands for: `HOME`, else the home directory of the user database.
     pub home: Option<PathBuf>,
     /// The registry of provider sources that name none: `GROMA_REGISTRY`.
     pub registry: Option<String>,
@@ -77,7 +78,7 @@ impl Settings {
             colors: if get("NO_COLOR").is_some() { Colors::Forbidden } else { Colors::Allowed },
             variables: environment.input_variables().collect(),
             log: LogSettings::of(environment),
-            home: environment.path("HOME").or_else(|| environment.path("USERPROFILE")),
+            home: environment.path("HOME").or_else(|| environment.path("USERPROFILE")).or_else(|| account()?.home),
             registry: get("GROMA_REGISTRY").map(str::to_owned),
             reattach: get("TF_REATTACH_PROVIDERS").map(str::to_owned),
             plugins_in_the_clear: get("TF_DISABLE_PLUGIN_TLS").is_some(),

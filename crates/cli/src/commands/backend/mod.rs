@@ -21,6 +21,7 @@ pub(super) use workspace_name::{active_workspace, valid_workspace};
 
 use super::context::Context;
 use super::encryption;
+use crate::account::account;
 use crate::arguments::{self, Flag, StateFiles};
 use crate::settings::TERRAFORM_VERSION;
 
@@ -104,8 +105,11 @@ pub(super) fn locking(arguments: &arguments::Locking, operation: &str) -> Lockin
 fn request(operation: &str, timeout: Duration) -> LockRequest {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| variable("HOSTNAME"));
-    let user =
-        ["USER", "LOGNAME", "USERNAME"].into_iter().map(variable).find(|name| !name.is_empty()).unwrap_or_default();
+    // The user database first, as in Terraform: the variables may be those of another user, or missing.
+    let user = account()
+        .map(|account| account.name)
+        .or_else(|| ["USER", "LOGNAME", "USERNAME"].into_iter().map(variable).find(|name| !name.is_empty()));
+    let user = user.unwrap_or_default();
     LockRequest {
         operation: operation.to_owned(),
         info: String::new(),
