@@ -15,6 +15,11 @@ use groma_value::{Value, json};
 
 /// The value of an expression that may use the functions, and the details of errors.
 fn evaluate(text: &str) -> (Value, Vec<String>) {
+    let (value, diagnostics) = evaluated(text);
+    (value, diagnostics.iter().map(|found| found.detail.clone()).collect())
+}
+
+fn evaluated(text: &str) -> (Value, Diagnostics) {
     let sources = Arc::new(Sources::new());
     let checked = Arc::new(Checked::new(Arc::new(Terraform::default()), ProviderAddress::builtin_terraform()));
     let mut context = FunctionContext::new("", Arc::clone(&sources));
@@ -24,7 +29,22 @@ fn evaluate(text: &str) -> (Value, Vec<String>) {
     assert!(problems.is_empty(), "{problems:?}");
     let mut diagnostics = Diagnostics::new();
     let value = groma_lang::evaluate(&expression, &EmptyScope::new(context), &mut diagnostics);
-    (value, diagnostics.iter().map(|found| found.detail.clone()).collect())
+    (value, diagnostics)
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_errors_in_the_call() {
+    for call in [
+        "encode_tfvars([1])",
+        "encode_tfvars({ \"a b\" = 1 })",
+        "decode_tfvars(\"a = \")",
+        "decode_tfvars(\"b {}\")",
+        "decode_tfvars(\"a = b\")",
+    ] {
+        let (_, diagnostics) = evaluated(&format!("provider::terraform::{call}"));
+        let summaries: Vec<&str> = diagnostics.iter().map(|problem| &*problem.summary).collect();
+        assert_eq!(summaries, ["Error in function call"], "{call}");
+    }
 }
 
 fn call(function: &str, argument: &str) -> (Value, Vec<String>) {

@@ -92,5 +92,6 @@ pub(crate) fn call(request: &CallFunctionRequest) -> Result<Value, FunctionError
     let Some(argument) = request.arguments.first() else {
         return failed("one argument is needed".into(), None);
     };
-    (function.call)(argument).or_else(|text| failed(text, Some(0)))
+    // Terraform blames the call, not its one argument.
+    (function.call)(argument).or_else(|text| failed(text, None))
 }

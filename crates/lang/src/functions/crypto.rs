@@ -49,12 +49,13 @@ fn bcrypt(arguments: &Arguments<'_>) -> Outcome {
     };
     // Smaller costs mean the default, as they always have.
     let cost = if cost < 4 { 10 } else { cost };
-    let cost = u32::try_from(cost).ok().filter(|cost| *cost <= 31).ok_or_else(|| {
-        FunctionError::argument(1, format!("the cost {cost} is outside of the allowed range: 4 to 31"))
-    })?;
+    let cost = u32::try_from(cost)
+        .ok()
+        .filter(|cost| *cost <= 31)
+        .ok_or_else(|| FunctionError::new(format!("the cost {cost} is outside of the allowed range: 4 to 31")))?;
     let password = arguments.text(0);
     if password.len() > 72 {
-        return Err(FunctionError::argument(0, "bcrypt takes no more than 72 bytes"));
+        return Err(FunctionError::new("bcrypt takes no more than 72 bytes"));
     }
     if arguments.context().purity == Purity::Unknown {
         return Ok(Value::unknown(Type::String));

@@ -163,10 +163,9 @@ fn merge_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     for argument in arguments {
         match effective(argument) {
             Type::Dynamic => return Ok(Type::Dynamic),
-            ty @ (Type::Object(_) | Type::Map(_)) => alike = alike && ty == first,
             ty => {
-                let name = ty.friendly_name();
-                return Err(FunctionError::new(format!("only maps and objects can be merged, and this is {name}")));
+                check_mergeable(&ty)?;
+                alike = alike && ty == first;
             }
         }
     }
@@ -178,6 +177,16 @@ fn merge_type(arguments: &[Value]) -> Result<Type, FunctionError> {
         return Ok(Type::Dynamic);
     }
     Ok(merged_attributes(arguments).map_or(Type::Dynamic, Type::object))
+}
+
+fn check_mergeable(ty: &Type) -> Result<(), FunctionError> {
+    match ty {
+        Type::Object(_) | Type::Map(_) => Ok(()),
+        ty => {
+            let name = ty.friendly_name();
+            Err(FunctionError::new(format!("only maps and objects can be merged, and this is {name}")))
+        }
+    }
 }
 
 /// The attributes of a merged object of which some values are not known; nothing if even their names are not.
@@ -200,6 +209,8 @@ fn merge(arguments: &Arguments<'_>) -> Outcome {
     let mut marks = Marks::NONE;
     // A null is passed over, whatever is said about it.
     for argument in arguments.values.iter().filter(|argument| !argument.is_null()) {
+        // Beside a bare null the types have not been looked at.
+        check_mergeable(&argument.ty())?;
         marks = marks.union(argument.marks());
         merged.extend(entries(argument));
     }

@@ -209,7 +209,7 @@ fn indent(arguments: &Arguments<'_>) -> Outcome {
         .ok()
         // One line has nothing to be indented.
         .filter(|spaces| *spaces <= MOST || !text.contains('\n'))
-        .ok_or_else(|| FunctionError::argument(0, format!("the number of spaces must be between 0 and {MOST}")))?;
+        .ok_or_else(|| FunctionError::new(format!("the number of spaces must be between 0 and {MOST}")))?;
     let line = format!("\n{}", " ".repeat(spaces.min(MOST)));
     Ok(Value::string(text.replace('\n', &line)))
 }
