@@ -70,6 +70,7 @@ pub use plan::{
     ResourceChange, Which,
 };
 pub use providers::{ProviderSource, Providers};
+pub use provisioning::check_provisioner_types;
 pub use record::raw_state;
 pub use recorder::{Recorder, Unrecorded};
 pub use recovery::Recovery;

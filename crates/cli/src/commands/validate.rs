@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use groma_config::{Configuration, Queries, Soundness, check_overrides};
 use groma_diagnostics::Diagnostics;
-use groma_engine::Hooks;
 use groma_engine::hooks::Silent;
+use groma_engine::{Hooks, check_provisioner_types};
 use serde_json::json;
 
 use super::configuration::{load_to_check, test_folder};
@@ -93,6 +93,7 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
         // What is wrong with the text can be mended without them.
         if !diagnostics.has_errors() {
             diagnostics.append(packages.not_available());
+            diagnostics.append(check_provisioner_types(&configuration));
         }
         return Err(diagnostics);
     }

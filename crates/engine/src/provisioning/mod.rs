@@ -13,7 +13,7 @@ mod ssh;
 use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
-use groma_config::{Connection as ConnectionBlock, OnFailure, Provisioner, ProvisionerWhen};
+use groma_config::{Configuration, Connection as ConnectionBlock, OnFailure, Provisioner, ProvisionerWhen};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean, io_reason};
 use groma_lang::Scope;
 use groma_provider::{Block, BodyDecoder};
@@ -112,6 +112,21 @@ impl<'c> Provisioners<'c> {
     }
 }
 
+/// Reports the provisioners of types that do not exist. For that the providers of their resources need not be installed.
+pub fn check_provisioner_types(configuration: &Configuration) -> Diagnostics {
+    let modules = configuration.modules().into_iter();
+    let provisioners = modules.flat_map(|module| module.resources.values()).flat_map(|resource| &resource.provisioners);
+    provisioners.filter_map(|provisioner| Kind::of(provisioner).err()).collect()
+}
+
+/// Whether each argument of a block is one that its type has. If not, an argument that seems to be missing may be one
+/// that is misspelled.
+fn has_known_arguments_only(provisioner: &Provisioner, schema: &Block) -> bool {
+    let (arguments, _) = provisioner.body.attributes();
+    let known = schema.shape().names();
+    arguments.iter().all(|argument| known.iter().any(|name| **name == *argument.name.name))
+}
+
 /// What is wrong with the blocks, as far as that can be told before they run.
 pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
     for provisioner in provisioners.blocks {
@@ -126,7 +141,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
         let (arguments, more) = body.evaluate(scope);
         problems.append(more);
         let arguments = tell_body(arguments, &body, &mut problems);
-        if !problems.has_errors()
+        if (!problems.has_errors() || has_known_arguments_only(provisioner, kind.schema()))
             && let Some(problem) = kind.problem(&Arguments::new(&arguments))
         {
             problems.push(problem.at(provisioner.span));
