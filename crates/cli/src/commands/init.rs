@@ -200,7 +200,7 @@ fn unreadable(context: &Context, problems: Diagnostics) -> Diagnostics {
     }
     let product = &context.wording.product;
     let summary = format!(
-        "{product} encountered problems during initialisation, including problems with the configuration, described below."
+        "{product} encountered problems during initialisation, including problems\nwith the configuration, described below."
     );
     let detail = "Which modules and providers there are to install is known once the configuration can be read.";
     let mut all = Diagnostics::from(Diagnostic::error(summary, detail));

@@ -242,7 +242,7 @@ fn get_lists_the_root_module_of_an_empty_folder_too() {
 
 #[test]
 fn init_says_before_the_mistakes_that_nothing_was_begun() {
-    let preface = "Terraform encountered problems during initialisation, including problems with the configuration";
+    let preface = "Terraform encountered problems during initialisation, including problems\nwith the configuration";
     let folder = Folder::new();
     folder.write("main.tf", "foo {}\n");
     for arguments in [&["init"][..], &["init", "-get=false"]] {
@@ -332,4 +332,13 @@ fn a_removed_block_that_does_not_say_destroys_for_terraform_and_forgets_for_open
         assert_eq!(told.contains("will no longer be managed"), !is_destroyed, "{told}");
         assert_eq!(told.contains("Missing lifecycle from the removed block"), !is_destroyed, "{told}");
     }
+}
+
+#[test]
+fn init_leaves_deprecated_arguments_to_plans() {
+    let folder = Folder::new();
+    folder.write("m/main.tf", "variable \"old\" {\n  default    = null\n  deprecated = \"use new\"\n}\n");
+    folder.write("main.tf", "module \"m\" {\n  source = \"./m\"\n  old    = 1\n}\n");
+    assert!(!folder.ok(&["init"]).contains("use new"));
+    assert!(folder.ok(&["validate"]).contains("use new"));
 }

@@ -16,6 +16,21 @@ pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
     }
 }
 
+/// Warns of arguments for deprecated variables, in every call in `module`.
+pub(super) fn check_deprecated(module: &Module, diagnostics: &mut Diagnostics) {
+    for (name, call) in &module.calls {
+        let Some(child) = module.children.get(name) else { continue };
+        let (arguments, _) = call.body.attributes();
+        // A null is as good as none.
+        let given = arguments.iter().filter(|argument| !matches!(argument.expression.kind, ExpressionKind::Null));
+        let warnings = given.filter_map(|argument| {
+            let variable = child.variables.get(&argument.name.name)?;
+            Some(deprecated(argument, variable.deprecated.as_ref()?))
+        });
+        diagnostics.extend(warnings);
+    }
+}
+
 /// Warns, where OpenTofu does, of what is given to modules and goes nowhere.
 pub(super) fn check_discarded(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     let is_of_opentofu = |call: &ModuleCall| Dialect::at(call.span, sources) == Dialect::OpenTofu;
@@ -55,11 +70,7 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
     }
     for argument in &arguments {
         let name = &argument.name.name;
-        if let Some(variable) = child.variables.get(name) {
-            // A null is as good as none.
-            let gives = !matches!(argument.expression.kind, ExpressionKind::Null);
-            diagnostics
-                .append(variable.deprecated.as_ref().filter(|_| gives).map(|message| deprecated(argument, message)));
+        if child.variables.contains_key(name) {
             continue;
         }
         let variables = child.variables.keys().map(|name| &**name);

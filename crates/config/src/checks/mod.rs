@@ -73,6 +73,10 @@ pub(crate) fn check(
             backend::check_called(module, sources, &mut others);
         }
         calls::check(module, &mut others);
+        if references == References::Checked {
+            // As in Terraform, installing modules does not tell how they are used.
+            calls::check_deprecated(module, &mut others);
+        }
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
     if references == References::Checked {

@@ -9,9 +9,9 @@ use crate::version::{Constraints, VersionError};
 
 const WRONG: &str = "Invalid version constraint";
 
-/// That a configuration is written for another version; the names of the products stand without numbers of their own.
+/// Summaries of the errors about a configuration for another version, as each product has them.
 pub(super) const UNSUPPORTED_TERRAFORM: &str = "Unsupported Terraform Core version";
-pub(super) const UNSUPPORTED_OPENTOFU: &str = "Unsupported OpenTofu Core version";
+pub(super) const UNSUPPORTED_OPENTOFU: &str = "Incompatible module";
 
 /// Whether what is wrong with a configuration is that it is written for another version.
 pub fn is_for_another_version(problem: &Diagnostic) -> bool {
