@@ -300,3 +300,16 @@ fn what_was_left_out_is_told_after_an_apply_too() {
     let shown = folder.ok(&["apply", "-auto-approve", "-exclude=terraform_data.b"]);
     assert!(shown.contains("This plan covered neither what -exclude names"), "{shown}");
 }
+
+#[test]
+fn failed_assertions_with_different_messages_are_all_reported() {
+    let folder = Folder::new();
+    folder.write(
+        "main.tf",
+        "variable \"n\" {\n  default = 1\n}\ncheck \"c\" {\n  assert {\n    condition     = var.n > 2\n    error_message = \"first\"\n  }\n  assert {\n    condition     \
+         = var.n > 3\n    error_message = \"second\"\n  }\n}\n",
+    );
+    let planned = folder.ok(&["plan"]);
+    assert!(planned.contains("first") && planned.contains("second"), "{planned}");
+    assert!(!planned.contains("similar warning"), "{planned}");
+}

@@ -45,19 +45,21 @@ impl Consolidation {
     }
 }
 
-/// Of problems with the same summary that are about some text, only the first, where they are told together.
+/// The problems to report. Of those with the same text (summary and detail) that point at some place, only the first is reported
+/// where `consolidation` says so. A different detail is different news: the failed assertions of a check share only their summary.
 pub fn consolidated<'d>(ordered: &[&'d Diagnostic], consolidation: Consolidation) -> Vec<Consolidated<'d>> {
-    let mut first: HashMap<(Severity, &str), usize> = HashMap::new();
+    let mut first: HashMap<(Severity, &str, &str), usize> = HashMap::new();
     let mut told: Vec<Consolidated<'d>> = Vec::new();
     for diagnostic in ordered.iter().copied() {
         let severity = diagnostic.severity;
         if consolidation.of(severity) == Alike::Together && diagnostic.subject.is_some() {
-            let same = first.get(&(severity, diagnostic.summary.as_str()));
+            let text = (severity, diagnostic.summary.as_str(), diagnostic.detail.as_str());
+            let same = first.get(&text);
             if let Some(same) = same.and_then(|at| told.get_mut(*at)) {
                 same.others += 1;
                 continue;
             }
-            first.insert((severity, &diagnostic.summary), told.len());
+            first.insert(text, told.len());
         }
         told.push(Consolidated { diagnostic, others: 0 });
     }
@@ -83,7 +85,7 @@ mod tests {
     use groma_diagnostics::Span;
 
     #[test]
-    fn warnings_that_say_the_same_are_told_once() {
+    fn only_warnings_with_the_same_text_are_folded() {
         let at = |one: Diagnostic, from: u32| one.at(Span::new(from, from + 1));
         let all = [
             at(Diagnostic::warning("Old", "Use new."), 1),
@@ -92,16 +94,17 @@ mod tests {
             at(Diagnostic::warning("Old", "Use newer."), 3),
             at(Diagnostic::error("Old", "an error"), 4),
             at(Diagnostic::error("Old", "an error"), 5),
-            at(Diagnostic::warning("Old", "Use newest."), 6),
+            at(Diagnostic::warning("Old", "Use new."), 6),
             at(Diagnostic::warning("Other", "x"), 7),
         ];
         let ordered: Vec<&Diagnostic> = all.iter().collect();
         let told: Vec<String> =
             consolidated(&ordered, Consolidation::default()).iter().map(|one| one.whole().detail).collect();
         let wanted = [
-            "Use new.\n\n(and 2 more similar warnings elsewhere)",
+            "Use new.\n\n(and one more similar warning elsewhere)",
             "nowhere",
             "x\n\n(and one more similar warning elsewhere)",
+            "Use newer.",
             "an error",
             "an error",
         ];
