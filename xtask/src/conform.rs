@@ -4,7 +4,7 @@
 //! `language`: expressions, layouts and diagnostics beside the Terraform that `GROMA_TERRAFORM` names; `GROMA_CONFORM` is how many
 //! expressions are made up, `GROMA_PLACES` how many are planned at some place, and `GROMA_SLIPS` how many configurations with one mistake
 //! are looked at, from `GROMA_SEED`. `lives`: whole lives of made-up configurations beside that Terraform, `GROMA_LIVES` of them, from
-//! `GROMA_SEED`. `providers`: our plugins under that one and, if they are named, the one of
+//! `GROMA_SEED`. `order`: `GROMA_HISTORIES` generated histories on a cloud that refuses to delete what is in use. `providers`: our plugins under that one and, if they are named, the one of
 //! `GROMA_TERRAFORM_1_11` and the OpenTofu of `GROMA_TOFU`, and our client against a provider on the official libraries, which takes Go.
 
 use std::io::{BufRead, BufReader, IsTerminal, Write};
@@ -39,6 +39,7 @@ const PARTS: &[(&str, &[Tests])] = &[
         ],
     ),
     ("lives", &[tests("groma-cli", "it", "made_up::lives_are_led_as_terraform")]),
+    ("order", &[tests("groma-cli", "it", "destruction_order::histories::histories_keep")]),
     ("providers", &[tests("groma-plugin", "processes", "terraform::"), tests("groma-plugin", "processes", "peer::")]),
 ];
 

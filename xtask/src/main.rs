@@ -10,7 +10,7 @@ use std::process::ExitCode;
 const TASKS: &str = "\
 tasks:
   bench [OPTIONS]   measure the release build; see below
-  conform [PART]    what Terraform says and does beside what ours do; the parts are: language, lives, providers
+  conform [PART]    what Terraform says and does beside what ours do; the parts are: language, lives, order, providers
   schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
                     (downloaded with pip when no path is given)";
 
