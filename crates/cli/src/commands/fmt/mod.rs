@@ -135,10 +135,10 @@ fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&[u8]>, ne
     if let Some(old) = old {
         if telling.list {
             // Scripts pass the names on to other programs, so a name that is not UTF-8 is printed as it is.
-            context.streams.print_bytes(&[path.as_os_str().as_encoded_bytes(), b"\n"].concat());
+            context.streams.print_document_bytes(&[path.as_os_str().as_encoded_bytes(), b"\n"].concat());
         }
         if telling.diff {
-            context.streams.print_bytes(&unified(&name.to_string(), old, new));
+            context.streams.print_document_bytes(&unified(&name.to_string(), old, new));
         }
     }
     if telling.text {
