@@ -93,6 +93,9 @@ impl<'a> Applier<'a> {
         let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
             return Err(Box::new(unfit(plan.prior_state)));
         };
+        if !plan.execution.steps().iter().all(|step| world.has_step(step)) {
+            return Err(Box::new(unfit(plan.prior_state)));
+        }
         let equipment = Equipment {
             recorder: Arc::clone(&recorder),
             hooks: Arc::clone(&session.hooks),

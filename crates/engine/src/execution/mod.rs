@@ -2,6 +2,7 @@
 
 mod build;
 mod cycle;
+mod soundness;
 
 pub use build::{Inputs, build};
 

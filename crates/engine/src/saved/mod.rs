@@ -270,6 +270,9 @@ fn from_form(
             sensitive: output.sensitive,
         })
     });
+    if !form.execution.is_sound(changes.len(), invocations.len()) {
+        return Err(damaged());
+    }
     Ok(Plan {
         mode: mode_of(&form.mode).ok_or_else(damaged)?,
         changes,

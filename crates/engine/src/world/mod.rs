@@ -11,6 +11,7 @@ pub mod meaning;
 mod module;
 mod resource;
 mod scope;
+mod soundness;
 mod surroundings;
 
 use std::cell::OnceCell;
@@ -228,6 +229,9 @@ impl World {
 
     /// The world of a plan again, with the same numbers; none when the plan is not of this configuration.
     pub fn restore(graph: Arc<ConfigGraph>, surroundings: Surroundings, expansions: &Expansions) -> Option<Self> {
+        if !expansions.are_sound() {
+            return None;
+        }
         let mut world = Self::new(graph, surroundings);
         for (at, recorded) in expansions.modules.iter().enumerate() {
             if let Some((caller, call, position)) = recorded.caller {
@@ -245,7 +249,7 @@ impl World {
                 resource.expand(keys.expansion());
             }
         }
-        Some(world)
+        world.is_complete(expansions).then_some(world)
     }
 
     fn restore_instance(&mut self, caller: ModuleId, call: u32, position: u32) -> Option<()> {

@@ -7,6 +7,7 @@ mod circles;
 mod clerk;
 mod conditions;
 mod configured_functions;
+mod damaged_plans;
 mod data_waits;
 mod deferral;
 mod deferred_actions;

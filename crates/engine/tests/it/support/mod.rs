@@ -296,6 +296,11 @@ impl Planned {
             .collect()
     }
 
+    /// The run that has planned.
+    pub fn run(&mut self) -> &mut Run {
+        &mut self.run
+    }
+
     /// The same, saved and loaded again.
     pub fn saved(mut self) -> Self {
         let plan = self.plan.take().unwrap();
