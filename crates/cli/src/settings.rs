@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use groma_provider::TERRAFORM_VERSION;
+use groma_state::DamagedJournal;
 
 use crate::account::account;
 use crate::environment::Environment;
@@ -84,6 +85,14 @@ impl Settings {
             plugins_in_the_clear: get("TF_DISABLE_PLUGIN_TLS").is_some(),
             environment: environment.clone(),
             data_directory,
+        }
+    }
+
+    /// What to do with a damaged journal: `GROMA_DAMAGED_JOURNAL`.
+    pub fn damaged_journal(&self) -> DamagedJournal {
+        match self.variable("GROMA_DAMAGED_JOURNAL") {
+            Some("recover") => DamagedJournal::Recover,
+            _ => DamagedJournal::Refuse,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use groma_address::ProviderConfig;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_provider::{Applied, ApplyInput, CallFate, Checked, Schema, Subject};
-use groma_state::{Begin, DeposedKey, ObjectRecord, ObjectStatus, Operation, State};
+use groma_state::{Begin, CreateRequest, DeposedKey, ObjectRecord, ObjectStatus, Operation, State};
 use groma_value::{Value, msgpack};
 
 use crate::client::no_meta;
@@ -122,14 +122,15 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     let repeatable = declared.as_ref().is_some_and(|declared| declared.capabilities.repeatable_create);
     let ty = schema.block.implied_type();
     let decoded = |bytes: &[u8]| msgpack::decode(bytes, ty).ok();
-    let meta = || match &*begin.meta {
+    let meta = |request: &CreateRequest| match &*request.meta {
         [] => Some(no_meta()),
         told => msgpack::decode(told, declared.as_ref()?.meta.as_ref()?.block.implied_type()).ok(),
     };
-    let request = (begin.schema_version == schema.version && repeatable)
-        .then(|| Some((decoded(&begin.planned_state)?, decoded(&begin.config)?, meta()?)))
-        .flatten();
-    let Some((planned, config, meta)) = request else {
+    let request =
+        begin.request.as_ref().filter(|request| request.schema_version == schema.version && repeatable).and_then(
+            |request| Some((request, decoded(&request.planned_state)?, decoded(&request.config)?, meta(request)?)),
+        );
+    let Some((request, planned, config, meta)) = request else {
         let warning = cannot_repeat(&begin);
         return nothing(begin, schema, warning.into());
     };
@@ -140,7 +141,7 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
         prior_identity: None,
         planned,
         config,
-        private: Arc::clone(&begin.planned_private),
+        private: Arc::clone(&request.planned_private),
         identity: None,
         meta,
     };

@@ -7,27 +7,60 @@ use crate::early_sync::EarlySync;
 use crate::file::Take;
 use crate::storage::Storage;
 
+/// The content of a file, by which it is recognized.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Content {
+    pub length: u64,
+    pub checksum: u32,
+}
+
+impl Content {
+    pub fn of(bytes: &[u8]) -> Self {
+        Self::of_parts(&[bytes])
+    }
+
+    pub fn of_parts(parts: &[&[u8]]) -> Self {
+        let mut hasher = crc32fast::Hasher::new();
+        parts.iter().for_each(|part| hasher.update(part));
+        Self { length: parts.iter().map(|part| part.len() as u64).sum(), checksum: hasher.finalize() }
+    }
+
+    pub fn of_file(storage: &dyn Storage) -> io::Result<Self> {
+        let mut hasher = crc32fast::Hasher::new();
+        let mut length = 0;
+        storage.read_pieces(&mut |piece| {
+            hasher.update(piece);
+            length += piece.len() as u64;
+            Ok(())
+        })?;
+        Ok(Self { length, checksum: hasher.finalize() })
+    }
+}
+
+/// Replaces the content of a file in place, and waits until it is on the disk.
+///
+/// # Errors
+/// As for [`put_content`].
+pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
+    put_content(storage, parts)?;
+    storage.sync()
+}
+
 /// Replaces the content of a file in place, so that whoever has it open sees the new content.
 ///
-/// While that lasts the file does not begin with its first byte: a reader, or the next run after a crash, never takes
-/// a mixture of old and new for valid. The new content has to be safe elsewhere before.
+/// While that lasts the file does not begin with its first byte, so nobody takes a mixture of old and new for valid. This
+/// takes as long as copying the content in memory does: a process that is killed rarely leaves such a file. Nothing is known
+/// of the order in which the parts reach the disk, so the new content, or a way to it, has to be on the disk before.
 ///
 /// # Errors
 /// When the disk is full or fails. If there was no room from the beginning on, the old content is still there.
-pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
+pub(crate) fn put_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
     let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
     if length > storage.length()? {
         storage.reserve(length)?;
     }
-    let Some(first) = parts.iter().find_map(|part| part.first()) else {
-        storage.set_length(0)?;
-        return storage.sync();
-    };
+    let Some(first) = parts.iter().find_map(|part| part.first()) else { return storage.set_length(0) };
     storage.write_at(&[UNFINISHED], 0)?;
-    // Where there was nothing, nothing old can be mixed with the new.
-    if storage.length()? > 1 {
-        storage.sync()?;
-    }
     let mut offset = 0;
     for part in parts {
         let skipped = usize::from(offset == 0 && !part.is_empty());
@@ -35,13 +68,11 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
         offset += part.len() as u64;
     }
     storage.set_length(length)?;
-    storage.sync()?;
-    storage.write_at(&[*first], 0)?;
-    storage.sync()
+    storage.write_at(&[*first], 0)
 }
 
-/// Fills an empty file with the pieces that `write` passes on, in the way of [`replace_content`], up to the last step. A long
-/// content is on its way to the disk while the rest is still made.
+/// Fills a file with the pieces that `write` passes on, in the way of [`put_content`], up to the last step. A long content is on
+/// its way to the disk while the rest is still made.
 ///
 /// # Errors
 /// When the disk is full or fails; then the file is empty again, if that is possible.
@@ -71,9 +102,10 @@ pub(crate) fn fill_content(
             sender.written(length);
             Ok(())
         })?;
+        storage.set_length(length)?;
         storage.sync()
     });
-    let filled = Filled { storage, content: (length, hasher.finalize()), first };
+    let filled = Filled { storage, content: Content { length, checksum: hasher.finalize() }, first };
     match ended {
         Ok(()) => Ok(filled),
         Err(error) => {
@@ -87,16 +119,16 @@ pub(crate) fn fill_content(
 #[must_use]
 pub(crate) struct Filled<'a> {
     storage: &'a dyn Storage,
-    content: (u64, u32),
+    content: Content,
     first: Option<u8>,
 }
 
 impl Filled<'_> {
-    /// Has the file begin with its first byte, when its content is safe elsewhere; gives its length and checksum.
+    /// Has the file begin with its first byte, when its content is safe elsewhere; returns the content.
     ///
     /// # Errors
     /// When the disk fails; then the file is empty again, if that is possible.
-    pub fn finish(self) -> io::Result<(u64, u32)> {
+    pub fn finish(self) -> io::Result<Content> {
         let written = self.first.map_or(Ok(()), |first| self.storage.write_at(&[first], 0));
         if let Err(error) = written.and_then(|()| self.storage.sync()) {
             self.give_up();
@@ -165,7 +197,7 @@ mod tests {
                 assert!(filled.is_err(), "{room}");
                 assert!(file.bytes().is_empty() || file.bytes()[0] == UNFINISHED, "{room}");
             } else {
-                assert_eq!(filled.unwrap(), (7, crc32fast::hash(b"{\"a\":1}")));
+                assert_eq!(filled.unwrap(), Content::of(b"{\"a\":1}"));
                 assert_eq!(file.bytes(), b"{\"a\":1}");
             }
         }

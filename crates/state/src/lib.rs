@@ -20,12 +20,12 @@ mod window;
 
 pub use dependencies::{AddressTable, Dependencies, OrderedAddresses, text_order};
 pub use error::{StateError, StateErrorKind};
-pub use journal::{Begin, Journal, Operation, Outcome};
+pub use journal::{Begin, CreateRequest, Journal, Operation, Outcome};
 pub use model::{
     CheckResult, CheckStatus, CheckedObject, InstanceRecord, InstanceView, OutputValue, ResourceEntry, State,
 };
 pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 pub use store::{
-    ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths, read_sealed, write_errored,
-    write_whole,
+    Backup, DamagedJournal, ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths,
+    claim_backup, read_sealed, sealed_state, write_errored, write_errored_in_shared, write_whole,
 };

@@ -1,6 +1,8 @@
 //! A part of a file as memory: what is put there is with the operating system at once, without a call to it.
 
 use std::fs::File;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::{Ordering, fence};
 
 /// A stretch of a file whose blocks are there already, so that putting bytes into it cannot fail.
 pub(crate) struct Window {
@@ -13,6 +15,10 @@ pub(crate) struct Window {
 /// How much of a file is reserved and in memory at once. Little: each page that is in memory when the file is brought to the disk is
 /// protected one by one, for which all processors are stopped.
 pub(crate) const WINDOW: usize = 1 << 17;
+
+/// How many bytes at the beginning of what is put there appear last.
+#[cfg(target_os = "linux")]
+const HEAD: usize = 16;
 
 impl Window {
     /// A window that holds the bytes from `at` on; the file is at least as long as that then.
@@ -51,7 +57,14 @@ impl Window {
     pub fn put(&mut self, bytes: &[u8], at: u64) -> bool {
         let from = at.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
         let place = from.and_then(|from| self.memory.get_mut(from..from.checked_add(bytes.len())?));
-        place.map(|place| place.copy_from_slice(bytes)).is_some()
+        let Some((place, (head, rest))) = place.map(|place| (place, bytes.split_at(HEAD.min(bytes.len())))) else {
+            return false;
+        };
+        // What comes first says that the rest is there: whoever reads meanwhile, or after a kill, must not find it alone.
+        place[head.len()..].copy_from_slice(rest);
+        fence(Ordering::Release);
+        place[..head.len()].copy_from_slice(head);
+        true
     }
 
     #[cfg(not(target_os = "linux"))]

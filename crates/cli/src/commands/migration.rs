@@ -4,13 +4,12 @@ use std::path::Path;
 
 use groma_config::Module;
 use groma_diagnostics::{Diagnostics, io_reason};
-use groma_state::{Locking, State, StatePaths};
+use groma_state::{Locking, State, StatePaths, claim_backup};
 
 use super::backend::{Elsewhere, Local, has_state, paths_in};
 use super::context::Context;
 use super::operation::{OpenState, open_for_changes};
 use super::outcome::fail;
-use super::state::backup_beside;
 use crate::settings::Questions;
 use crate::terminal::Answer;
 
@@ -192,7 +191,11 @@ fn is_same_state(from: &State, to: &State) -> bool {
 /// Makes a state that has moved a backup of its own.
 fn retire(paths: &StatePaths) -> Result<(), Diagnostics> {
     let file = &paths.write;
-    let backup = paths.backup.clone().filter(|backup| !backup.exists()).unwrap_or_else(|| backup_beside(file));
+    let usual = paths.backup.path().filter(|backup| !backup.exists()).map(Path::to_owned);
+    let backup = usual.map_or_else(|| claim_backup(file), Ok).map_err(|problem| {
+        let detail = format!("Its state was copied to the new place, but no backup could be made beside it: {problem}. Move the file by hand, then run init -reconfigure.", problem = io_reason(&problem));
+        fail(&format!("Failed to move {} out of the way", file.display()), detail)
+    })?;
     std::fs::rename(file, &backup).map_err(|problem| {
         fail(
             &format!("Failed to move {} out of the way", file.display()),

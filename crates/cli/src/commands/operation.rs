@@ -6,7 +6,7 @@ use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run};
-use groma_state::{Begin, LocalStore, Locking, Opened, State, StatePaths};
+use groma_state::{Begin, DamagedJournal, LocalStore, Locking, Opened, State, StatePaths};
 
 use super::backend::unless_off;
 use super::context::{Context, Telling};
@@ -141,6 +141,8 @@ pub(super) fn peek_state(paths: StatePaths) -> Result<State, Diagnostics> {
 }
 
 fn look(paths: StatePaths) -> Result<Opened, Diagnostics> {
+    // Without the lock nothing is written, so a damaged journal is shown as far as it can be read.
+    let paths = paths.with_damaged_journal(DamagedJournal::Recover);
     let opened = LocalStore::open(paths, TERRAFORM_VERSION, &Locking::Off, &|| true);
     opened.map(|(_, opened)| opened).map_err(|problem| Diagnostics::from(problem.diagnostic()))
 }
@@ -153,6 +155,7 @@ pub(super) fn open_for_changes(
 ) -> Result<OpenState, Diagnostics> {
     let cancellation = context.interrupts()?.cancellation().clone();
     let keep_waiting = || cancellation.state() == groma_engine::Stop::No;
+    let paths = paths.with_damaged_journal(context.settings.damaged_journal());
     let (store, opened) = LocalStore::open(paths, TERRAFORM_VERSION, locking, &keep_waiting)
         .map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     context.show(&opened.warnings);

@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostics, Span};
 use groma_provider::{
     Applied, ApplyInput, BodyDecoder, CallFate, Checked, PlanInput, PlanPurpose, Planned, Schema, Subject,
 };
-use groma_state::{Begin, DeposedKey, ObjectRecord, Operation};
+use groma_state::{Begin, CreateRequest, DeposedKey, ObjectRecord, Operation};
 use groma_value::{Value, msgpack};
 
 use crate::client::capabilities;
@@ -292,24 +292,40 @@ impl ApplyTalk {
         encoded.map(Into::into).unwrap_or_default()
     }
 
-    /// What the journal must say before the provider is asked, so that the same can be asked again.
+    /// Returns what the journal must hold before the provider is called.
     fn begin(&self, planned: &Planned, config: &Value) -> Begin {
-        let ty = self.schema.block.implied_type();
-        let encode = |value: &Value| msgpack::encode(&value.unmark_deep().0, ty).unwrap_or_default().into();
         Begin {
             address: self.address.clone(),
             deposed: self.deposed.clone(),
             operation: self.operation,
             provider: (*self.provider_config).clone(),
-            schema_version: self.schema.version,
-            planned_private: Arc::clone(&planned.private),
-            planned_state: encode(&planned.state),
-            config: encode(config),
-            meta: self.told_meta(),
+            request: self.request(planned, config),
             dependencies: self.circumstances.dependencies.clone(),
             create_before_destroy: self.circumstances.create_before_destroy,
             is_kept: self.circumstances.is_kept,
             status: self.circumstances.status,
         }
+    }
+
+    /// Returns the request that the next run repeats if this one is killed during the call; none where it would not.
+    ///
+    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29), and
+    /// without them the provider would make another object.
+    fn request(&self, planned: &Planned, config: &Value) -> Option<CreateRequest> {
+        let is_repeatable = self.operation == Operation::Create
+            && self.provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);
+        let is_ephemeral = [config, &self.meta].iter().any(|value| value.deep_marks().is_ephemeral());
+        if !is_repeatable || is_ephemeral || !self.schema.block.write_only_values(config).is_empty() {
+            return None;
+        }
+        let ty = self.schema.block.implied_type();
+        let encode = |value: &Value| msgpack::encode(&value.unmark_deep().0, ty).ok().map(Arc::from);
+        Some(CreateRequest {
+            schema_version: self.schema.version,
+            planned_private: Arc::clone(&planned.private),
+            planned_state: encode(&planned.state)?,
+            config: encode(config)?,
+            meta: self.told_meta(),
+        })
     }
 }

@@ -1,13 +1,16 @@
 //! Ephemeral resources, and the places where their values may go (LC-29).
 
+use std::fs;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use groma_address::ResourceInstance;
 use groma_engine::Mode;
 use groma_engine::hooks::{EphemeralPhase, Hooks};
-use groma_provider::{Attribute, Block, NestedBlock, Schema};
+use groma_provider::{Attribute, Block, NestedBlock, Schema, ServerCapabilities};
 use groma_scripted::{EphemeralScript, Operation, ResourceScript, Scripted};
+use groma_state::{LocalStore, Locking, StatePaths};
 use groma_value::Type;
 
 use crate::support::Project;
@@ -68,6 +71,58 @@ fn lc_29_an_ephemeral_value_reaches_a_write_only_argument_and_is_kept_nowhere() 
     let state = String::from_utf8(groma_state::file::write(&project.state)).unwrap();
     assert!(!state.contains("computed-token"), "{state}");
     assert!(project.plan().actions().is_empty());
+}
+
+/// The files of a folder that contain one of the texts.
+fn files_with(folder: &Path, texts: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let content = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+        found.extend(
+            texts.iter().filter(|text| content.contains(**text)).map(|text| format!("{}: {text}", path.display())),
+        );
+    }
+    found
+}
+
+#[test]
+fn lc_29_no_file_has_a_write_only_value_while_the_provider_is_called() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let object = {
+        let (folder, seen) = (Arc::clone(&folder), Arc::clone(&seen));
+        object().on_apply(move |_, good| {
+            // What a run that is killed now leaves behind.
+            let journal = fs::read(folder.path().join(".terraform.tfstate.journal")).unwrap();
+            assert!(String::from_utf8_lossy(&journal).contains("test_object"), "the call is in the journal");
+            seen.lock().unwrap().push(files_with(folder.path(), &["computed-token", "literal-secret"]));
+            good()
+        })
+    };
+    let capabilities = ServerCapabilities { plan_destroy: true, repeatable_create: true, ..Default::default() };
+    let with = |name: &str, literal: &str| {
+        format!(
+            "{HEAD}{}resource \"test_object\" \"b\" {{\n  name = {name:?}\n  password = {literal:?}\n}}\n",
+            MAIN.replace("name = \"a\"", &format!("name = {name:?}"))
+        )
+    };
+    let mut project =
+        Project::new(&with("a", "literal-secret")).scripted(provider(secret(), object).capabilities(capabilities));
+    for (main, calls) in [(with("a", "literal-secret"), 2), (with("b", "literal-secret"), 4), (HEAD.to_owned(), 6)] {
+        project.rewrite(&main);
+        let planned = project.plan();
+        let paths = StatePaths::of_workspace(folder.path(), "default");
+        let (mut store, _) = LocalStore::open(paths, "1.15.5", &Locking::Off, &|| true).unwrap();
+        let journal = store.begin_run(&mut project.state).unwrap();
+        let diagnostics = project.apply_recorded(planned, journal);
+        assert!(!diagnostics.has_errors(), "{diagnostics:?}");
+        store.save(&mut project.state).unwrap();
+        drop(store);
+        assert_eq!(seen.lock().unwrap().len(), calls);
+        assert_eq!(files_with(folder.path(), &["computed-token", "literal-secret"]), Vec::<String>::new());
+    }
+    assert_eq!(*seen.lock().unwrap(), vec![Vec::<String>::new(); 6]);
 }
 
 #[test]

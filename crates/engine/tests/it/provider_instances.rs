@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use groma_engine::{Action, Deferral, FoundObjects, MissingResources, Mode, Recovery, Refresh, Unrecorded};
-use groma_state::{Begin, ObjectStatus, Operation, State};
+use groma_state::{Begin, CreateRequest, ObjectStatus, Operation, State};
 use groma_value::{Type, Value, msgpack};
 
 use crate::support::labelled::{OBJECTS, PLACES, REQUIRED, managers, only_error, project, set};
@@ -328,11 +328,13 @@ fn a_creation_that_was_under_way_is_asked_after_at_the_instance_that_was_asked()
         deposed: None,
         operation: Operation::Create,
         provider: "provider[\"registry.terraform.io/test/test\"].by[\"b\"]".parse().unwrap(),
-        schema_version: 0,
-        planned_private: Arc::default(),
-        planned_state: encoded(&object(Value::unknown(Type::String))),
-        config: encoded(&object(Value::null(Type::String))),
-        meta: Arc::default(),
+        request: Some(CreateRequest {
+            schema_version: 0,
+            planned_private: Arc::default(),
+            planned_state: encoded(&object(Value::unknown(Type::String))),
+            config: encoded(&object(Value::null(Type::String))),
+            meta: Arc::default(),
+        }),
         dependencies: groma_state::Dependencies::default(),
         create_before_destroy: false,
         is_kept: false,

@@ -1,12 +1,14 @@
 //! The binary form of a journal's records.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 
 use super::codec::{Decoder, Encoder};
 use super::numbered::Numbered;
-use super::record::{Begin, Finished, Operation, Outcome, Place, Prior, Record, RunHeader};
+use super::record::{Begin, CreateRequest, Finished, Operation, Outcome, Place, Prior, Record, RunHeader};
+use crate::content::Content;
 use crate::file::{parse_paths, write_paths_json};
 use crate::object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 
@@ -20,6 +22,11 @@ const OUTPUTS: u8 = 7;
 const SNAPSHOT: u8 = 8;
 const RANKED_TEXT: u8 = 9;
 const UNION: u8 = 10;
+const LOST: u8 = 11;
+const ACCEPTED: u8 = 12;
+const BASE: u8 = 13;
+const CHECKPOINT: u8 = 14;
+const WRITTEN: u8 = 15;
 
 /// Reads one record; nothing when it is damaged or of an unknown kind.
 pub(super) fn decode<'a>(payload: &'a [u8], numbered: &Numbered) -> Option<Record<'a>> {
@@ -27,21 +34,29 @@ pub(super) fn decode<'a>(payload: &'a [u8], numbered: &Numbered) -> Option<Recor
     let d = &mut decoder;
     Some(match d.byte()? {
         RUN => Record::Run(RunHeader { lineage: d.text()?.into(), serial: d.number()?, from_nothing: d.byte()? != 0 }),
-        TEXT => Record::Text(d.text()?),
-        RANKED_TEXT => Record::RankedText(u32::try_from(d.number()?).ok()?, d.text()?),
-        LIST => Record::List(decode_rest(d)?),
+        TEXT => Record::Text { number: d.number()?, rank: None, text: d.text()? },
+        RANKED_TEXT => {
+            Record::Text { number: d.number()?, rank: Some(u32::try_from(d.number()?).ok()?), text: d.text()? }
+        }
+        LIST => Record::List { number: d.number()?, resources: decode_rest(d)? },
         UNION => {
+            let number = d.number()?;
             let mut own = Vec::new();
             for _ in 0..d.number()? {
                 own.push(d.number()?);
             }
-            Record::Union { own, lists: decode_rest(d)? }
+            Record::Union { number, own, lists: decode_rest(d)? }
         }
         BEGIN => Record::Begin(Box::new(decode_begin(d, numbered)?)),
         FINISHED => Record::Finished(Box::new(decode_finished(d, numbered)?)),
         SETTLED => Record::Settled(decode_place(d)?),
         OUTPUTS => Record::Outputs { outputs: d.text()?, check_results: d.text()? },
         SNAPSHOT => Record::Snapshot { lineage: d.text()?, serial: d.number()?, bytes: d.0 },
+        LOST => Record::Lost(d.number()?..d.number()?),
+        ACCEPTED => Record::Accepted,
+        BASE => Record::Base(d.0),
+        CHECKPOINT => Record::Checkpoint(Content { length: d.number()?, checksum: u32::try_from(d.number()?).ok()? }),
+        WRITTEN => Record::Written,
         _ => return None,
     })
 }
@@ -54,28 +69,25 @@ pub(super) fn encode_run(header: &RunHeader, out: &mut Vec<u8>) {
     e.byte(header.from_nothing.into());
 }
 
-pub(super) fn encode_text(text: &str, out: &mut Vec<u8>) {
+pub(super) fn encode_text(number: u64, rank: Option<u32>, text: &str, out: &mut Vec<u8>) {
     let mut e = Encoder(out);
-    e.byte(TEXT);
+    e.byte(if rank.is_some() { RANKED_TEXT } else { TEXT });
+    e.number(number);
+    rank.iter().for_each(|rank| e.number((*rank).into()));
     e.text(text);
 }
 
-pub(super) fn encode_ranked_text(rank: u32, text: &str, out: &mut Vec<u8>) {
-    let mut e = Encoder(out);
-    e.byte(RANKED_TEXT);
-    e.number(rank.into());
-    e.text(text);
-}
-
-pub(super) fn encode_list(numbers: &[u64], out: &mut Vec<u8>) {
+pub(super) fn encode_list(number: u64, resources: &[u64], out: &mut Vec<u8>) {
     let mut e = Encoder(out);
     e.byte(LIST);
-    numbers.iter().for_each(|number| e.number(*number));
+    e.number(number);
+    resources.iter().for_each(|resource| e.number(*resource));
 }
 
-pub(super) fn encode_union(own: &[u64], lists: &[u64], out: &mut Vec<u8>) {
+pub(super) fn encode_union(number: u64, own: &[u64], lists: &[u64], out: &mut Vec<u8>) {
     let mut e = Encoder(out);
     e.byte(UNION);
+    e.number(number);
     e.number(own.len() as u64);
     own.iter().chain(lists).for_each(|number| e.number(*number));
 }
@@ -101,20 +113,19 @@ pub(super) fn encode_begin(begin: &Begin, numbers: &Numbers, out: &mut Vec<u8>) 
     encode_place(&begin.address, begin.deposed.as_ref(), &mut e);
     e.byte(begin.operation as u8);
     e.number(numbers.provider);
-    e.number(begin.schema_version);
-    e.bytes(&begin.planned_private);
-    e.bytes(&begin.planned_state);
-    e.bytes(&begin.config);
     e.number(numbers.list);
     e.byte(
         flag(begin.create_before_destroy, CREATED_FIRST)
             | flag(begin.is_kept, KEPT)
-            | flag(begin.status == ObjectStatus::Tainted, UNFINISHED)
-            | flag(!begin.meta.is_empty(), TOLD),
+            | flag(begin.status == ObjectStatus::Tainted, UNFINISHED),
     );
-    if !begin.meta.is_empty() {
-        e.bytes(&begin.meta);
-    }
+    e.option(begin.request.as_ref(), |e, request| {
+        e.number(request.schema_version);
+        e.bytes(&request.planned_private);
+        e.bytes(&request.planned_state);
+        e.bytes(&request.config);
+        e.bytes(&request.meta);
+    });
 }
 
 /// What became of the object at a place, where `before` was.
@@ -153,6 +164,37 @@ pub(super) fn encode_outputs(outputs: &[u8], check_results: &[u8], out: &mut Vec
     e.bytes(check_results);
 }
 
+/// Writes a record in place of bytes that could not be read. No file has such a record.
+pub(super) fn encode_lost(range: &Range<u64>, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(LOST);
+    e.number(range.start);
+    e.number(range.end);
+}
+
+/// Writes that the user accepted the loss of whatever cannot be read before.
+pub(super) fn encode_accepted(out: &mut Vec<u8>) {
+    out.push(ACCEPTED);
+}
+
+/// Returns a record of the state file's content before its first checkpoint, without the content itself.
+pub(super) fn encode_base_head() -> Vec<u8> {
+    vec![BASE]
+}
+
+/// Writes that the state file is about to get this content.
+pub(super) fn encode_checkpoint(content: Content, out: &mut Vec<u8>) {
+    let mut e = Encoder(out);
+    e.byte(CHECKPOINT);
+    e.number(content.length);
+    e.number(content.checksum.into());
+}
+
+/// Writes that the state file has the content of the last checkpoint or snapshot.
+pub(super) fn encode_written(out: &mut Vec<u8>) {
+    out.push(WRITTEN);
+}
+
 /// All of a snapshot record but the bytes themselves.
 pub(super) fn encode_snapshot_head(lineage: &str, serial: u64) -> Vec<u8> {
     let mut out = Vec::new();
@@ -178,34 +220,32 @@ fn decode_operation(code: u8) -> Option<Operation> {
     [Operation::Create, Operation::Update, Operation::Delete].into_iter().find(|operation| *operation as u8 == code)
 }
 
-/// What the end of a record about a beginning says of the new object; journals used to know the first alone.
+// Flags of a begin record: properties of the new object.
 const CREATED_FIRST: u8 = 1;
 const KEPT: u8 = 2;
 const UNFINISHED: u8 = 4;
-/// What the module tells the provider follows.
-const TOLD: u8 = 8;
 
 fn decode_begin(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Begin> {
     let (address, deposed) = decode_place(d)?;
     let operation = decode_operation(d.byte()?)?;
     let provider = numbered.provider(d)?;
-    let schema_version = d.number()?;
-    let planned_private = d.bytes()?.into();
-    let planned_state = d.bytes()?.into();
-    let config = d.bytes()?.into();
     let dependencies = numbered.list(d)?;
     let flags = d.byte()?;
-    let meta = if flags & TOLD == 0 { Arc::default() } else { d.bytes()?.into() };
+    let request = d.option(|d| {
+        Some(CreateRequest {
+            schema_version: d.number()?,
+            planned_private: d.bytes()?.into(),
+            planned_state: d.bytes()?.into(),
+            config: d.bytes()?.into(),
+            meta: d.bytes()?.into(),
+        })
+    })?;
     Some(Begin {
         address,
         deposed,
         operation,
         provider,
-        schema_version,
-        planned_private,
-        planned_state,
-        config,
-        meta,
+        request,
         dependencies,
         create_before_destroy: flags & CREATED_FIRST != 0,
         is_kept: flags & KEPT != 0,

@@ -30,7 +30,15 @@ impl Known {
         }
         let number = match self.providers.get(provider) {
             Some(number) => *number,
-            None => write_text(&provider.to_string(), &mut self.texts, out),
+            None => {
+                let (number, text) = (self.texts, provider.to_string());
+                // Every result refers to its provider, so damage to one record must not cost all of them.
+                for _ in 0..2 {
+                    frame::append(out, |out| form::encode_text(number, None, &text, out));
+                }
+                self.texts += 1;
+                number
+            }
         };
         self.providers.insert(provider.clone(), number);
         self.last_provider = Some((provider.clone(), number));
@@ -43,19 +51,20 @@ impl Known {
         if let Some((number, _)) = self.dependencies.get(&place) {
             return *number;
         }
+        let number = self.lists + 1;
         match list.parts().and_then(|(own, lists)| Some((own, self.numbers_of(lists)?))) {
             Some((own, lists)) => {
                 let own = self.texts_of(list, own, out);
-                frame::append(out, |out| form::encode_union(&own, &lists, out));
+                frame::append(out, |out| form::encode_union(number, &own, &lists, out));
             }
             None => {
                 let numbers = self.texts_of(list, list.numbers(), out);
-                frame::append(out, |out| form::encode_list(&numbers, out));
+                frame::append(out, |out| form::encode_list(number, &numbers, out));
             }
         }
-        self.lists += 1;
-        self.dependencies.insert(place, (self.lists, list.clone()));
-        self.lists
+        self.lists = number;
+        self.dependencies.insert(place, (number, list.clone()));
+        number
     }
 
     /// The numbers of the lists at these places, if all of them were noted.
@@ -67,9 +76,11 @@ impl Known {
     fn texts_of(&mut self, list: &Dependencies, resources: &[u32], out: &mut Vec<u8>) -> Vec<u64> {
         let mut numbers = Vec::with_capacity(resources.len());
         let texts = &mut self.texts;
-        let write = |rank: Option<u32>, text: &str| match rank {
-            None => write_text(text, texts, out),
-            Some(rank) => write_numbered(|out| form::encode_ranked_text(rank, text, out), texts, out),
+        let write = |rank: Option<u32>, text: &str| {
+            let number = *texts;
+            frame::append(out, |out| form::encode_text(number, rank, text, out));
+            *texts += 1;
+            number
         };
         self.resources.each_of(list, resources, write, |number| numbers.push(*number));
         numbers
@@ -79,15 +90,4 @@ impl Known {
     pub(super) fn forget(&mut self, texts: u64, lists: u64) {
         *self = Self { texts, lists, ..Self::default() };
     }
-}
-
-/// Notes a text; returns its number, `texts` being how many there were.
-fn write_text(text: &str, texts: &mut u64, out: &mut Vec<u8>) -> u64 {
-    write_numbered(|out| form::encode_text(text, out), texts, out)
-}
-
-fn write_numbered(encode: impl FnOnce(&mut Vec<u8>), texts: &mut u64, out: &mut Vec<u8>) -> u64 {
-    frame::append(out, encode);
-    *texts += 1;
-    *texts - 1
 }

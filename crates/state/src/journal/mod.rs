@@ -4,6 +4,8 @@
 //! the disk a moment later, many records at once: see [`Journal::sync`].
 
 mod codec;
+mod damage;
+mod follow;
 mod form;
 mod frame;
 mod known;
@@ -14,14 +16,16 @@ mod sealing;
 mod syncing;
 mod writer;
 
+pub(crate) use damage::Damage;
+pub(crate) use follow::Follower;
 pub(crate) use read::{Event, Recovered, Snapshot, recover};
-pub use record::{Begin, Operation, Outcome};
+pub use record::{Begin, CreateRequest, Operation, Outcome};
 pub(crate) use record::{Finished, Place, RunHeader};
 pub(crate) use sealing::{Seal, Tail, failed, unseal};
 pub use writer::Journal;
 
 /// What the file begins with.
-const MAGIC: &[u8] = b"groma journal 1\n";
+const MAGIC: &[u8] = b"groma journal 2\n";
 
 #[cfg(test)]
 mod tests;

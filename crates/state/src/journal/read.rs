@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use groma_address::Name;
 
 use super::MAGIC;
+use super::damage::Damage;
 use super::form;
-use super::frame::Frames;
+use super::frame::{Frame, Frames};
 use super::numbered::Numbered;
 use super::record::{Begin, Finished, Place, Record, RunHeader};
+use crate::content::Content;
 use crate::error::StateError;
 use crate::file::{decode_check_results, decode_outputs};
 use crate::model::{CheckResult, OutputValue};
@@ -26,6 +28,8 @@ pub(crate) struct Snapshot {
     pub lineage: String,
     pub serial: u64,
     pub bytes: Vec<u8>,
+    /// Whether it is known to have reached the state file.
+    pub is_written: bool,
 }
 
 /// What a journal says that may not be in the state file.
@@ -43,12 +47,20 @@ pub(crate) struct Recovered {
     pub in_flight: Vec<Begin>,
     /// Where the whole records end.
     pub end: u64,
+    /// The content of the state file before the first checkpoint, if there was a state and a checkpoint.
+    pub base: Option<Vec<u8>>,
+    /// The contents that the run may have written to the state file.
+    pub checkpoints: Vec<Content>,
+    /// How many of the events are known to have reached the state file.
+    pub settled: usize,
+    /// What cannot be read, and nobody has accepted as lost yet.
+    pub damage: Damage,
 }
 
 impl Recovered {
     /// Whether the state file lacks nothing for certain: the run wrote nothing, or all of it was folded in.
     pub fn is_folded(&self) -> bool {
-        self.events.is_empty() && self.snapshot.is_none() && self.later.is_empty()
+        self.events.is_empty() && self.snapshot.is_none() && self.later.is_empty() && self.damage.is_none()
     }
 
     /// Where calls are under way.
@@ -67,37 +79,66 @@ pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
     if is_unwritten || bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
         return Ok(None);
     }
-    let Some(content) = bytes.strip_prefix(MAGIC) else {
+    if !bytes.starts_with(MAGIC) {
         return Err(StateError::malformed(
             "Unknown journal",
             "The journal beside the state file was not written by this version. If another version of Groma was \
              interrupted here, run that version once more, so that it folds its journal into the state file.",
         ));
-    };
-    let mut frames = Frames::new(content);
-    let mut reader = Reader::default();
-    let mut understood = |payload| reader.take(form::decode(payload, &reader.numbered)?);
-    if !frames.by_ref().all(|payload| understood(payload).is_some()) {
-        // Whole by its checksum, and still not understood: newer than this program, and not to be passed over.
-        return Err(StateError::malformed(
-            "Unknown journal",
-            "The journal beside the state file has a record that this version does not know. Run the version of Groma \
-             that was interrupted here once more, so that it folds its journal into the state file.",
-        ));
     }
-    let end = (bytes.len() - frames.torn()) as u64;
-    Ok(reader.header.map(|header| Recovered {
+    let mut frames = Frames::new(bytes, MAGIC.len());
+    let mut reader = Reader::default();
+    for frame in frames.by_ref() {
+        let understood = match frame {
+            Frame::Damaged(range) => reader.take(Record::Lost(range)),
+            Frame::Whole(payload) => reader.read(payload),
+        };
+        match understood {
+            Some(()) => {}
+            None if !reader.damage.is_none() => reader.damage.records += 1,
+            // Whole by its checksum, and still not understood: newer than this program, and not to be passed over.
+            None => return Err(unknown_record()),
+        }
+    }
+    let mut damage = reader.damage;
+    damage.without_dependencies = reader.without_dependencies + reader.numbered.take_missing_lists();
+    let Some(header) = reader.header else {
+        return if damage.is_none() { Ok(None) } else { Err(no_header()) };
+    };
+    Ok(Some(Recovered {
         header,
         events: reader.events,
         snapshot: reader.snapshot,
         later: reader.later,
         in_flight: reader.in_flight.into_values().map(|begin| *begin).collect(),
-        end,
+        end: frames.end(),
+        base: reader.base,
+        checkpoints: reader.checkpoints,
+        settled: reader.settled,
+        damage,
     }))
 }
 
+fn unknown_record() -> StateError {
+    StateError::malformed(
+        "Unknown journal",
+        "The journal beside the state file has a record that this version does not know. Run the version of Groma \
+         that was interrupted here once more, so that it folds its journal into the state file.",
+    )
+}
+
+fn no_header() -> StateError {
+    StateError::malformed(
+        "Damaged journal",
+        "The journal of an interrupted run is damaged at its beginning, so nothing in it can be assigned to a state. The file \
+         was left as it is. Restore it from a copy if you have one. Otherwise move it away and import what the interrupted \
+         run created.",
+    )
+}
+
+/// Takes in records in their order.
 #[derive(Default)]
-struct Reader {
+pub(super) struct Reader {
     numbered: Numbered,
     header: Option<RunHeader>,
     events: Vec<Event>,
@@ -106,9 +147,27 @@ struct Reader {
     in_flight: BTreeMap<u64, Box<Begin>>,
     places: BTreeMap<Place, u64>,
     begun: u64,
+    base: Option<Vec<u8>>,
+    checkpoints: Vec<Content>,
+    settled: usize,
+    /// How many events the last checkpoint has.
+    in_checkpoint: usize,
+    damage: Damage,
+    without_dependencies: usize,
 }
 
 impl Reader {
+    /// Reads one record; none if it is damaged, of an unknown kind, or refers to records that are missing.
+    pub(super) fn read(&mut self, payload: &[u8]) -> Option<()> {
+        let record = form::decode(payload, &self.numbered)?;
+        self.take(record)
+    }
+
+    /// Returns what happened since the last call.
+    pub(super) fn drain(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
     fn take(&mut self, record: Record<'_>) -> Option<()> {
         match record {
             Record::Run(header) => {
@@ -116,13 +175,16 @@ impl Reader {
                 self.events.clear();
                 self.later.clear();
                 self.snapshot = None;
+                self.base = None;
+                self.checkpoints.clear();
+                (self.settled, self.in_checkpoint) = (0, 0);
                 // A writer numbers its texts and lists from the beginning of its run on.
-                self.numbered = Numbered::default();
+                self.without_dependencies += self.numbered.take_missing_lists();
+                self.numbered = self.numbered.restarted();
             }
-            Record::Text(text) => self.numbered.add_text(text, None),
-            Record::RankedText(rank, text) => self.numbered.add_text(text, Some(rank)),
-            Record::List(numbers) => self.numbered.add_list(&numbers)?,
-            Record::Union { own, lists } => self.numbered.add_union(&own, &lists)?,
+            Record::Text { number, rank, text } => self.numbered.add_text(number, text, rank)?,
+            Record::List { number, resources } => self.numbered.add_list(number, &resources)?,
+            Record::Union { number, own, lists } => self.numbered.add_union(number, &own, &lists)?,
             Record::Begin(begin) => {
                 let place = (begin.address.clone(), begin.deposed.clone());
                 self.settle(&place);
@@ -140,7 +202,25 @@ impl Reader {
             }
             Record::Snapshot { lineage, serial, bytes } => {
                 self.events.append(&mut self.later);
-                self.snapshot = Some(Snapshot { lineage: lineage.to_owned(), serial, bytes: bytes.to_vec() });
+                let (lineage, bytes) = (lineage.to_owned(), bytes.to_vec());
+                self.snapshot = Some(Snapshot { lineage, serial, bytes, is_written: false });
+            }
+            Record::Base(bytes) => self.base = Some(bytes.to_vec()),
+            Record::Checkpoint(content) => {
+                self.checkpoints.push(content);
+                self.in_checkpoint = self.events.len();
+            }
+            Record::Written => match &mut self.snapshot {
+                Some(snapshot) => snapshot.is_written = true,
+                None => self.settled = self.in_checkpoint,
+            },
+            Record::Lost(range) => {
+                self.numbered.allow_gaps(range.end.saturating_sub(range.start));
+                if range.is_empty() { self.damage.records += 1 } else { self.damage.bytes.push(range) }
+            }
+            Record::Accepted => {
+                self.numbered.take_missing_lists();
+                (self.damage, self.without_dependencies) = (Damage::default(), 0);
             }
         }
         Some(())

@@ -1,10 +1,12 @@
 //! What a journal's records say.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use groma_address::{ProviderConfig, ResourceInstance};
 
+use crate::content::Content;
 use crate::dependencies::Dependencies;
 use crate::object::{DeposedKey, Fingerprint, ObjectRecord, ObjectStatus};
 
@@ -29,7 +31,10 @@ impl fmt::Display for Operation {
     }
 }
 
-/// A provider call that changes something and is about to be made: all that is needed to ask again after a crash.
+/// A provider call that changes something and is about to be made.
+///
+/// It holds what the next run needs if this one is killed, and nothing else: the values of a configuration are on the disk
+/// only while a creation can be repeated with them, and write-only and ephemeral values never are.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Begin {
     /// The instance.
@@ -40,16 +45,8 @@ pub struct Begin {
     pub operation: Operation,
     /// The provider configuration that is asked.
     pub provider: ProviderConfig,
-    /// The schema version of the values below.
-    pub schema_version: u64,
-    /// What the provider noted while planning: an idempotency token may be in it.
-    pub planned_private: Arc<[u8]>,
-    /// The planned new state, in the caller's encoding.
-    pub planned_state: Arc<[u8]>,
-    /// The configuration, in the caller's encoding.
-    pub config: Arc<[u8]>,
-    /// What the module tells the provider, in the caller's encoding; empty where it tells nothing.
-    pub meta: Arc<[u8]>,
+    /// The request to repeat after a crash; none for a call that cannot be repeated.
+    pub request: Option<CreateRequest>,
     /// What the new object's record will say about its dependencies.
     pub dependencies: Dependencies,
     /// What the new object's record will say about the order of its replacement.
@@ -58,6 +55,21 @@ pub struct Begin {
     pub is_kept: bool,
     /// What the new object is when the call comes to a good end: tainted if something has still to be done to it then.
     pub status: ObjectStatus,
+}
+
+/// A creation as its provider is asked for it. Values are in the caller's encoding.
+#[derive(Clone, PartialEq, Eq)]
+pub struct CreateRequest {
+    /// The schema version of the values.
+    pub schema_version: u64,
+    /// The provider's private data of the plan, which may hold an idempotency token.
+    pub planned_private: Arc<[u8]>,
+    /// The planned new state.
+    pub planned_state: Arc<[u8]>,
+    /// The configuration, which has neither write-only nor ephemeral values.
+    pub config: Arc<[u8]>,
+    /// The module's `provider_meta`; empty if it has none.
+    pub meta: Arc<[u8]>,
 }
 
 /// The values may be secret: only what identifies the call is shown.
@@ -108,14 +120,20 @@ pub(crate) struct RunHeader {
 #[derive(Debug)]
 pub(super) enum Record<'a> {
     Run(RunHeader),
-    /// Names a resource or a provider configuration by the next number.
-    Text(&'a str),
-    /// The same of a resource that has a place in the order of its likes.
-    RankedText(u32, &'a str),
-    /// Names a list of dependencies by the next number.
-    List(Vec<u64>),
-    /// Names a list of these resources and all in other lists by the next number; all of them have ranks.
+    /// Numbers a resource, which may have a rank among resources, or a provider configuration.
+    Text {
+        number: u64,
+        rank: Option<u32>,
+        text: &'a str,
+    },
+    /// Numbers a list of dependencies.
+    List {
+        number: u64,
+        resources: Vec<u64>,
+    },
+    /// Numbers a list of these resources and all in other lists; all of them have ranks.
     Union {
+        number: u64,
         own: Vec<u64>,
         lists: Vec<u64>,
     },
@@ -132,6 +150,16 @@ pub(super) enum Record<'a> {
         serial: u64,
         bytes: &'a [u8],
     },
+    /// The content of the state file before the first checkpoint of the run.
+    Base(&'a [u8]),
+    /// The state file is about to get this content, which has all results before.
+    Checkpoint(Content),
+    /// The state file has the content of the last checkpoint or snapshot.
+    Written,
+    /// These bytes of the file cannot be read.
+    Lost(Range<u64>),
+    /// The user has accepted the loss of whatever cannot be read before.
+    Accepted,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,22 +4,24 @@
 //! a state may begin to be encrypted, or cease to be, while calls of a killed run are still noted.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use groma_encryption::{Encryption, EncryptionError, Keyring};
 
 use super::MAGIC;
-use super::frame::{self, Frames};
+use super::form;
+use super::frame::{self, Frame, Frames};
 use crate::error::{StateError, StateErrorKind};
 
 /// What a journal begins with whose first record is sealed.
-const SEALED_MAGIC: &[u8] = b"groma journal 1 sealed\n";
+pub(super) const SEALED_MAGIC: &[u8] = b"groma journal 2 sealed\n";
 
 /// The first byte of a frame with the notes about a key; without notes what follows is in clear. No record begins so.
-const KEY: u8 = 0;
+pub(super) const KEY: u8 = 0;
 
 /// The first byte of a frame with sealed records.
-const SEALED: u8 = 0xff;
+pub(super) const SEALED: u8 = 0xff;
 
 /// How records are put into the file.
 #[derive(Default)]
@@ -68,6 +70,10 @@ impl Seal {
         self.is_news = false;
     }
 
+    pub(super) fn keyring(&self) -> Option<Arc<Keyring>> {
+        self.keyring.clone()
+    }
+
     pub(super) fn is_clear(&self) -> bool {
         self.keyring.is_none()
     }
@@ -96,31 +102,61 @@ pub(crate) struct Unsealed<'a> {
 /// # Errors
 /// When it is sealed and there is no key for it.
 pub(crate) fn unseal<'a>(bytes: &'a [u8], encryption: Option<&Encryption>) -> Result<Unsealed<'a>, StateError> {
-    let (content, mut clear) = match (bytes.strip_prefix(SEALED_MAGIC), bytes.strip_prefix(MAGIC)) {
-        (Some(content), _) => (content, Vec::new()),
-        (None, Some(content)) if has_key(content) => (content, MAGIC.to_vec()),
+    let start = match (bytes.strip_prefix(SEALED_MAGIC), bytes.strip_prefix(MAGIC)) {
+        (Some(_), _) => SEALED_MAGIC.len(),
+        (None, Some(content)) if has_key(content) => MAGIC.len(),
         // What was stopped within its first bytes says nothing yet.
-        _ if SEALED_MAGIC.starts_with(bytes) && !MAGIC.starts_with(bytes) => (&[][..], Vec::new()),
+        _ if SEALED_MAGIC.starts_with(bytes) && !MAGIC.starts_with(bytes) => bytes.len(),
         _ => return Ok(Unsealed { bytes: Cow::Borrowed(bytes), tail: Tail::Clear, end: None }),
     };
-    let mut frames = Frames::new(content);
-    let mut keyring: Option<Arc<Keyring>> = None;
-    for payload in frames.by_ref() {
-        match payload.split_first() {
-            Some((&KEY, [])) => keyring = None,
-            Some((&KEY, notes)) => {
-                let encryption = encryption.ok_or_else(without_encryption)?;
-                keyring = Some(encryption.noted(notes).map_err(failed)?);
-            }
-            Some((&SEALED, sealed)) => {
-                let records = keyring.as_ref().and_then(|keyring| keyring.open(sealed)).ok_or_else(another_key)?;
-                clear.extend_from_slice(&records.1);
-            }
-            _ => frame::append(&mut clear, |out| out.extend_from_slice(payload)),
+    let mut opener = Opener { encryption, keyring: None, clear: MAGIC.to_vec(), is_damaged: false };
+    let mut frames = Frames::new(bytes, start);
+    for frame in frames.by_ref() {
+        match frame {
+            Frame::Whole(payload) => opener.take(payload)?,
+            Frame::Damaged(range) => opener.lose(range),
         }
     }
-    let tail = if keyring.is_some() { Tail::Sealed } else { Tail::Clear };
-    Ok(Unsealed { bytes: Cow::Owned(clear), tail, end: Some((bytes.len() - frames.torn()) as u64) })
+    let tail = if opener.keyring.is_some() { Tail::Sealed } else { Tail::Clear };
+    Ok(Unsealed { bytes: Cow::Owned(opener.clear), tail, end: Some(frames.end()) })
+}
+
+/// Opens the frames of a sealed file in their order.
+struct Opener<'a> {
+    encryption: Option<&'a Encryption>,
+    keyring: Option<Arc<Keyring>>,
+    clear: Vec<u8>,
+    is_damaged: bool,
+}
+
+impl Opener<'_> {
+    fn take(&mut self, payload: &[u8]) -> Result<(), StateError> {
+        match payload.split_first() {
+            Some((&KEY, [])) => self.keyring = None,
+            Some((&KEY, notes)) => {
+                let encryption = self.encryption.ok_or_else(without_encryption)?;
+                self.keyring = Some(encryption.noted(notes).map_err(failed)?);
+            }
+            Some((&SEALED, sealed)) => match &self.keyring {
+                Some(keyring) => {
+                    let records = keyring.open(sealed).ok_or_else(another_key)?.1;
+                    // The first records of a file begin with what a file in clear begins with.
+                    self.clear.extend_from_slice(records.strip_prefix(MAGIC).unwrap_or(&records));
+                }
+                // The notes about its key may be what is damaged.
+                None if self.is_damaged => self.lose(0..0),
+                None => return Err(another_key()),
+            },
+            _ => frame::append(&mut self.clear, |out| out.extend_from_slice(payload)),
+        }
+        Ok(())
+    }
+
+    /// Puts a record in place of bytes that cannot be read, so that whoever reads the records learns of them.
+    fn lose(&mut self, range: Range<u64>) {
+        self.is_damaged = true;
+        frame::append(&mut self.clear, |out| form::encode_lost(&range, out));
+    }
 }
 
 /// Whether a key is noted somewhere. Only lengths are looked at: most journals have none.

@@ -8,18 +8,26 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foldhash::fast::RandomState;
 use groma_address::{ProviderConfig, ResourceInstance};
 
+use super::follow::Follower;
 use super::form::{self, Numbers};
 use super::known::Known;
 use super::record::{Begin, Outcome, Place, RunHeader};
 use super::sealing::Seal;
 use super::syncing::Syncing;
 use super::{MAGIC, frame};
+use crate::content::Content;
 use crate::error::StateError;
 use crate::file::{write_check_results, write_outputs};
 use crate::model::State;
 use crate::object::{DeposedKey, ObjectRecord};
 use crate::storage::Storage;
 use crate::window::{WINDOW, Window};
+
+/// How much room is reserved at least for the result of a call.
+const RESULT: u64 = 16 << 10;
+
+/// How much is reserved beyond what is needed now.
+const RESERVE: u64 = 256 << 10;
 
 /// The journal of the run under way. All methods write before they return; they may be called from any thread.
 ///
@@ -43,8 +51,15 @@ struct Writer {
     seal: Seal,
     known: Known,
     under_way: HashSet<Place, RandomState>,
+    /// Whether what follows the records may be a part of one that could not be written.
+    is_torn: bool,
+    /// Up to where the disk has room for certain.
+    reserved: u64,
+    /// The longest result so far, in bytes.
+    longest: u64,
     /// Whether a record could not be written.
     lacks_records: bool,
+    on_next_result: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Journal {
@@ -63,9 +78,29 @@ impl Journal {
                 seal,
                 known: Known::default(),
                 under_way,
+                is_torn: false,
+                reserved: 0,
+                longest: 0,
                 lacks_records: false,
+                on_next_result: None,
             }),
         }
+    }
+
+    /// Returns a reader of what is written from here on.
+    pub(crate) fn follow(&self) -> Follower {
+        let writer = self.lock();
+        Follower::new(self.storage.clone(), writer.end, writer.seal.keyring())
+    }
+
+    /// Returns where the journal ends.
+    pub(crate) fn end(&self) -> u64 {
+        self.lock().end
+    }
+
+    /// Has `notify` called when the next result is in the journal.
+    pub(crate) fn on_next_result(&self, notify: impl FnOnce() + Send + 'static) {
+        self.lock().on_next_result = Some(Box::new(notify));
     }
 
     /// Notes the beginning of a run, which says: what came before is in the state file, apart from calls under way.
@@ -80,6 +115,8 @@ impl Journal {
             *known = Known::default();
             frame::append(out, |out| form::encode_run(header, out));
         })?;
+        // Nothing can be assigned to a state without it, so damage to one record must not cost all of them.
+        self.append(|_, out| frame::append(out, |out| form::encode_run(header, out)))?;
         Ok(self.lock().end)
     }
 
@@ -93,11 +130,12 @@ impl Journal {
         self.lock().end == 0
     }
 
-    /// Notes that a provider is about to be asked to change something.
+    /// Notes that a provider is about to be asked to change something, and makes sure that there is room for the result.
     ///
     /// # Errors
     /// When it cannot be written. The provider must not be asked then.
     pub fn begin(&self, begin: &Begin) -> Result<(), StateError> {
+        self.reserve_result(begin)?;
         self.append(|known, out| {
             let numbers =
                 Numbers { provider: known.provider(&begin.provider, out), list: known.list(&begin.dependencies, out) };
@@ -129,8 +167,13 @@ impl Journal {
             frame::append(out, |out| form::encode_finished(place, before, &outcome, &numbers, out));
         })?;
         let mut writer = self.lock();
+        writer.longest = writer.longest.max(writer.buffer.len() as u64);
         if !writer.under_way.is_empty() {
             writer.under_way.remove(&(address.clone(), deposed.cloned()));
+        }
+        if let Some(notify) = writer.on_next_result.take() {
+            drop(writer);
+            notify();
         }
         Ok(())
     }
@@ -185,10 +228,37 @@ impl Journal {
         Ok(true)
     }
 
+    /// Notes that the user has accepted the loss of what cannot be read before.
+    pub(crate) fn accept_damage(&self) -> Result<(), StateError> {
+        self.append(|_, out| frame::append(out, form::encode_accepted))
+    }
+
+    /// Notes the content of the state file before the first checkpoint, and waits until it is on the disk.
+    pub(crate) fn base(&self, content: &[u8]) -> Result<(), StateError> {
+        self.whole(&form::encode_base_head(), &[content])
+    }
+
+    /// Notes that the state file is about to get this content, which has all results up to here.
+    pub(crate) fn checkpoint(&self, content: Content) -> Result<(), StateError> {
+        self.append(|_, out| frame::append(out, |out| form::encode_checkpoint(content, out)))
+    }
+
+    /// Notes that the state file has the content of the last checkpoint or snapshot.
+    pub(crate) fn written(&self) -> Result<(), StateError> {
+        self.append(|_, out| frame::append(out, form::encode_written))
+    }
+
     /// Notes a whole state file that is about to be written, and waits until it is on the disk.
     pub(crate) fn snapshot(&self, lineage: &str, serial: u64, parts: &[&[u8]]) -> Result<(), StateError> {
-        let head = form::encode_snapshot_head(lineage, serial);
-        let parts: Vec<&[u8]> = [&*head].into_iter().chain(parts.iter().copied()).collect();
+        self.whole(&form::encode_snapshot_head(lineage, serial), parts)?;
+        // It has every result, whatever could not be written before.
+        self.lock().lacks_records = false;
+        Ok(())
+    }
+
+    /// Writes a record with the content of a file, and waits until it is on the disk.
+    fn whole(&self, head: &[u8], parts: &[&[u8]]) -> Result<(), StateError> {
+        let parts: Vec<&[u8]> = [head].into_iter().chain(parts.iter().copied()).collect();
         let header = frame::header(&parts);
         let mut writer = self.lock();
         let start = writer.end;
@@ -203,6 +273,28 @@ impl Journal {
         }
         drop(writer);
         self.sync()
+    }
+
+    /// Reserves room for the results of all calls under way, and of the one that is about to begin.
+    fn reserve_result(&self, begin: &Begin) -> Result<(), StateError> {
+        let mut writer = self.lock();
+        let request = begin.request.as_ref().map_or(0, |request| request.planned_state.len() + request.config.len());
+        let result = RESULT.max(2 * writer.longest).max(4 * request as u64);
+        let needed = writer.end + result * (writer.under_way.len() as u64 + 1);
+        if needed <= writer.reserved {
+            return Ok(());
+        }
+        // A little more than needed, so that most calls ask the system for nothing.
+        let reserved = self.storage.reserve(needed + RESERVE).map(|()| needed + RESERVE);
+        let reserved = reserved.or_else(|_| self.storage.reserve(needed).map(|()| needed));
+        writer.reserved = reserved.map_err(|error| self.failure("write", &error))?;
+        writer.is_stretched = true;
+        Ok(())
+    }
+
+    /// Whether every result is in the journal.
+    pub(crate) fn is_complete(&self) -> bool {
+        !self.lock().lacks_records
     }
 
     fn append(&self, encode: impl FnOnce(&mut Known, &mut Vec<u8>)) -> Result<(), StateError> {
@@ -230,6 +322,10 @@ impl Journal {
 
     /// Writes at the end; after a failure the end is `start`, and what follows it is no record.
     fn write(&self, writer: &mut Writer, bytes: &[u8], start: u64) -> Result<(), StateError> {
+        if writer.is_torn {
+            self.storage.set_length(writer.end).map_err(|error| self.failure("write", &error))?;
+            writer.is_torn = false;
+        }
         let written = match writer.put(bytes, &*self.storage) {
             true => Ok(()),
             false => self.storage.write_at(bytes, writer.end),
@@ -242,9 +338,9 @@ impl Journal {
             Err(error) => {
                 writer.end = start;
                 writer.window = None;
-                writer.lacks_records = true;
-                // Best effort: a torn record at the end is passed over when reading, and written over by the next one.
-                let _ = self.storage.set_length(start);
+                (writer.lacks_records, writer.reserved) = (true, 0);
+                // A part of a record must not follow shorter ones. If it cannot be cut off now, the next record does.
+                writer.is_torn = self.storage.set_length(start).is_err();
                 Err(self.failure("write", &error))
             }
         }

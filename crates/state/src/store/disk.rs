@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::paths::StatePaths;
 use super::sealed::clear;
+use crate::content::Content;
 use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, Written, write_parts};
 use crate::model::State;
@@ -13,7 +14,7 @@ use crate::storage::Storage;
 /// What was last seen in the file that is written to.
 pub(super) struct Disk {
     /// By length and checksum; an empty file and a missing one are the same.
-    pub content: (u64, u32),
+    pub content: Content,
     /// Whether a state could be read from it.
     pub is_state: bool,
     /// Of the state that was read, which `-state` may have taken from another file.
@@ -25,24 +26,27 @@ pub(super) struct Disk {
     pub has_own_layout: bool,
     /// Whether it is sealed as it would be sealed now.
     pub is_current: bool,
+    /// Whether it is a checkpoint of this run.
+    pub is_checkpoint: bool,
 }
 
 impl Disk {
     /// What was found: `bytes` in the file, and `state` after looking at the journal.
     pub fn of(bytes: &[u8], is_state: bool, state: Option<&State>) -> Self {
         Self {
-            content: content_of(bytes),
+            content: Content::of(bytes),
             is_state,
             serial: state.map_or(0, |state| state.serial),
             from_nothing: state.is_none(),
             is_elsewhere: false,
             has_own_layout: false,
             is_current: true,
+            is_checkpoint: false,
         }
     }
 
     /// A state that was written here.
-    pub fn written(content: (u64, u32)) -> Self {
+    pub fn written(content: Content) -> Self {
         Self {
             content,
             is_state: true,
@@ -51,6 +55,7 @@ impl Disk {
             is_elsewhere: false,
             has_own_layout: true,
             is_current: true,
+            is_checkpoint: false,
         }
     }
 
@@ -82,7 +87,7 @@ impl Disk {
 
     /// The same for a file that may be sealed.
     fn holds_sealed(&self, paths: &StatePaths, bytes: &[u8], new: &Written) -> Result<bool, StateError> {
-        if content_of(bytes) != self.content {
+        if Content::of(bytes) != self.content {
             return Err(changed_meanwhile(&paths.write));
         }
         if self.is_elsewhere || !self.is_current {
@@ -97,18 +102,8 @@ impl Disk {
     }
 }
 
-pub(super) fn content_of(bytes: &[u8]) -> (u64, u32) {
-    (bytes.len() as u64, crc32fast::hash(bytes))
-}
-
-pub(super) fn content_of_parts(parts: &[&[u8]]) -> (u64, u32) {
-    let mut hasher = crc32fast::Hasher::new();
-    parts.iter().for_each(|part| hasher.update(part));
-    (parts.iter().map(|part| part.len() as u64).sum(), hasher.finalize())
-}
-
 /// What the file holds, and whether that is the same as `parts` together.
-fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<((u64, u32), bool)> {
+fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<(Content, bool)> {
     let mut hasher = crc32fast::Hasher::new();
     let (mut length, mut is_same) = (0, true);
     let mut expected = parts.iter().flat_map(|part| part.chunks(1 << 16)).peekable();
@@ -129,7 +124,7 @@ fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<((u64, u32), bool)
         Ok(())
     })?;
     is_same &= rest.is_empty() && expected.next().is_none();
-    Ok(((length, hasher.finalize()), is_same))
+    Ok((Content { length, checksum: hasher.finalize() }, is_same))
 }
 
 pub(super) fn changed_meanwhile(path: &Path) -> StateError {

@@ -2,20 +2,23 @@
 
 use std::fs;
 
-use super::disk::{Disk, content_of};
-use super::left::read_journal;
+use groma_diagnostics::Diagnostics;
+
+use super::checkpoint::LAG;
+use super::consistent::Found;
+use super::disk::Disk;
+use super::left::AcceptedDamage;
 use super::local::{LocalStore, Opened};
 use super::lock::{HeldLock, Locking};
-use super::open::{is_stream, make_private, read_if_there, refuse_stream};
+use super::open::{make_private, read_if_there, refuse_stream};
 use super::paths::{StatePaths, suffixed};
 use super::reconcile::{Repair, reconcile};
 use super::sealed::{Clear, clear, sealed};
-use crate::content::replace_content;
+use crate::content::{Content, replace_content};
 use crate::error::StateError;
 use crate::file;
 use crate::model::State;
 use crate::random::random_bits;
-use crate::storage::Storage;
 
 impl LocalStore {
     /// Opens the state: takes the lock, reads the file, and folds in what an interrupted run has left.
@@ -38,15 +41,9 @@ impl LocalStore {
             Locking::On(request) => Some(HeldLock::take(&paths, request, keep_waiting)?),
             Locking::Off => None,
         };
-        let bytes = match &lock {
-            Some(lock) if paths.read == paths.write && !is_stream(&paths.read) => {
-                lock.file.read_all().map_err(|error| StateError::io("read", &paths.read, &error))?
-            }
-            _ => read_if_there(&paths.read)?.unwrap_or_default(),
-        };
-        let (left, journal) = read_journal(&paths)?;
+        let Found { bytes, left, journal, is_in_use } = Found::read(&paths, lock.as_ref())?;
         let Clear { bytes: content, is_current } = clear(&paths, &paths.read, &bytes)?;
-        let reconciled = reconcile(&paths.read, &content, journal)?;
+        let reconciled = reconcile(&paths.read, &content, Content::of(&bytes), journal)?;
         drop(content);
         let disk = if paths.read == paths.write {
             Disk { is_current, ..Disk::of(&bytes, reconciled.file_is_state, reconciled.state.as_ref()) }
@@ -70,16 +67,25 @@ impl LocalStore {
             is_behind: false,
             backup_made: false,
             journal: None,
+            checkpoints: None,
+            lag: LAG,
             left,
             paths,
         };
+        let mut warnings: Diagnostics = store.left.damage.iter().map(AcceptedDamage::warning).collect();
+        // While another run is at work there is nothing to know about interrupted ones.
+        if !is_in_use {
+            warnings.append(reconciled.warnings);
+        }
         let mut state = reconciled.state;
         if let Some(state) = state.as_mut().filter(|_| was_blank) {
             // What only the journal knows was made by this program.
             state.terraform_version.clone_from(&store.terraform_version);
         }
         store.repair(reconciled.repair, state.as_mut())?;
-        Ok((store, Opened { state, in_flight: reconciled.in_flight, warnings: reconciled.warnings }))
+        // The calls of a run that is still at work are its own.
+        let in_flight = if is_in_use { Vec::new() } else { reconciled.in_flight };
+        Ok((store, Opened { state, in_flight, warnings }))
     }
 
     fn repair(&mut self, repair: Repair, state: Option<&mut State>) -> Result<(), StateError> {
@@ -107,7 +113,7 @@ impl LocalStore {
         self.back_up(&*file)?;
         make_private(&file);
         replace_content(&*file, &[&bytes]).map_err(|error| StateError::io("write", &self.paths.write, &error))?;
-        self.disk = Disk { serial: state.serial, ..Disk::written(content_of(&bytes)) };
+        self.disk = Disk { serial: state.serial, ..Disk::written(Content::of(&bytes)) };
         self.paths.read.clone_from(&self.paths.write);
         self.retire_journal(&state.lineage)
     }

@@ -75,6 +75,10 @@ fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
         Outcome::Present(object) => match found {
             // Written by the other tool after it read the object: newer than what is in the journal.
             Some(found) if found.is_same_object(object) => {}
+            Some(_) if let Some(key) = kept_before(state, finished, object) => {
+                state.insert(address, Some(&key), &finished.provider, object.clone());
+                folded.changed = true;
+            }
             Some(_) => {
                 let key = free_key(state, finished);
                 state.insert(address, Some(&key), &finished.provider, object.clone());
@@ -94,6 +98,13 @@ fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
 fn is_the_removed_one(finished: &Finished, object: &ObjectRecord) -> bool {
     let before = finished.prior.as_ref().and_then(|prior| prior.id.clone());
     before.is_some() && before == object.id_json()
+}
+
+/// The key under which an earlier record of the same object is kept as a deposed one.
+fn kept_before(state: &State, finished: &Finished, object: &ObjectRecord) -> Option<DeposedKey> {
+    let record = state.get(&finished.place.0)?;
+    let mut deposed = record.deposed.iter();
+    deposed.find(|(_, kept)| kept.is_same_object(object)).map(|(key, _)| key.clone())
 }
 
 fn free_key(state: &State, finished: &Finished) -> DeposedKey {

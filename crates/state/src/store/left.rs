@@ -1,13 +1,17 @@
 //! The journal beside a state file: what an earlier run left in it, and where the next one goes on.
 
 use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use groma_diagnostics::Diagnostic;
+
 use super::disk::changed_meanwhile;
-use super::open::{is_at, open_private, read_if_there, try_lock};
-use super::paths::StatePaths;
+use super::open::{copy_whole, is_at, open_private, read_if_there, try_lock};
+use super::paths::{DamagedJournal, StatePaths, suffixed};
 use crate::error::{StateError, StateErrorKind};
-use crate::journal::{self, Journal, Place, Recovered, Seal, Tail, recover, unseal};
+use crate::journal::{self, Damage, Journal, Place, Recovered, Seal, Tail, recover, unseal};
+use crate::random::random_bits;
 use crate::storage::Storage;
 
 /// What an earlier run left in the journal.
@@ -20,6 +24,14 @@ pub(super) struct Left {
     pub is_folded: bool,
     pub under_way: Vec<Place>,
     pub tail: Tail,
+    /// What cannot be read of it.
+    pub damage: Option<AcceptedDamage>,
+}
+
+/// Damage that the user accepts, and where the damaged journal is kept.
+pub(super) struct AcceptedDamage {
+    damage: Damage,
+    kept: PathBuf,
 }
 
 impl Left {
@@ -39,13 +51,21 @@ impl Left {
         if file.length().map_err(|error| failed("read", &error))? != self.length {
             return Err(changed_meanwhile(&path));
         }
-        if self.end == 0 {
-            file.set_length(0).map_err(|error| failed("write", &error))?;
+        if let Some(damage) = &self.damage {
+            copy_whole(&damage.kept, &path, &file).map_err(|error| StateError::io("write", &damage.kept, &error))?;
+        }
+        // What a stopped process has left of its last record must not follow shorter ones.
+        if self.end < self.length {
+            file.set_length(self.end).map_err(|error| failed("write", &error))?;
         }
         let keyring = paths.encryption.as_ref().map_or(Ok(None), |encryption| encryption.current());
         let tail = if self.end == 0 { Tail::Clear } else { self.tail };
         let seal = Seal::new(keyring.map_err(journal::failed)?, tail);
-        Ok(Arc::new(Journal::open(path, Arc::new(file), self.end, &self.under_way, seal)))
+        let journal = Journal::open(path, Arc::new(file), self.end, &self.under_way, seal);
+        if self.damage.is_some() {
+            journal.accept_damage()?;
+        }
+        Ok(Arc::new(journal))
     }
 }
 
@@ -58,7 +78,14 @@ pub(super) fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered
     if let (Some(recovered), Some(end)) = (&mut recovered, unsealed.end) {
         recovered.end = end;
     }
+    let damage = recovered.as_mut().map(|recovered| std::mem::take(&mut recovered.damage));
+    let damage = match damage.filter(|damage| !damage.is_none()) {
+        Some(damage) if paths.damaged_journal == DamagedJournal::Refuse => return Err(damaged(&path, &damage)),
+        Some(damage) => Some(AcceptedDamage { damage, kept: unused_name(&path) }),
+        None => None,
+    };
     let left = Left {
+        damage,
         length: bytes.len() as u64,
         end: recovered.as_ref().map_or(0, |recovered| recovered.end),
         is_folded: recovered.as_ref().is_none_or(Recovered::is_folded),
@@ -66,6 +93,57 @@ pub(super) fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered
         tail: unsealed.tail,
     };
     Ok((left, recovered))
+}
+
+fn unused_name(path: &Path) -> PathBuf {
+    suffixed(path, &format!(".{:08x}.damaged", random_bits() >> 32))
+}
+
+impl AcceptedDamage {
+    /// Tells the user what was taken over and what was not.
+    pub fn warning(&self) -> Diagnostic {
+        let detail = format!(
+            "The journal of an interrupted run is damaged: {}. Everything else in it was taken over. The damaged journal is kept as \
+             {} once the state is written.\n\nThe interrupted run may have created objects that the state does not have. Look \
+             for them before you apply: import them, or delete them by hand.",
+            described(&self.damage),
+            self.kept.display()
+        );
+        Diagnostic::warning("Damaged journal recovered in part", detail)
+    }
+}
+
+fn damaged(path: &Path, damage: &Damage) -> StateError {
+    StateError::new(
+        StateErrorKind::Malformed,
+        "Damaged journal",
+        format!(
+            "{} is the journal of an interrupted run, and it is damaged: {}. Results of that run may be lost, so a run that goes on \
+             could create objects a second time. Nothing was changed.\n\nIf there is a copy of the journal, put it back. Otherwise run \
+             the command once with the environment variable GROMA_DAMAGED_JOURNAL=recover: it takes over everything that can be \
+             read, and keeps the damaged journal under another name.",
+            path.display(),
+            described(damage)
+        ),
+    )
+}
+
+/// Says in numbers what is lost.
+fn described(damage: &Damage) -> String {
+    const RANGES: usize = 5;
+    let mut ranges: Vec<String> =
+        damage.bytes.iter().take(RANGES).map(|range| format!("{} to {}", range.start, range.end - 1)).collect();
+    if damage.bytes.len() > RANGES {
+        ranges.push("others".to_owned());
+    }
+    let mut text = format!("{} bytes of it cannot be read ({})", damage.length(), ranges.join(", "));
+    if damage.records > 0 {
+        text.push_str(&format!(", and {} records refer to them", damage.records));
+    }
+    if damage.without_dependencies > 0 {
+        text.push_str(&format!(", and {} objects lack their dependencies", damage.without_dependencies));
+    }
+    text
 }
 
 fn journal_in_use() -> StateError {

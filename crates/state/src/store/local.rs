@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::sync::Arc;
+use std::time::Duration;
 
 use groma_diagnostics::Diagnostics;
 
+use super::checkpoint::{Checkpoints, Start, Target};
 use super::difference::note_difference;
 use super::disk::Disk;
 use super::left::Left;
@@ -31,6 +33,9 @@ pub struct LocalStore {
     pub(super) is_behind: bool,
     pub(super) backup_made: bool,
     pub(super) journal: Option<Arc<Journal>>,
+    pub(super) checkpoints: Option<Checkpoints>,
+    /// How long results may be in the journal alone.
+    pub(super) lag: Duration,
     /// What of the journal was looked at: whatever follows was noted by somebody else since.
     pub(super) left: Left,
 }
@@ -72,18 +77,51 @@ impl LocalStore {
     pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
         refuse_stream(&self.paths.write)?;
         self.prepare(state);
+        self.next_serial()?;
         self.catch_up(state)?;
         let journal = match &self.journal {
             Some(journal) => journal.clone(),
             None => {
                 let journal = self.left.open_journal(&self.paths)?;
+                let follower = journal.follow();
                 journal.start_run(&self.header(&state.lineage))?;
+                let target = self.checkpoint_target(&journal, &state.lineage)?;
+                self.checkpoints = Checkpoints::start(target, follower);
                 journal
             }
         };
         self.note_difference(state, &journal)?;
         self.journal = Some(journal.clone());
         Ok(journal)
+    }
+
+    fn checkpoint_target(&self, journal: &Arc<Journal>, lineage: &str) -> Result<Target, StateError> {
+        Ok(Target {
+            paths: self.paths.clone(),
+            file: self.file_to_write()?,
+            journal: journal.clone(),
+            terraform_version: self.terraform_version.clone(),
+            lineage: lineage.to_owned(),
+            serial: self.disk.serial,
+            content: self.disk.content,
+            is_state: self.disk.is_state,
+            is_current: self.disk.is_current,
+            start: if self.disk.from_nothing { Start::Nothing } else { Start::File },
+            backup_made: self.backup_made,
+            lag: self.lag,
+        })
+    }
+
+    /// Ends the checkpoints of the run.
+    pub(super) fn end_checkpoints(&mut self) {
+        let Some(progress) = self.checkpoints.take().and_then(Checkpoints::stop) else { return };
+        self.paths.backup = progress.backup;
+        self.backup_made = progress.backup_made;
+        if let Some(content) = progress.content {
+            (self.disk.content, self.disk.is_checkpoint) = (content, true);
+            // What is in the file is another content than that of the same serial before.
+            self.disk.has_own_layout = true;
+        }
     }
 
     /// Notes how `state` differs from the file.
@@ -113,9 +151,11 @@ impl LocalStore {
     /// When the file was changed by another process meanwhile, or the disk is full or fails.
     pub fn save(&mut self, state: &mut State) -> Result<Saved, StateError> {
         self.prepare(state);
+        self.end_checkpoints();
+        let serial = self.next_serial()?;
         let file = self.file_to_write()?;
-        if self.is_first(&file) && self.is_told_by_journal(state)? {
-            state.serial = self.disk.serial + 1;
+        if self.is_first(&file)? && self.is_told_by_journal(state)? {
+            state.serial = serial;
             self.write_first(&file, state)?;
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Written(state.serial));
@@ -126,7 +166,7 @@ impl LocalStore {
             self.retire_journal(&state.lineage)?;
             return Ok(Saved::Unchanged);
         }
-        state.serial = self.disk.serial + 1;
+        state.serial = serial;
         self.back_up(&*file)?;
         self.write_content(&file, &state.lineage, state.serial, &[&new.head(state.serial), &new.rest])?;
         self.retire_journal(&state.lineage)?;
@@ -139,6 +179,7 @@ impl LocalStore {
     /// As for [`LocalStore::save`].
     pub fn put(&mut self, state: &mut State) -> Result<Saved, StateError> {
         state.terraform_version.clone_from(&self.terraform_version);
+        self.end_checkpoints();
         let new = write_parts(state);
         let file = self.file_to_write()?;
         if self.disk.holds(&self.paths, &*file, &new)? && state.serial == self.disk.serial {
@@ -162,8 +203,29 @@ impl LocalStore {
         Ok(())
     }
 
+    /// Whether the journal has every result of the run, so that the next run takes them up whatever becomes of the state
+    /// file.
+    pub fn is_in_journal(&self) -> bool {
+        self.journal.as_ref().is_some_and(|journal| journal.is_complete())
+    }
+
     /// Ends the lock.
     pub fn close(self) {}
+
+    /// The serial of the next state.
+    fn next_serial(&self) -> Result<u64, StateError> {
+        self.disk.serial.checked_add(1).ok_or_else(|| {
+            StateError::malformed(
+                "State serial out of range",
+                format!(
+                    "The serial of the state in {} is {}, the largest there is, so no state can follow it. Nothing was changed. If the \
+                     state is right otherwise, set its serial to a smaller number with state pull, an editor and state push -force.",
+                    self.paths.read.display(),
+                    self.disk.serial
+                ),
+            )
+        })
+    }
 
     /// Gives the state what the file will say about its writing.
     fn prepare(&self, state: &mut State) {
@@ -188,5 +250,12 @@ impl LocalStore {
 
     pub(super) fn header(&self, lineage: &str) -> RunHeader {
         RunHeader { lineage: lineage.to_owned(), serial: self.disk.serial, from_nothing: self.disk.from_nothing }
+    }
+}
+
+impl Drop for LocalStore {
+    fn drop(&mut self) {
+        // Nobody else may write the file while its lock is held.
+        self.end_checkpoints();
     }
 }

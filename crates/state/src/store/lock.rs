@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use serde::{Deserialize, Serialize};
 
 use super::open::{is_at, open_private, try_lock};
-use super::paths::StatePaths;
+use super::paths::{StatePaths, behind_links};
 use super::time::rfc3339;
 use crate::error::{StateError, StateErrorKind};
 use crate::random::uuid;
@@ -89,7 +89,8 @@ impl HeldLock {
             let file = open_private(&paths.write).map_err(|error| unlockable(paths, &error))?;
             let locked = try_lock(&file).map_err(|error| StateError::io("lock", &paths.write, &error))?;
             if locked && is_at(&file, &paths.write) {
-                let held = Self { file: Arc::new(file), path: paths.write.clone(), info_path: paths.lock_info(), made };
+                let path = behind_links(&paths.write);
+                let held = Self { file: Arc::new(file), path, info_path: paths.lock_info(), made };
                 return held.announce(paths, request).map(|()| held);
             }
             if locked {

@@ -1,5 +1,7 @@
 //! State in a local file: its lock, its journal, its backup, and how a new state gets into it without losing the old.
 
+mod checkpoint;
+mod consistent;
 mod difference;
 mod disk;
 mod errored;
@@ -15,11 +17,11 @@ mod sealed;
 mod time;
 mod writing;
 
-pub use errored::{ERRORED_STATE, write_errored};
+pub use errored::{ERRORED_STATE, sealed_state, write_errored, write_errored_in_shared};
 pub use local::{LocalStore, Opened, Saved};
 pub use lock::{LockInfo, LockRequest, Locking};
-pub use open::write_whole;
-pub use paths::StatePaths;
+pub use open::{claim_backup, write_whole};
+pub use paths::{Backup, DamagedJournal, StatePaths};
 pub use sealed::read_sealed;
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::{StateError, StateErrorKind};
 use crate::random::random_bits;
@@ -71,33 +72,79 @@ pub(super) fn refuse_stream(path: &Path) -> Result<(), StateError> {
 /// # Errors
 /// The folder does not let a file be made, or the disk is full or fails. A file that was there before is still there then.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    fill_whole(path, |file| file.write_all(bytes))
+    let path = canonical(path);
+    fill_whole(&path, &path, |file| file.write_all(bytes))
 }
 
-/// The same with all that `source` holds.
-pub(super) fn copy_whole(path: &Path, source: &dyn Storage) -> io::Result<()> {
-    fill_whole(path, |file| source.read_pieces(&mut |piece| file.write_all(piece)))
+/// Puts all that `source` holds into the backup at `path` of the state at `state`, in the way of [`write_whole`].
+pub(super) fn copy_whole(path: &Path, state: &Path, source: &dyn Storage) -> io::Result<()> {
+    let path = canonical(path);
+    // Backups have new names again and again: what a killed process leaves of one is named after the state.
+    let named_after = path.with_file_name(state.file_name().unwrap_or_default());
+    fill_whole(&path, &named_after, |file| source.read_pieces(&mut |piece| file.write_all(piece)))
 }
 
-fn fill_whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+fn canonical(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+fn fill_whole(path: &Path, named_after: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     if is_stream(path) {
         return OpenOptions::new().write(true).open(path).and_then(|mut file| fill(&mut file));
     }
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let beside = super::paths::suffixed(path, &format!(".{:08x}.tmp", random_bits() >> 32));
+    let (temporary, mut file) = temporary_file(named_after)?;
+    let filled = fill(&mut file).and_then(|()| file.sync_all());
+    let result = filled.and_then(|()| fs::rename(&temporary, path));
+    if result.is_err() {
+        // Nothing refers to it; what counts is the failure above.
+        let _ = fs::remove_file(&temporary);
+    }
+    result.map(|()| sync_folder(path))
+}
+
+/// Makes a file beside another one, `.NAME.tmp`, and locks it. One that a killed process has left there is removed, which its
+/// lock tells from one that is being written.
+fn temporary_file(beside: &Path) -> io::Result<(PathBuf, File)> {
+    let name = beside.file_name().unwrap_or_default().to_string_lossy();
+    let usual = beside.with_file_name(format!(".{}.tmp", name.strip_prefix('.').unwrap_or(&name)));
+    if let Ok(left) = OpenOptions::new().read(true).write(true).open(&usual)
+        && try_lock(&left).unwrap_or_default()
+        && is_at(&left, &usual)
+    {
+        fs::remove_file(&usual)?;
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    private(&mut options);
+    if let Ok(file) = options.open(&usual)
+        && try_lock(&file).unwrap_or_default()
+        && is_at(&file, &usual)
+    {
+        return Ok((usual, file));
+    }
+    let unusual = super::paths::suffixed(&usual, &format!(".{:08x}", random_bits() >> 32));
+    let file = options.open(&unusual)?;
+    Ok((unusual, file))
+}
+
+/// Makes an empty file for a backup of the file at `path`, under a name that was not taken: with the time in seconds, as
+/// Terraform names them.
+///
+/// # Errors
+/// The folder does not let a file be made.
+pub fn claim_backup(path: &Path) -> io::Result<PathBuf> {
+    let mut seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     private(&mut options);
-    let filled = options.open(&beside).and_then(|mut file| {
-        fill(&mut file)?;
-        file.sync_all()
-    });
-    let result = filled.and_then(|()| fs::rename(&beside, path));
-    if result.is_err() {
-        // Nothing refers to it; what counts is the failure above.
-        let _ = fs::remove_file(&beside);
+    loop {
+        let backup = super::paths::suffixed(path, &format!(".{seconds}.backup"));
+        match options.open(&backup) {
+            Ok(_) => return Ok(backup),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => seconds += 1,
+            Err(error) => return Err(error),
+        }
     }
-    result.map(|()| sync_folder(path))
 }
 
 #[cfg(unix)]
@@ -152,6 +199,21 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
 pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     use nix::fcntl::FcntlArg;
     lock_result(nix::fcntl::fcntl(file, FcntlArg::F_SETLK(&whole_file())))
+}
+
+/// Whether another process, or another opening of the file in this one, holds the write lock.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn is_locked(path: &Path) -> bool {
+    use nix::fcntl::FcntlArg;
+    let mut lock = whole_file();
+    let Ok(file) = File::open(path) else { return false };
+    let asked = nix::fcntl::fcntl(file, FcntlArg::F_OFD_GETLK(&mut lock));
+    asked.is_ok() && lock.l_type != nix::libc::F_UNLCK as nix::libc::c_short
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn is_locked(_: &Path) -> bool {
+    false
 }
 
 #[cfg(unix)]

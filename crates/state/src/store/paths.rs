@@ -1,5 +1,6 @@
 //! Which files belong to a state.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,17 +16,57 @@ pub struct StatePaths {
     pub read: PathBuf,
     /// Where it is written to; the lock, the journal and the backup belong to this file.
     pub write: PathBuf,
-    /// Where the state before the first change is kept; none for no backup.
-    pub backup: Option<PathBuf>,
+    /// Where the state before the first change is kept.
+    pub backup: Backup,
     /// How all of them are sealed; none for not at all.
     pub encryption: Option<Arc<Encryption>>,
+    /// What to do if the journal of an interrupted run is damaged.
+    pub damaged_journal: DamagedJournal,
+}
+
+/// Where a state is kept before it is changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Backup {
+    /// Nowhere.
+    None,
+    /// In this file, which is overwritten.
+    At(PathBuf),
+    /// In a new file beside the state, such as `terraform.tfstate.1795264899.backup`. Its name is chosen when it is written,
+    /// under the lock, so that two changes never share one.
+    New,
+}
+
+impl Backup {
+    /// The file, if its name is known.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::At(path) => Some(path),
+            Self::None | Self::New => None,
+        }
+    }
+}
+
+/// What to do with a journal of which a part cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DamagedJournal {
+    /// Open no state: objects may exist that nothing knows.
+    #[default]
+    Refuse,
+    /// Take over what can be read, and keep the damaged file under another name.
+    Recover,
 }
 
 impl StatePaths {
     /// One file for reading and writing, with its backup beside it.
     pub fn of_file(state: impl Into<PathBuf>) -> Self {
         let state = state.into();
-        Self { backup: Some(suffixed(&state, ".backup")), read: state.clone(), write: state, encryption: None }
+        Self {
+            backup: Backup::At(suffixed(&state, ".backup")),
+            read: state.clone(),
+            write: state,
+            encryption: None,
+            damaged_journal: DamagedJournal::default(),
+        }
     }
 
     /// The file of a workspace: `terraform.tfstate`, or `terraform.tfstate.d/NAME/terraform.tfstate`.
@@ -39,12 +80,17 @@ impl StatePaths {
     /// The same with another file for writing (`-state-out`), and its backup beside that.
     #[must_use]
     pub fn writing_to(self, path: impl Into<PathBuf>) -> Self {
-        Self { read: self.read, encryption: self.encryption, ..Self::of_file(path) }
+        Self {
+            read: self.read,
+            encryption: self.encryption,
+            damaged_journal: self.damaged_journal,
+            ..Self::of_file(path)
+        }
     }
 
     /// The same with another backup (`-backup`).
     #[must_use]
-    pub fn with_backup(self, backup: Option<PathBuf>) -> Self {
+    pub fn with_backup(self, backup: Backup) -> Self {
         Self { backup, ..self }
     }
 
@@ -54,20 +100,41 @@ impl StatePaths {
         Self { encryption, ..self }
     }
 
-    /// What Terraform's lock tells about its holder: `.terraform.tfstate.lock.info`.
+    /// The same with another answer to a damaged journal.
+    #[must_use]
+    pub fn with_damaged_journal(self, damaged_journal: DamagedJournal) -> Self {
+        Self { damaged_journal, ..self }
+    }
+
+    /// The file in which Terraform describes the holder of its lock, `.terraform.tfstate.lock.info`. Like Terraform's it is
+    /// beside a symbolic link to a state, not beside the file behind it.
     pub fn lock_info(&self) -> PathBuf {
-        self.hidden(".lock.info")
+        hidden(&self.write, ".lock.info")
     }
 
-    /// The journal: `.terraform.tfstate.journal`.
+    /// The journal: `.terraform.tfstate.journal`. It belongs to the file behind a symbolic link, so that every folder with a
+    /// link to the same state finds it.
     pub fn journal(&self) -> PathBuf {
-        self.hidden(".journal")
+        hidden(&behind_links(&self.write), ".journal")
     }
+}
 
-    fn hidden(&self, suffix: &str) -> PathBuf {
-        let name = self.write.file_name().unwrap_or_default().to_string_lossy();
-        self.write.with_file_name(format!(".{}{suffix}", name.strip_prefix('.').unwrap_or(&name)))
+fn hidden(file: &Path, suffix: &str) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!(".{}{suffix}", name.strip_prefix('.').unwrap_or(&name)))
+}
+
+/// As many symbolic links as Linux follows.
+const LINKS: usize = 40;
+
+/// Returns the file that a path leads to, which need not exist. The folders on the way to it stay as they are.
+pub(super) fn behind_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
     }
+    path
 }
 
 /// The path with more at the end of its name.
@@ -85,14 +152,29 @@ mod tests {
     fn the_files_are_where_terraform_has_them() {
         let paths = StatePaths::of_workspace(Path::new("dir"), "default");
         assert_eq!(paths.write, Path::new("dir/terraform.tfstate"));
-        assert_eq!(paths.backup.as_deref(), Some(Path::new("dir/terraform.tfstate.backup")));
+        assert_eq!(paths.backup.path(), Some(Path::new("dir/terraform.tfstate.backup")));
         assert_eq!(paths.lock_info(), Path::new("dir/.terraform.tfstate.lock.info"));
         assert_eq!(paths.journal(), Path::new("dir/.terraform.tfstate.journal"));
         let paths = StatePaths::of_workspace(Path::new(""), "blue");
         assert_eq!(paths.read, Path::new("terraform.tfstate.d/blue/terraform.tfstate"));
         let paths = paths.writing_to("out/.hidden");
         assert_eq!(paths.read, Path::new("terraform.tfstate.d/blue/terraform.tfstate"));
-        assert_eq!(paths.backup.as_deref(), Some(Path::new("out/.hidden.backup")));
+        assert_eq!(paths.backup.path(), Some(Path::new("out/.hidden.backup")));
         assert_eq!(paths.lock_info(), Path::new("out/.hidden.lock.info"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn journal_is_beside_the_file_behind_symbolic_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = |target: &str, name: &str| std::os::unix::fs::symlink(target, folder.path().join(name)).unwrap();
+        fs::create_dir(folder.path().join("shared")).unwrap();
+        link("shared/real.tfstate", "second");
+        link("second", "first");
+        link("loop", "loop");
+        let paths = StatePaths::of_file(folder.path().join("first"));
+        assert_eq!(paths.journal(), folder.path().join("shared/.real.tfstate.journal"));
+        assert_eq!(paths.lock_info(), folder.path().join(".first.lock.info"));
+        assert_eq!(StatePaths::of_file(folder.path().join("loop")).journal(), folder.path().join(".loop.journal"));
     }
 }

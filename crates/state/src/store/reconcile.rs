@@ -5,7 +5,7 @@ use std::path::Path;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::fold::{Base, fold};
-use crate::content::is_unfinished;
+use crate::content::{Content, is_unfinished};
 use crate::error::StateError;
 use crate::file;
 use crate::journal::{Begin, Recovered, Snapshot};
@@ -40,11 +40,16 @@ pub(super) enum Repair {
     SetAside,
 }
 
-/// Looks at the file's content and the journal's.
+/// Looks at the file's content, which is `bytes` in clear, and the journal's.
 ///
 /// # Errors
 /// When the file is damaged and the journal cannot mend it.
-pub(super) fn reconcile(path: &Path, bytes: &[u8], journal: Option<Recovered>) -> Result<Reconciled, StateError> {
+pub(super) fn reconcile(
+    path: &Path,
+    bytes: &[u8],
+    content: Content,
+    journal: Option<Recovered>,
+) -> Result<Reconciled, StateError> {
     let found = if file::is_blank(bytes) { Ok(None) } else { file::read(bytes).map(Some) };
     let file_is_state = matches!(found, Ok(Some(_)));
     let Some(mut journal) = journal else {
@@ -61,13 +66,23 @@ pub(super) fn reconcile(path: &Path, bytes: &[u8], journal: Option<Recovered>) -
     }
     let reconciled = match (found, journal.snapshot.take()) {
         (Ok(Some(state)), _) if !belongs_together(&state, &journal) => set_aside(path, state),
-        (Ok(Some(state)), Some(snapshot)) if is_folded_in(&state, &snapshot) => fold_later(state, journal),
-        (Ok(Some(state)), Some(_)) if state.serial != journal.header.serial => fold_all(Some(state), journal)?,
+        (Ok(Some(state)), Some(snapshot)) if is_folded_in(&state, bytes, &snapshot) => fold_later(state, journal),
+        (Ok(Some(state)), Some(_)) if writer(&state, content, &journal) == Base::Newer => {
+            fold_all(state, Base::Newer, journal)
+        }
         (Ok(_), Some(snapshot)) => restore(snapshot, journal, Diagnostics::new())?,
-        (Ok(state), None) => fold_all(state, journal)?,
-        // The first state of all is in the journal object by object.
-        (Err(_), None) if journal.header.from_nothing && is_unfinished(bytes) => {
-            let reconciled = fold_all(None, journal)?;
+        (Ok(Some(state)), None) => {
+            let base = writer(&state, content, &journal);
+            fold_all(state, base, journal)
+        }
+        (Ok(None), None) => {
+            let is_emptied = journal.base.is_some();
+            let reconciled = fold_all(before(&journal)?, Base::Same, journal);
+            if is_emptied { Reconciled { repair: Repair::Write, ..reconciled } } else { reconciled }
+        }
+        // The content before is in the journal, or there was none, and so is all that happened since.
+        (Err(_), None) if is_ours_half_written(bytes, &journal) => {
+            let reconciled = fold_all(before(&journal)?, Base::Same, journal);
             let mut warnings = Diagnostics::from(half_written(path));
             warnings.append(reconciled.warnings);
             Reconciled { repair: Repair::Write, warnings, ..reconciled }
@@ -85,9 +100,33 @@ fn belongs_together(state: &State, journal: &Recovered) -> bool {
     state.lineage == journal.header.lineage || journal.header.from_nothing
 }
 
-/// The file begins with its first byte again only when all of it has been written, so its serial can be trusted.
-fn is_folded_in(state: &State, snapshot: &Snapshot) -> bool {
-    state.lineage == snapshot.lineage && state.serial >= snapshot.serial
+/// Whether the file has, or had before others changed it, what a snapshot says.
+fn is_folded_in(state: &State, bytes: &[u8], snapshot: &Snapshot) -> bool {
+    let is_later = snapshot.is_written && state.lineage == snapshot.lineage && state.serial >= snapshot.serial;
+    is_later || snapshot.bytes == bytes
+}
+
+/// Whether the interrupted run wrote or found the state in the file, or somebody wrote it since.
+fn writer(state: &State, content: Content, journal: &Recovered) -> Base {
+    let is_found = state.lineage == journal.header.lineage && state.serial == journal.header.serial;
+    if is_found || journal.checkpoints.contains(&content) { Base::Same } else { Base::Newer }
+}
+
+/// Whether a file that cannot be read is one that the interrupted run was writing, and the journal can mend it.
+fn is_ours_half_written(bytes: &[u8], journal: &Recovered) -> bool {
+    let is_known = journal.header.from_nothing || journal.base.is_some();
+    is_known && (is_unfinished(bytes) || !journal.checkpoints.is_empty())
+}
+
+/// Returns the state as the interrupted run found it, where the file does not have it.
+fn before(journal: &Recovered) -> Result<State, StateError> {
+    if let Some(base) = &journal.base {
+        return file::read(base);
+    }
+    let mut state = State::default();
+    state.lineage.clone_from(&journal.header.lineage);
+    state.serial = journal.header.serial;
+    Ok(state)
 }
 
 fn fold_later(mut state: State, journal: Recovered) -> Reconciled {
@@ -96,19 +135,11 @@ fn fold_later(mut state: State, journal: Recovered) -> Reconciled {
     Reconciled { state: Some(state), repair, warnings: folded.warnings, ..Reconciled::default() }
 }
 
-fn fold_all(state: Option<State>, journal: Recovered) -> Result<Reconciled, StateError> {
-    let (mut state, base) = match state {
-        Some(state) => {
-            let same = state.lineage == journal.header.lineage && state.serial == journal.header.serial;
-            (state, if same { Base::Same } else { Base::Newer })
-        }
-        None => {
-            let mut state = State::default();
-            state.lineage.clone_from(&journal.header.lineage);
-            state.serial = journal.header.serial;
-            (state, Base::Same)
-        }
-    };
+fn fold_all(mut state: State, base: Base, mut journal: Recovered) -> Reconciled {
+    if base == Base::Newer && state.lineage == journal.header.lineage {
+        // Whoever wrote the file since has seen what was in it before.
+        journal.events.drain(..journal.settled);
+    }
     let mut warnings = Diagnostics::new();
     let mut changed = false;
     for events in [journal.events, journal.later] {
@@ -117,7 +148,7 @@ fn fold_all(state: Option<State>, journal: Recovered) -> Result<Reconciled, Stat
         changed |= folded.changed;
     }
     let repair = if changed { Repair::Write } else { Repair::None };
-    Ok(Reconciled { state: Some(state), repair, warnings, ..Reconciled::default() })
+    Reconciled { state: Some(state), repair, warnings, ..Reconciled::default() }
 }
 
 fn restore(snapshot: Snapshot, journal: Recovered, mut warnings: Diagnostics) -> Result<Reconciled, StateError> {

@@ -3,38 +3,52 @@
 use std::fs::{self, File};
 use std::io;
 
-use super::disk::{Disk, content_of_parts};
+use super::disk::Disk;
 use super::left::Left;
 use super::local::LocalStore;
-use super::open::{copy_whole, make_private, write_whole};
+use super::open::{claim_backup, copy_whole, make_private, write_whole};
+use super::paths::{Backup, StatePaths};
 use super::sealed::{clear, sealed};
-use crate::content::{fill_content, replace_content};
+use crate::content::{Content, fill_content, replace_content};
 use crate::error::StateError;
-use crate::file::write_pieces;
+use crate::file::{write, write_pieces};
 use crate::journal::Tail;
 use crate::model::State;
 use crate::storage::Storage;
+
+/// Keeps the content `old` of a state file, which `is_current` if it is sealed as the backup will be.
+pub(super) fn back_up(paths: &mut StatePaths, is_current: bool, old: &dyn Storage) -> Result<(), StateError> {
+    if paths.backup == Backup::New {
+        let claimed = claim_backup(&paths.write).map_err(|error| {
+            StateError::io("make a backup of", &paths.write, &error).with_advice("The state was left as it is.")
+        })?;
+        paths.backup = Backup::At(claimed);
+    }
+    let Some(backup) = paths.backup.path() else { return Ok(()) };
+    // What was not sealed, or otherwise, is sealed in the backup as it will be in the file.
+    let copied = if is_current {
+        copy_whole(backup, &paths.write, old)
+    } else {
+        let bytes = old.read_all().map_err(|error| StateError::io("read", &paths.write, &error))?;
+        let content = clear(paths, &paths.write, &bytes)?.bytes.into_owned();
+        write_whole(backup, &sealed(paths.encryption.as_deref(), content)?)
+    };
+    copied.map_err(|error| {
+        StateError::io("write", backup, &error).with_advice(
+            "This is the backup of the state, which is made before the state is changed. With -backup=- none is made.",
+        )
+    })
+}
+
+/// From how many bytes of its journal on a first state is written piece by piece.
+const LONG: u64 = 64 << 20;
 
 impl LocalStore {
     pub(super) fn back_up(&mut self, old: &dyn Storage) -> Result<(), StateError> {
         if self.backup_made || !self.disk.is_state {
             return Ok(());
         }
-        if let Some(backup) = &self.paths.backup {
-            // What was not sealed, or otherwise, is sealed in the backup as it will be in the file.
-            let copied = if self.disk.is_current {
-                copy_whole(backup, old)
-            } else {
-                let bytes = old.read_all().map_err(|error| StateError::io("read", &self.paths.write, &error))?;
-                let content = clear(&self.paths, &self.paths.write, &bytes)?.bytes.into_owned();
-                write_whole(backup, &sealed(self.paths.encryption.as_deref(), content)?)
-            };
-            copied
-                .map_err(|error| StateError::io("write", backup, &error).with_advice(
-                    "This is the backup of the state, which is made before the state is changed. With -backup=- none is \
-                     made.",
-                ))?;
-        }
+        back_up(&mut self.paths, self.disk.is_current, old)?;
         self.backup_made = true;
         Ok(())
     }
@@ -59,20 +73,25 @@ impl LocalStore {
             Some(encryption) => Some(sealed(Some(encryption), parts.concat())?),
         };
         journal.snapshot(lineage, serial, parts)?;
-        self.journal = Some(journal);
+        self.journal = Some(journal.clone());
         make_private(file);
         let whole = sealed.as_deref().map(|sealed| [sealed]);
         let parts = whole.as_ref().map_or(parts, |whole| &whole[..]);
         replace_content(file, parts).map_err(|error| self.unwritten(&error))?;
-        self.disk = Disk { serial, ..Disk::written(content_of_parts(parts)) };
+        // Without that note the next run compares the file with the journal.
+        let _ = journal.written();
+        self.disk = Disk { serial, ..Disk::written(Content::of_parts(parts)) };
         self.paths.read.clone_from(&self.paths.write);
         Ok(())
     }
 
-    /// Whether a first state is to be written where nothing was, and nothing is: piece by piece, so not if it is sealed.
-    pub(super) fn is_first(&self, file: &File) -> bool {
-        let was_nothing = self.disk.from_nothing && self.disk.content.0 == 0 && !self.disk.is_elsewhere;
-        was_nothing && self.paths.encryption.is_none() && file.length().is_ok_and(|length| length == 0)
+    /// Whether a first state is to be written: where nothing was when the run began, and since then only its own checkpoints.
+    pub(super) fn is_first(&self, file: &File) -> Result<bool, StateError> {
+        if !self.disk.from_nothing || self.disk.is_elsewhere || self.paths.encryption.is_some() {
+            return Ok(false);
+        }
+        let found = Content::of_file(file).map_err(|error| StateError::io("read", &self.paths.write, &error))?;
+        Ok(found == self.disk.content && (found.length == 0 || self.disk.is_checkpoint))
     }
 
     /// Whether the journal says all that is in a first state, and is on its way to the disk: then the new content need not
@@ -81,21 +100,37 @@ impl LocalStore {
         self.journal.as_ref().map_or(Ok(false), |journal| journal.complete(state))
     }
 
-    /// Writes a first state that the journal tells. While it is brought to the disk the journal is too: it has to be there
-    /// before the file is one that somebody may read.
+    /// Writes a first state that the journal tells. While it is made the journal is brought to the disk, which has to be
+    /// done before the file changes.
     pub(super) fn write_first(&mut self, file: &File, state: &State) -> Result<(), StateError> {
         make_private(file);
-        let filled = fill_content(file, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))?;
-        if let Some(Err(problem)) = self.journal.as_ref().map(|journal| journal.sync()) {
-            filled.give_up();
-            return Err(problem);
-        }
-        let content = filled.finish().map_err(|error| self.unwritten(&error))?;
+        let is_long = self.journal.as_ref().is_some_and(|journal| journal.end() > LONG);
+        let content = if is_long { self.fill_first(file, state)? } else { self.put_first(file, state)? };
         self.disk = Disk { serial: state.serial, ..Disk::written(content) };
         self.paths.read.clone_from(&self.paths.write);
         Ok(())
     }
 
+    /// Writes a first state piece by piece, so that it need not be in memory.
+    fn fill_first(&self, file: &File, state: &State) -> Result<Content, StateError> {
+        let filled = fill_content(file, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))?;
+        if let Some(Err(problem)) = self.journal.as_ref().map(|journal| journal.sync()) {
+            filled.give_up();
+            return Err(problem);
+        }
+        filled.finish().map_err(|error| self.unwritten(&error))
+    }
+
+    fn put_first(&self, file: &File, state: &State) -> Result<Content, StateError> {
+        let whole = write(state);
+        if let Some(journal) = &self.journal {
+            journal.sync()?;
+        }
+        replace_content(file, &[&whole]).map_err(|error| self.unwritten(&error))?;
+        Ok(Content::of(&whole))
+    }
+
+    /// That the file could not be written although the journal has its content.
     fn unwritten(&self, error: &io::Error) -> StateError {
         StateError::io("write", &self.paths.write, error)
             .with_advice("The new state is complete in the journal beside the file; the next run puts it in place.")
@@ -117,7 +152,8 @@ impl LocalStore {
             let end = journal.start_run(&self.header(lineage))?;
             journal.trim();
             let tail = if journal.is_sealed() { Tail::Sealed } else { Tail::Clear };
-            self.left = Left { length: end, end, is_folded: true, under_way: journal.under_way(), tail };
+            let under_way = journal.under_way();
+            self.left = Left { length: end, end, is_folded: true, under_way, tail, damage: None };
             return Ok(());
         }
         match fs::remove_file(&path) {

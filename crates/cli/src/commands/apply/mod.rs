@@ -4,16 +4,16 @@ mod done;
 mod overridden;
 mod planned;
 mod ready;
+mod rescue;
 mod saved;
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_engine::{Recorder, UNKNOWN_ASSERTION};
-use groma_state::{LocalStore, State, write_errored};
 
 use super::approval::{Approval, ask};
 use super::context::Context;
@@ -25,6 +25,7 @@ use crate::views::progress::Ticker;
 use done::tell_done;
 use planned::from_directory;
 use ready::Kind;
+use rescue::save;
 use saved::from_file;
 
 pub(super) fn run(context: &mut Context, arguments: Apply) -> Outcome {
@@ -76,7 +77,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     groma_plugin::client::end_ahead();
     drop(ticker);
     let mut problems = merged(ready.warnings, std::mem::take(&mut applied.diagnostics));
-    save(&mut ready.store, &mut applied.state, &mut problems);
+    save(context, &mut ready.store, &mut applied.state, &mut problems);
     drop(ready.store);
     problems.append(incomplete);
     problems.append(deferred);
@@ -149,24 +150,4 @@ fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
 /// What tells most diagnostics apart.
 fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&str>, Option<Span>) {
     (&diagnostic.summary, &diagnostic.detail, diagnostic.address.as_deref(), diagnostic.subject)
-}
-
-/// Writes the state; a state that cannot be written there goes into a file beside.
-fn save(store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
-    let Err(problem) = store.save(state) else { return };
-    let rescue = match write_errored(Path::new("."), state, store.paths().encryption.as_deref()) {
-        Ok(path) => format!(
-            "The state was written to {} instead; nothing is lost. Mend the cause, then put it in place.",
-            path.display()
-        ),
-        Err(second) => format!(
-            "It could not be written elsewhere either: {}. What was done is still in the journal beside the state file; the next run takes \
-             it up.",
-            second.summary
-        ),
-    };
-    problems.push(Diagnostic::error(
-        "Failed to save state",
-        format!("{}: {}\n\n{rescue}", problem.summary, problem.detail),
-    ));
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use groma_config::{EncryptionMethods, Module};
 use groma_diagnostics::Diagnostics;
-use groma_state::{LockRequest, Locking, StatePaths};
+use groma_state::{Backup, LockRequest, Locking, StatePaths};
 
 pub(super) use block::{Configured, configured, given};
 pub(super) use in_use::in_use;
@@ -85,7 +85,7 @@ pub(super) fn paths_in(
         paths = paths.writing_to(file);
     }
     if let Some(file) = elsewhere.backup {
-        paths = paths.with_backup((file.as_os_str() != "-").then(|| file.to_owned()));
+        paths = paths.with_backup(if file.as_os_str() == "-" { Backup::None } else { Backup::At(file.to_owned()) });
     }
     let encryption = match elsewhere.encryption {
         Some(methods) => methods.state.clone(),

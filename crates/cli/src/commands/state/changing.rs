@@ -1,12 +1,11 @@
 //! A state that is being changed: under its lock, with a backup of its own, and with the way back.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
-use groma_state::{LocalStore, Locking, Saved, State, StatePaths};
+use groma_state::{Backup, LocalStore, Locking, Saved, State, StatePaths};
 
 use super::super::backend::{Elsewhere, locking, state_paths};
 use super::super::configuration::load_to_change_state;
@@ -65,8 +64,7 @@ impl Changing {
     ) -> Result<Self, Diagnostics> {
         // These commands cannot do without a backup: "-" asks for none where that is possible.
         let named = backup.filter(|backup| backup.as_os_str() != "-").map(Path::to_owned);
-        let backup = named.unwrap_or_else(|| backup_beside(&paths.write));
-        let (store, state) = open_state(context, paths.with_backup(Some(backup)), locking)?;
+        let (store, state) = open_state(context, paths.with_backup(named.map_or(Backup::New, Backup::At)), locking)?;
         Ok(Self { state, store, origin })
     }
 
@@ -85,7 +83,7 @@ impl Changing {
     pub fn save(mut self, command: &str) -> Result<String, Diagnostics> {
         let saved = self.store.save(&mut self.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         let paths = self.store.paths();
-        let backup = paths.backup.as_deref().filter(|backup| saved != Saved::Unchanged && backup.exists());
+        let backup = paths.backup.path().filter(|backup| saved != Saved::Unchanged && backup.exists());
         Ok(backup.map(|backup| undo(command, backup, &paths.write, self.origin)).unwrap_or_default())
     }
 }
@@ -96,13 +94,4 @@ fn undo(command: &str, backup: &Path, file: &Path, origin: Origin) -> String {
         Origin::Workspace => format!("To undo this: {command} state push -force {backup}\n"),
         Origin::Named => format!("To undo this: cp {backup} {file}\n"),
     }
-}
-
-/// The name of a backup that is not taken yet: `terraform.tfstate.1795264899.backup`, with the time in seconds.
-pub(in super::super) fn backup_beside(file: &Path) -> PathBuf {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let free =
-        (now..).map(|seconds| file.with_file_name(format!("{name}.{seconds}.backup"))).find(|path| !path.exists());
-    free.unwrap_or_else(|| file.with_file_name(format!("{name}.{now}.backup")))
 }

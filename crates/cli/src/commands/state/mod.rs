@@ -15,8 +15,6 @@ use super::context::Context;
 use super::outcome::Outcome;
 use crate::arguments::State;
 
-pub(super) use changing::backup_beside;
-
 pub(super) fn run(context: &mut Context, arguments: &State) -> Outcome {
     match arguments {
         State::Identities(arguments) => identities::run(context, arguments),

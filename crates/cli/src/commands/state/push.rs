@@ -5,14 +5,13 @@ use std::path::Path;
 
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_encryption::Encryption;
-use groma_state::{Saved, State, file, read_sealed};
+use groma_state::{Backup, Saved, State, file, read_sealed};
 
 use super::super::backend::{Elsewhere, has_state, locking, state_paths};
 use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
-use super::changing::backup_beside;
 use crate::arguments::{Flag, StatePush};
 
 pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
@@ -26,10 +25,8 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     let mut pushed = read(source, paths.encryption.as_deref())?;
     let is_new = !has_state(&paths);
     let named_as_ever = paths.backup.clone();
-    // A name of its own, so that the state before is not overwritten by the next change.
-    let backup = backup_beside(&paths.write);
     let locking = locking(&arguments.access.locking, "state-push");
-    let (mut store, current) = open_state(context, paths.with_backup(Some(backup.clone())), &locking)?;
+    let (mut store, current) = open_state(context, paths.with_backup(Backup::New), &locking)?;
     if !is_new && !arguments.force.is_some_and(Flag::is_on) {
         may_follow(&pushed, &current)?;
     }
@@ -38,12 +35,14 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
         pushed.serial += 1;
     }
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
-    if saved != Saved::Unchanged && backup.exists() {
+    // It has a name of its own, so that the next change does not overwrite it.
+    let backup = store.paths().backup.path().filter(|_| saved != Saved::Unchanged);
+    if let Some(backup) = backup {
         let command = &context.wording.command;
         context.say(&format!("To undo this: {command} state push -force {}\n", backup.display()));
-        if let Some(file) = named_as_ever {
+        if let Some(file) = named_as_ever.path() {
             // Where Terraform keeps it.
-            std::fs::copy(&backup, &file).map_err(|problem| {
+            std::fs::copy(backup, file).map_err(|problem| {
                 let summary = format!("Failed to write {}", file.display());
                 fail(
                     &summary,

@@ -4,13 +4,12 @@ use std::path::Path;
 
 use groma_address::Mode;
 use groma_diagnostics::Diagnostics;
-use groma_state::State;
+use groma_state::{State, claim_backup};
 
 use super::super::backend::{locking, valid_workspace};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
-use super::super::state::backup_beside;
 use super::places::{Places, absent, failed, single_name};
 use crate::arguments::{Flag, WorkspaceDelete};
 use crate::settings::DEFAULT_WORKSPACE;
@@ -64,7 +63,8 @@ fn managed(state: &State) -> Vec<String> {
 
 /// Keeps the state of a workspace outside of its folder.
 fn keep(name: &str, file: &Path) -> Result<std::path::PathBuf, Diagnostics> {
-    let kept = backup_beside(Path::new(&format!("{name}.tfstate")));
+    let kept = claim_backup(Path::new(&format!("{name}.tfstate")))
+        .map_err(|problem| failed("make a backup of", file, &problem))?;
     // A copy has the permissions of the original, which is for its owner only.
     std::fs::copy(file, &kept).map_err(|problem| failed("write", &kept, &problem))?;
     Ok(kept)

@@ -51,6 +51,28 @@ fn terraform_in_between_on_the_same_instances_wins_and_no_object_is_dropped() {
 }
 
 #[test]
+fn object_that_the_killed_run_recorded_twice_is_kept_as_deposed_once() {
+    let directory = folder_with(&[("x.other", "o")]);
+    let killed = killed_after(directory.path(), |store, state| {
+        let journal = store.begin_run(state).unwrap();
+        let mut tainted = (*object("n")).clone();
+        tainted.status = ObjectStatus::Tainted;
+        let created = Outcome::Present(Arc::new(tainted.clone()));
+        journal.finished(&address("x.new"), None, &provider(), None, created).unwrap();
+        let ready = Outcome::Present(object("n"));
+        journal.finished(&address("x.new"), None, &provider(), Some(&tainted), ready).unwrap();
+    });
+    terraform_runs(killed.path(), |state| {
+        state.insert(&address("x.new"), None, &provider(), object("theirs"));
+    });
+    let (_store, opened) = open(killed.path());
+    let state = opened.state.unwrap();
+    assert_eq!(objects(&state), ["x.new theirs", "(x.new n)", "x.other o"]);
+    assert_eq!(state.get(&address("x.new")).unwrap().deposed.values().next(), Some(&object("n")));
+    assert_eq!(opened.warnings.iter().count(), 1);
+}
+
+#[test]
 fn an_object_that_somebody_took_out_in_between_stays_out_with_a_warning() {
     let killed = killed_before_terraform();
     terraform_runs(killed.path(), |state| {

@@ -1,6 +1,7 @@
 //! States of runs that were killed: the next run has whatever was done.
 
 use super::*;
+use crate::content::Content;
 use crate::journal::recover;
 use crate::object::DeposedKey;
 use crate::store::reconcile::reconcile;
@@ -94,7 +95,7 @@ fn whatever_byte_the_saving_was_killed_at_the_next_run_has_the_new_state() {
     };
     let in_memory = |state: &[u8], journal: &[u8], what: &str| {
         let journal = recover(journal).unwrap();
-        let found = reconcile(Path::new("terraform.tfstate"), state, journal).unwrap();
+        let found = reconcile(Path::new("terraform.tfstate"), state, Content::of(state), journal).unwrap();
         assert_eq!(objects(&found.state.unwrap()), ["x.kept k", "x.new n"], "{what}");
     };
     let from_disk = |state: &[u8], journal: &[u8], what: &str| {
@@ -153,7 +154,8 @@ fn whatever_byte_the_first_saving_was_killed_at_the_next_run_has_the_state() {
         fs::write(state_file(killed.path()), &half).unwrap();
         fs::write(paths(killed.path()).journal(), &noted).unwrap();
         if done % 50 > 1 && done < new.len() {
-            let found = reconcile(Path::new("terraform.tfstate"), &half, recover(&noted).unwrap()).unwrap();
+            let found =
+                reconcile(Path::new("terraform.tfstate"), &half, Content::of(&half), recover(&noted).unwrap()).unwrap();
             assert_eq!(objects(&found.state.unwrap()), ["x.a a", "x.b b"], "{done}");
             continue;
         }

@@ -60,3 +60,38 @@ fn a_file_that_was_replaced_meanwhile_is_not_written_over() {
     assert_eq!(error.kind, StateErrorKind::Changed);
     assert_eq!(objects(&on_disk(directory.path())), ["x.y a", "x.z z"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn reader_waits_until_a_content_is_written_as_a_whole() {
+    let directory = folder_with(&[("x.a", "a")]);
+    let (store, _) = open(directory.path());
+    let whole = fs::read(state_file(directory.path())).unwrap();
+    let half = [b"#", &whole[1..]].concat();
+    fs::write(state_file(directory.path()), half).unwrap();
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            LocalStore::open(paths(directory.path()), VERSION, &Locking::Off, &|| true).map(|(_, opened)| opened)
+        });
+        std::thread::sleep(Duration::from_millis(50));
+        let file = open::open_private(&state_file(directory.path())).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, &whole[..1], 0).unwrap();
+        let opened = reader.join().unwrap().unwrap();
+        assert_eq!(objects(&opened.state.unwrap()), ["x.a a"]);
+        assert!(opened.warnings.is_empty(), "{:?}", opened.warnings);
+    });
+    drop(store);
+}
+
+#[test]
+fn reader_takes_nothing_of_a_run_at_work_for_that_of_a_killed_one() {
+    let directory = folder_with(&[("x.a", "a")]);
+    let (mut store, opened) = open(directory.path());
+    let journal = store.begin_run(&mut opened.state.unwrap()).unwrap();
+    journal.begin(&begin("x.b")).unwrap();
+    let looked = || LocalStore::open(paths(directory.path()), VERSION, &Locking::Off, &|| true).unwrap().1;
+    assert!(looked().in_flight.is_empty(), "it is being asked now");
+    let killed = copy_of(directory.path());
+    let (_, opened) = LocalStore::open(paths(killed.path()), VERSION, &Locking::Off, &|| true).unwrap();
+    assert_eq!(opened.in_flight, [begin("x.b")]);
+}

@@ -1,6 +1,8 @@
 //! What stores keep, in the words of those who open and save them.
 
 mod between;
+mod checkpoints;
+mod damage;
 mod killed;
 mod locking;
 mod saving;
@@ -67,11 +69,7 @@ fn begin(text: &str) -> Begin {
         deposed: None,
         operation: Operation::Create,
         provider: provider(),
-        schema_version: 0,
-        planned_private: (*b"token").into(),
-        planned_state: Arc::default(),
-        config: Arc::default(),
-        meta: Arc::default(),
+        request: None,
         dependencies: Default::default(),
         create_before_destroy: false,
         is_kept: false,

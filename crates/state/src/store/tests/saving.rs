@@ -99,7 +99,7 @@ fn another_file_can_be_written_than_read() {
     let directory = folder_with(&[("x.y", "a")]);
     let before = fs::read(state_file(directory.path())).unwrap();
     let out = directory.path().join("out/new.tfstate");
-    let paths = paths(directory.path()).writing_to(&out).with_backup(None);
+    let paths = paths(directory.path()).writing_to(&out).with_backup(Backup::None);
     let (mut store, opened) = LocalStore::open(paths, VERSION, &request(Duration::ZERO), &|| true).unwrap();
     let mut state = opened.state.unwrap();
     assert_eq!(store.save(&mut state).unwrap(), Saved::Written(2));
@@ -122,4 +122,57 @@ fn a_damaged_file_without_journal_is_named_with_advice() {
     let error = open_error_of(b"{\"version\":4,");
     assert_eq!(error.kind, StateErrorKind::Malformed);
     assert!(error.detail.contains("terraform.tfstate: ") && error.detail.contains(".backup"), "{error}");
+}
+
+#[test]
+fn what_a_killed_process_left_of_a_backup_is_removed_by_the_next_one() {
+    let directory = folder_with(&[("x.a", "a")]);
+    let left = directory.path().join(".terraform.tfstate.tmp");
+    for backup in [Backup::New, Backup::At(directory.path().join("terraform.tfstate.backup"))] {
+        fs::write(&left, "half of a backup").unwrap();
+        let paths = paths(directory.path()).with_backup(backup);
+        let (mut store, opened) = LocalStore::open(paths, VERSION, &request(Duration::ZERO), &|| true).unwrap();
+        let mut state = opened.state.unwrap();
+        state.insert(&address("x.b"), None, &provider(), object(&state.serial.to_string()));
+        store.save(&mut state).unwrap();
+        assert!(!left.exists());
+    }
+    let backups = names(directory.path()).into_iter().filter(|name| name.ends_with(".backup")).count();
+    assert_eq!(backups, 2);
+}
+
+#[test]
+fn temporary_file_that_is_being_written_is_left_alone() {
+    let directory = folder_with(&[("x.a", "a")]);
+    let busy = directory.path().join(".plan.tmp");
+    let file = open::open_private(&busy).unwrap();
+    assert!(open::try_lock(&file).unwrap());
+    write_whole(&directory.path().join("plan"), b"content").unwrap();
+    assert!(busy.exists());
+    assert_eq!(fs::read(directory.path().join("plan")).unwrap(), b"content");
+}
+
+#[test]
+fn backups_made_in_the_same_second_have_names_of_their_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = state_file(directory.path());
+    let claimed: std::collections::HashSet<_> = (0..20).map(|_| claim_backup(&file).unwrap()).collect();
+    assert_eq!(claimed.len(), 20);
+}
+
+#[test]
+fn state_with_the_largest_serial_is_not_followed_by_a_smaller_one() {
+    let directory = folder_with(&[("x.a", "a")]);
+    let mut state = on_disk(directory.path());
+    state.serial = u64::MAX;
+    fs::write(state_file(directory.path()), file::write(&state)).unwrap();
+    let (mut store, opened) = open(directory.path());
+    let mut state = opened.state.unwrap();
+    state.insert(&address("x.b"), None, &provider(), object("b"));
+    for error in [store.begin_run(&mut state).map(|_| ()).unwrap_err(), store.save(&mut state).map(|_| ()).unwrap_err()]
+    {
+        assert_eq!(error.summary, "State serial out of range");
+    }
+    drop(store);
+    assert_eq!(on_disk(directory.path()).serial, u64::MAX);
 }

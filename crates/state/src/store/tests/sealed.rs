@@ -8,7 +8,7 @@ use groma_encryption::{Encryption, KeyProvider, KeySource, Method, Pbkdf2, Secre
 use tempfile::TempDir;
 
 use super::{address, provider};
-use crate::journal::{Begin, Outcome};
+use crate::journal::{Begin, CreateRequest, Outcome};
 use crate::model::State;
 use crate::object::{AttributesJson, ObjectRecord};
 use crate::store::*;
@@ -44,7 +44,15 @@ fn object(id: &str) -> Arc<ObjectRecord> {
 }
 
 fn begin(text: &str) -> Begin {
-    Begin { planned_state: SECRET.as_bytes().into(), ..tests::begin(text) }
+    let secret: Arc<[u8]> = SECRET.as_bytes().into();
+    let request = CreateRequest {
+        schema_version: 0,
+        planned_private: secret.clone(),
+        planned_state: secret.clone(),
+        config: secret.clone(),
+        meta: secret,
+    };
+    Begin { request: Some(request), ..tests::begin(text) }
 }
 
 fn add(directory: &Path, encryption: Option<Arc<Encryption>>, text: &str) {

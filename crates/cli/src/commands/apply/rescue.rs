@@ -1,0 +1,66 @@
+//! Writing the state at the end of a run, and where it goes if that fails.
+
+use std::path::Path;
+
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_encryption::Encryption;
+use groma_state::{LocalStore, State, StateError, sealed_state, write_errored, write_errored_in_shared};
+
+use super::super::context::Context;
+
+/// Writes the state. If that fails it goes to a file elsewhere, and to the terminal if there is no room for one.
+pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
+    let Err(problem) = store.save(state) else { return };
+    let encryption = store.paths().encryption.as_deref();
+    let command = &context.wording.command;
+    let next = if store.is_in_journal() {
+        "Everything is in the journal beside the state file too: mend the cause, and the next run takes it up by itself.".to_owned()
+    } else {
+        format!(
+            "Mend the cause, then put this state in place before anything else is run, so that nothing is created twice:\n  {command} \
+             state push -force FILE"
+        )
+    };
+    let rescue = match written_elsewhere(state, encryption) {
+        Ok(path) => format!(
+            "The state was written to {} instead. {}",
+            path.display(),
+            next.replace("FILE", &path.display().to_string())
+        ),
+        Err(second) if store.is_in_journal() => {
+            format!("It could not be written elsewhere either: {}. {next}", second.summary)
+        }
+        Err(second) => printed(context, state, encryption, &second, &next),
+    };
+    problems.push(Diagnostic::error(
+        "Failed to save state",
+        format!("{}: {}\n\n{rescue}", problem.summary, problem.detail),
+    ));
+}
+
+/// Writes the state to the working directory, or to the directory for temporary files.
+fn written_elsewhere(state: &State, encryption: Option<&Encryption>) -> Result<std::path::PathBuf, StateError> {
+    write_errored(Path::new("."), state, encryption)
+        .or_else(|first| write_errored_in_shared(&std::env::temp_dir(), state, encryption).map_err(|_| first))
+}
+
+/// Prints the state, as the last place that it can be kept in.
+fn printed(
+    context: &Context,
+    state: &State,
+    encryption: Option<&Encryption>,
+    second: &StateError,
+    next: &str,
+) -> String {
+    match sealed_state(state, encryption) {
+        Ok(bytes) => {
+            context.streams.print_document_bytes(&bytes);
+            format!(
+                "It could not be written elsewhere either: {}. It is printed above instead, as JSON: save all of it, from the first \
+                 {{ to the last }}, to a file.\n\n{next}",
+                second.summary
+            )
+        }
+        Err(third) => format!("It could not be written elsewhere either: {}; {}.", second.summary, third.summary),
+    }
+}
