@@ -19,7 +19,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Sources};
 use groma_hcl::{BodySchema, Traversal};
 use groma_install::settings;
 use groma_lang::{FunctionContext, Resolved, Scope, console, evaluate, references, type_constraint};
-use groma_state::{LocalStore, Locking, StatePaths, file, plan_file};
+use groma_state::{DamagedJournal, LocalStore, Locking, StatePaths, file, plan_file};
 use groma_value::{Marks, Type, Value, json, msgpack};
 
 pub use answers::answers;
@@ -174,14 +174,33 @@ pub fn plan(bytes: &[u8]) {
     });
 }
 
-/// Whatever a killed run has left, the state can be opened or the reason is told.
+/// Whatever a killed run has left, the state can be opened or the reason is told: with the bytes as the file, and as
+/// records whose checksums are right.
 pub fn journal(bytes: &[u8]) {
-    in_a_folder(|folder| {
-        let paths = StatePaths::of_file(folder.join("terraform.tfstate"));
-        if std::fs::write(paths.journal(), bytes).is_ok() {
-            let _ = LocalStore::open(paths, "1.15.5", &Locking::Off, &|| false);
+    for journal in [bytes.to_vec(), records(bytes)] {
+        for damaged in [DamagedJournal::Refuse, DamagedJournal::Recover] {
+            in_a_folder(|folder| {
+                let paths = StatePaths::of_file(folder.join("terraform.tfstate")).with_damaged_journal(damaged);
+                if std::fs::write(paths.journal(), &journal).is_ok() {
+                    let _ = LocalStore::open(paths, "1.15.5", &Locking::Off, &|| false);
+                }
+            });
         }
-    });
+    }
+}
+
+/// A journal whose records are the parts of `bytes` between bytes that no text has.
+fn records(bytes: &[u8]) -> Vec<u8> {
+    let mut journal = b"groma journal 2\n".to_vec();
+    // The beginning of a run from nothing.
+    let run: &[u8] = b"\x01\x01l\x00\x01";
+    for payload in [run].into_iter().chain(bytes.split(|byte| *byte == 0xfe)) {
+        let length = (payload.len() as u64).to_le_bytes();
+        let sum = packages::checksum(&[&length, payload].concat()).to_le_bytes();
+        let header = [&length[..], &sum].concat();
+        journal.extend([&header[..], &packages::checksum(&header).to_le_bytes(), payload].concat());
+    }
+    journal
 }
 
 /// What can be decoded is encoded; that, decoded, is encoded as the same. The number may be another one: a whole one beyond 64 bits is written

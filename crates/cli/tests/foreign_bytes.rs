@@ -179,6 +179,19 @@ fn journals() -> Vec<Vec<u8>> {
     let mut state = groma_state::file::read(EXAMPLES[EXAMPLES.len() - 1].as_bytes()).unwrap();
     let (mut store, _) = LocalStore::open(paths.clone(), "1.15.5", &Locking::Off, &|| false).unwrap();
     let journal = store.begin_run(&mut state).unwrap();
+    let address = |text: &str| text.parse().unwrap();
+    let provider = "provider[\"terraform.io/builtin/terraform\"]".parse().unwrap();
+    let object = |id: &str| {
+        let mut object =
+            groma_state::ObjectRecord::new(0, groma_state::AttributesJson::new(format!("{{\"id\":\"{id}\"}}")));
+        object.dependencies = groma_state::Dependencies::new(["t.m".parse().unwrap(), "t.l".parse().unwrap()]);
+        groma_state::Outcome::Present(std::sync::Arc::new(object))
+    };
+    for name in ["t.a", "t.b[\"k\"]"] {
+        journal.finished(&address(name), None, &provider, None, object(name)).unwrap();
+    }
+    journal.finished(&address("t.n[0]"), None, &provider, None, groma_state::Outcome::Gone).unwrap();
+    journal.settled(&address("t.c"), None).unwrap();
     journal.outputs(&state).unwrap();
     journal.sync().unwrap();
     let bytes = std::fs::read(paths.journal()).unwrap();

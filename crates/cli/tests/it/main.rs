@@ -50,6 +50,7 @@ mod remote_state;
 mod saved_plans;
 mod servers;
 mod several_mistakes;
+mod shared_states;
 mod show_options;
 mod signals;
 mod slips;
