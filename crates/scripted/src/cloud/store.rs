@@ -22,7 +22,7 @@ use super::log::{Event, Outcome};
 use super::object::Object;
 
 /// How long an operation waits at most, so that a failed test leaves no thread behind for good.
-const LONGEST_WAIT: Duration = Duration::from_secs(120);
+const LONGEST_WAIT: Duration = Duration::from_secs(900);
 /// The name that stands for all objects in instructions to fail.
 pub const EVERY: &str = "*";
 

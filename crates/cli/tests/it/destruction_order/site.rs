@@ -89,7 +89,7 @@ impl Site {
             if is_over {
                 return false;
             }
-            assert!(start.elapsed() < Duration::from_secs(60), "{}: the run neither ends nor begins {name}", self.name);
+            assert!(start.elapsed() < Duration::from_secs(600), "{}: the run neither ends nor begins {name}", self.name);
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -99,7 +99,7 @@ impl Site {
         self.store.resume().unwrap();
         let start = Instant::now();
         while self.open_operations() > 0 {
-            assert!(start.elapsed() < Duration::from_secs(60), "{}: an operation does not end", self.name);
+            assert!(start.elapsed() < Duration::from_secs(600), "{}: an operation does not end", self.name);
             std::thread::sleep(Duration::from_millis(5));
         }
     }
