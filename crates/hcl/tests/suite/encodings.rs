@@ -66,7 +66,7 @@ fn a_replacement_character_is_a_character() {
 
 #[test]
 fn utf16_is_one_error() {
-    for text in [&b"\xff\xfea\0=\01\0\n\0"[..], b"\xfe\xff\0a\0=\01\0\n"] {
+    for text in [&b"\xff\xfea\x00=\x001\x00\n\x00"[..], b"\xfe\xff\x00a\x00=\x001\x00\n"] {
         for parse in [|file: &_| parse_file(file).1, |file: &_| parse_json_file(file).1] {
             let found = described(text, parse);
             assert_eq!(found.len(), 1, "{found:?}");

@@ -47,7 +47,7 @@ fn a_backup_may_go_into_a_pipe() {
     let directory = folder_with(&[("x.y", "a")]);
     let before = fs::read(state_file(directory.path())).unwrap();
     let pipe = pipe(directory.path());
-    let paths = paths(directory.path()).with_backup(Some(pipe.clone()));
+    let paths = paths(directory.path()).with_backup(Backup::At(pipe.clone()));
     let (mut store, opened) = LocalStore::open(paths, VERSION, &request(Duration::ZERO), &|| true).unwrap();
     let mut state = opened.state.unwrap();
     state.outputs.clear();
