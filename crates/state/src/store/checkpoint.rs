@@ -4,8 +4,8 @@
 //! thread of their own, from the journal alone: the walk neither waits for them nor shares its state with them.
 
 use std::fs::File;
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -76,8 +76,12 @@ pub(super) struct Progress {
     pub backup_made: bool,
 }
 
+/// What the file has since the last checkpoint; none before the first one. Locked while a checkpoint is written.
+pub(super) type Latest = Arc<Mutex<Option<Content>>>;
+
 /// The thread that writes checkpoints.
 pub(super) struct Checkpoints {
+    latest: Latest,
     signals: Sender<Signal>,
     thread: JoinHandle<Progress>,
 }
@@ -99,8 +103,14 @@ impl Checkpoints {
             target.journal.on_next_result(move || drop(first.send(Signal::FirstResult)));
         }
         let writer = Writer::new(target, follower);
+        let latest = Arc::clone(&writer.latest);
         let thread = Builder::new().name("checkpoint".to_owned()).spawn(move || writer.run(&received)).ok()?;
-        Some(Self { signals, thread })
+        Some(Self { latest, signals, thread })
+    }
+
+    /// What the file has since the last checkpoint. As long as it is locked no other one is written.
+    pub fn latest(&self) -> Latest {
+        Arc::clone(&self.latest)
     }
 
     /// Ends them, and returns what they have done; none if the thread has panicked.
@@ -113,6 +123,7 @@ impl Checkpoints {
 
 struct Writer {
     target: Target,
+    latest: Latest,
     follower: Follower,
     /// The state with all results that were read from the journal.
     state: Option<State>,
@@ -135,6 +146,7 @@ impl Writer {
         let last = Instant::now();
         Self {
             target,
+            latest: Latest::default(),
             follower,
             state: None,
             position,
@@ -231,6 +243,16 @@ impl Writer {
     }
 
     fn write(&mut self, state: &State) -> Result<(), StateError> {
+        let latest = Arc::clone(&self.latest);
+        let mut latest = latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = self.write_file(state);
+        if self.has_written {
+            *latest = Some(self.target.content);
+        }
+        written
+    }
+
+    fn write_file(&mut self, state: &State) -> Result<(), StateError> {
         let target = &mut self.target;
         let path = target.paths.write.clone();
         let failed = |action: &str, error: &std::io::Error| StateError::io(action, &path, error);

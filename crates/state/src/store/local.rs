@@ -1,7 +1,7 @@
 //! The state file of one workspace, from the first look at it to the last word in it.
 
 use std::fs::File;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use groma_diagnostics::Diagnostics;
@@ -14,6 +14,7 @@ use super::lock::HeldLock;
 use super::open::{is_at, open_private, read_if_there, refuse_stream};
 use super::paths::StatePaths;
 use super::sealed::clear;
+use crate::content::Content;
 use crate::error::StateError;
 use crate::file::{self, write_parts};
 use crate::journal::{Begin, Journal, RunHeader};
@@ -118,14 +119,26 @@ impl LocalStore {
         self.paths.backup = progress.backup;
         self.backup_made = progress.backup_made;
         if let Some(content) = progress.content {
-            (self.disk.content, self.disk.is_checkpoint) = (content, true);
-            // What is in the file is another content than that of the same serial before.
-            self.disk.has_own_layout = true;
+            self.see_checkpoint(content);
         }
     }
 
-    /// Notes how `state` differs from the file.
-    fn note_difference(&self, state: &State, journal: &Journal) -> Result<(), StateError> {
+    /// Takes notice that the file has become a checkpoint of this run.
+    fn see_checkpoint(&mut self, content: Content) {
+        (self.disk.content, self.disk.is_checkpoint) = (content, true);
+        // What is in the file is another content than that of the same serial before.
+        self.disk.has_own_layout = true;
+    }
+
+    /// Notes how `state` differs from the file. That may be a checkpoint already: planning asks after the calls of a killed run,
+    /// and their results are the first ones of this run.
+    fn note_difference(&mut self, state: &State, journal: &Journal) -> Result<(), StateError> {
+        let latest = self.checkpoints.as_ref().map(Checkpoints::latest);
+        // No checkpoint is written while the file is compared and read.
+        let latest = latest.as_ref().map(|latest| latest.lock().unwrap_or_else(PoisonError::into_inner));
+        if let Some(content) = latest.as_deref().copied().flatten() {
+            self.see_checkpoint(content);
+        }
         let bytes = if self.disk.is_elsewhere {
             read_if_there(&self.paths.read)?.unwrap_or_default()
         } else {

@@ -89,7 +89,11 @@ impl Site {
             if is_over {
                 return false;
             }
-            assert!(start.elapsed() < Duration::from_secs(600), "{}: the run neither ends nor begins {name}", self.name);
+            assert!(
+                start.elapsed() < Duration::from_secs(600),
+                "{}: the run neither ends nor begins {name}",
+                self.name
+            );
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -146,3 +146,20 @@ fn file_that_somebody_else_wrote_gets_no_checkpoint() {
     assert_eq!(store.save(&mut state).unwrap_err().kind, crate::StateErrorKind::Changed);
     assert_eq!(fs::read(state_file(directory.path())).unwrap(), theirs);
 }
+
+#[test]
+fn run_that_begins_twice_compares_the_state_with_its_own_checkpoint() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut store, _) = open(directory.path());
+    let mut state = State::default();
+    // Planning begins the run to note what has become of the calls of a killed one; applying begins it again.
+    let journal = store.begin_run(&mut state).unwrap();
+    create(&journal, "x.found", "f");
+    until(|| has_on_disk(directory.path(), &["x.found f"]));
+    state.insert(&address("x.found"), None, &provider(), object("f"));
+    let journal = store.begin_run(&mut state).unwrap();
+    create(&journal, "x.made", "m");
+    state.insert(&address("x.made"), None, &provider(), object("m"));
+    store.save(&mut state).unwrap();
+    assert_eq!(objects(&on_disk(directory.path())), ["x.found f", "x.made m"]);
+}
