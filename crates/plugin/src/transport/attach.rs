@@ -181,7 +181,8 @@ mod tests {
                 r#"{{"{key}":{{"Protocol":"{protocol}","ProtocolVersion":{version},"Addr":{{"Network":"{network}","String":"x"}}}}}}"#
             ))
         };
-        assert!(problem("[").contains("not JSON"));
+        assert!(problem("[").contains("its JSON does not have the expected structure"), "{}", problem("["));
+        assert!(problem("x").contains("it is not valid JSON"), "{}", problem("x"));
         assert!(with("a/b/c/d/e", "grpc", 5, "unix").contains("a/b/c/d/e"));
         assert!(with("a/b", "netrpc", 5, "unix").contains("netrpc"));
         assert!(with("a/b", "grpc", 4, "unix").contains("version 4"));
