@@ -13,8 +13,8 @@ use indexmap::IndexMap;
 
 use super::clerk::{Clerk, Equipment};
 use super::event::Event;
-use super::lost_calls::NotBegun;
 use super::outcome::{AppliedRun, Done};
+use super::unanswered_calls::NotBegun;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
 use crate::conversations::{Conversations, Sequel};

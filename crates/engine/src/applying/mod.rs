@@ -7,7 +7,6 @@ mod ending;
 mod ephemeral;
 mod event;
 mod invocations;
-mod lost_calls;
 mod outcome;
 mod parting_data;
 mod provider_blocks;
@@ -15,6 +14,7 @@ mod provisioning;
 mod results;
 mod settled;
 mod talk;
+mod unanswered_calls;
 mod values;
 
 use std::sync::Arc;

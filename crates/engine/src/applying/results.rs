@@ -10,8 +10,8 @@ use groma_value::Value;
 use super::applier::Applier;
 use super::clerk::Entry;
 use super::event::ChangeEvent;
-use super::lost_calls::explain_lost_call;
 use super::talk::{ApplyDone, Beginning, CallEnd};
+use super::unanswered_calls::explain_unanswered_call;
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::hooks::{Operation, Subject};
 use crate::record::{self, Circumstances, Object};
@@ -78,7 +78,7 @@ impl Applier<'_> {
         let is_begun = !matches!(end, CallEnd::NotBegun);
         match &end {
             CallEnd::Known => {}
-            CallEnd::Lost(begin, repeatable) => explain_lost_call(&mut problems, begin, *repeatable),
+            CallEnd::Lost(begin, repeatable) => explain_unanswered_call(&mut problems, begin, *repeatable),
             CallEnd::NotBegun => {
                 let planned = &self.changes[change as usize];
                 self.not_begun.note(&planned.provider.provider, &address, operation, std::mem::take(&mut problems));

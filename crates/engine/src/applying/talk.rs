@@ -83,14 +83,14 @@ pub(super) struct ApplyDone {
     pub(super) applied: Option<Applied>,
     /// Whether people were told that it began.
     pub(super) beginning: Beginning,
-    /// When it began, if it did while this went on: what is waited for before, such as the start of the provider, takes no part.
+    /// The time of the announcement, if it was made during the call. The start of the provider comes before, and does not count.
     pub(super) started: Option<Instant>,
-    /// What is known about the call.
+    /// The end of the call.
     pub(super) end: CallEnd,
     pub(super) diagnostics: Diagnostics,
 }
 
-/// What is known about the call that carries out a change.
+/// The end of the provider call that carries out a change.
 pub(super) enum CallEnd {
     /// The provider answered, or there was nothing to ask.
     Known,

@@ -1,4 +1,4 @@
-//! Steps that wait for each other: none of them could ever be taken.
+//! Steps that wait for each other, so that none of them can be the first.
 
 use super::ExecutionGraph;
 
@@ -10,38 +10,22 @@ impl ExecutionGraph {
         if !(0..self.steps.len()).any(backwards) {
             return Vec::new();
         }
-        let waiting = self.never_taken();
-        match waiting.iter().position(|waiting| *waiting) {
-            Some(first) => self.behind(first, &waiting),
+        let never_ready = self.dependents.behind_cycles();
+        match never_ready.iter().position(|never| *never) {
+            Some(first) => self.cycle_before(first, &never_ready),
             None => Vec::new(),
         }
     }
 
-    /// Whether each step is part of a cycle or waits for one.
-    fn never_taken(&self) -> Vec<bool> {
-        let mut waiting = self.waiting();
-        let mut ready: Vec<usize> = (0..waiting.len()).filter(|step| waiting[*step] == 0).collect();
-        while let Some(step) = ready.pop() {
-            for dependent in self.dependents(step) {
-                let count = &mut waiting[*dependent as usize];
-                *count -= 1;
-                if *count == 0 {
-                    ready.push(*dependent as usize);
-                }
-            }
-        }
-        waiting.into_iter().map(|count| count > 0).collect()
-    }
-
-    /// The cycle that `step`, which is never taken, is part of or waits for.
-    fn behind(&self, step: usize, waiting: &[bool]) -> Vec<u32> {
-        let mut awaits = vec![None; waiting.len()];
-        for (required, number) in (0..waiting.len()).zip(0_u32..).filter(|(step, _)| waiting[*step]) {
+    /// The cycle that `step`, which is never ready, is part of or waits for.
+    fn cycle_before(&self, step: usize, never_ready: &[bool]) -> Vec<u32> {
+        let mut awaits = vec![None; never_ready.len()];
+        for (required, number) in (0..never_ready.len()).zip(0_u32..).filter(|(step, _)| never_ready[*step]) {
             for dependent in self.dependents(required) {
                 awaits[*dependent as usize] = Some(number);
             }
         }
-        let mut seen_at = vec![usize::MAX; waiting.len()];
+        let mut seen_at = vec![usize::MAX; never_ready.len()];
         let mut path = Vec::new();
         let mut current = step;
         while seen_at[current] == usize::MAX {

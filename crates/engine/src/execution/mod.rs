@@ -1,11 +1,13 @@
 //! The execution graph: the actions of a plan with their order. Apply walks it and adds nothing to it (LC-06).
 
+mod adjacency;
 mod build;
 mod cycle;
-mod soundness;
+mod validity;
 
 pub use build::{Inputs, build};
 
+use adjacency::Adjacency;
 use serde::{Deserialize, Serialize};
 
 /// A step of an apply. Module instances, blocks and changes are meant by number.
@@ -51,9 +53,8 @@ pub enum Step {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExecutionGraph {
     steps: Vec<Step>,
-    /// Where the dependents of each step begin in `dependents`; one more at the end.
-    starts: Vec<u32>,
-    dependents: Vec<u32>,
+    /// The steps that wait for each step.
+    dependents: Adjacency,
 }
 
 impl ExecutionGraph {
@@ -70,18 +71,13 @@ impl ExecutionGraph {
 
     /// The steps that wait for `step`.
     pub fn dependents(&self, step: usize) -> &[u32] {
-        let range = self.starts.get(step).zip(self.starts.get(step + 1));
-        range.and_then(|(from, to)| self.dependents.get(*from as usize..*to as usize)).unwrap_or_default()
+        self.dependents.of(step)
     }
 
     /// For each step, how many others it waits for.
     pub fn waiting(&self) -> Vec<u32> {
-        let mut waiting = vec![0; self.steps.len()];
-        for dependent in &self.dependents {
-            if let Some(count) = waiting.get_mut(*dependent as usize) {
-                *count += 1;
-            }
-        }
+        let mut waiting = self.dependents.incoming();
+        waiting.resize(self.steps.len(), 0);
         waiting
     }
 }

@@ -141,25 +141,27 @@ impl Planner<'_> {
         self.end_instance(instance, Outcome::Deferred);
     }
 
-    /// What an earlier run left behind may be the only object of its instance that works. It stays where the creation of a new one
-    /// is left to a later run (OD-07).
+    /// Keeps deposed objects whose instance gets a new object only in a later run: one of them may be the only object that works
+    /// (OD-07).
     pub(super) fn keep_deposed_without_replacement(&mut self) {
         let creates = |change: &ResourceChange| change.action == Action::Create || change.action.is_replace();
         let unmade = self.deferred.iter().map(|deferred| &deferred.change).filter(|change| creates(change));
         let unmade: HashSet<ResourceInstance> = unmade.map(|change| change.address.clone()).collect();
-        if unmade.is_empty() {
-            return;
+        if !unmade.is_empty() {
+            self.defer_changes(|_, change| change.deposed.is_some() && unmade.contains(&change.address));
         }
-        let stays = |change: &ResourceChange| change.deposed.is_some() && unmade.contains(&change.address);
-        let (kept, changes): (Vec<_>, Vec<_>) = std::mem::take(&mut self.changes).into_iter().partition(stays);
-        self.changes = changes;
+    }
+
+    /// Leaves changes to a later run because of others that are left to it.
+    fn defer_changes(&mut self, is_meant: impl Fn(usize, &ResourceChange) -> bool) {
         let reason = DeferralReason::DeferredPrerequisite;
-        self.deferred.extend(kept.into_iter().map(|change| DeferredChange {
-            reason,
-            change,
-            open_steps: Vec::new(),
-            source: Source::Known,
-        }));
+        for (at, change) in std::mem::take(&mut self.changes).into_iter().enumerate() {
+            if is_meant(at, &change) {
+                self.deferred.push(DeferredChange { reason, change, open_steps: Vec::new(), source: Source::Known });
+            } else {
+                self.changes.push(change);
+            }
+        }
     }
 
     /// An object whose deletion is left to a later run still needs what it depends on, so that stays too.
@@ -181,14 +183,7 @@ impl Planner<'_> {
                 needed.insert(at);
             }
         }
-        for (at, change) in std::mem::take(&mut self.changes).into_iter().enumerate() {
-            if needed.contains(&at) {
-                let reason = DeferralReason::DeferredPrerequisite;
-                self.deferred.push(DeferredChange { reason, change, open_steps: Vec::new(), source: Source::Known });
-            } else {
-                self.changes.push(change);
-            }
-        }
+        self.defer_changes(|at, _| needed.contains(&at));
     }
 
     fn needs(&self, change: &ResourceChange) -> Vec<ConfigResource> {

@@ -78,7 +78,7 @@ pub(super) struct Again {
 }
 
 impl Again {
-    /// What `planned` hands on. A provider may name a path for each reason that it has; each is kept once.
+    /// Takes the parts of `planned` that a second plan needs. A provider may name a path once for each reason; each path is kept once.
     pub(super) fn of(planned: Planned) -> Self {
         let paths: IndexSet<Path> = planned.requires_replace.into_iter().collect();
         Self { private: planned.private, identity: planned.identity, paths: paths.into_iter().collect() }

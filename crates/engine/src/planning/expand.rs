@@ -12,7 +12,7 @@ use groma_value::Value;
 
 use super::planner::Planner;
 use crate::checks::{Checkable, Verdict};
-use crate::config_graph::narrow;
+use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
 use crate::options::Deferral;
 use crate::plan::Mode;
 use crate::repetition::{Arguments, expand_or_defer};
@@ -153,8 +153,13 @@ impl Planner<'_> {
     pub(super) fn creates_before_destroy(&self, module: ModuleId, at: u32, own: Option<bool>) -> bool {
         let index = self.world.module(module).of;
         let node = self.world.static_module(module).resource(at as usize);
+        own.unwrap_or(false) || self.is_forced_to_create_first(index, node)
+    }
+
+    /// Whether replacements of a resource create first because its block or that of a dependent says so (PL-11, OD-09).
+    pub(super) fn is_forced_to_create_first(&self, index: ModuleIndex, node: NodeIndex) -> bool {
         let forced = self.forced_create_before_destroy.get(index.at()).and_then(|nodes| nodes.get(node.at()));
-        own.unwrap_or(false) || forced.copied().unwrap_or(false)
+        forced.copied().unwrap_or(false)
     }
 
     /// The number of the resource at `address` in a module instance.

@@ -1,11 +1,11 @@
 //! The end of a plan: outputs, order, and everything in its place.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, Name};
 use groma_config::Module;
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
 
@@ -16,15 +16,12 @@ use super::relevant;
 use crate::carried::carried;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
-use crate::execution::{self, ExecutionGraph, Step};
+use crate::execution::{self, ExecutionGraph};
 use crate::general_problems::reported_once;
 use crate::options::Deferral;
 use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
 use crate::search::Searched;
 use crate::walk::Visit;
-
-/// How many members of a cycle are named.
-const MOST_NAMES: usize = 30;
 
 impl Planner<'_> {
     pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
@@ -112,55 +109,6 @@ impl Planner<'_> {
             mode: self.options.mode,
             looks_at: &looks_at,
         })
-    }
-
-    /// Refuses a plan whose steps wait for each other (OD-12). Only references can bring that about: the order of destruction yields
-    /// before it closes a cycle.
-    fn refuse_cycle(&mut self, execution: &ExecutionGraph) {
-        let cycle = execution.cycle();
-        if cycle.is_empty() {
-            return;
-        }
-        let changed = |step: &u32| -> Option<(&ResourceChange, bool)> {
-            let (change, is_destroyed) = match execution.steps()[*step as usize] {
-                Step::Create(at) | Step::Update(at) | Step::Read(at) | Step::Conditions(at) => (at, false),
-                Step::Delete(at) | Step::Forget(at) => (at, true),
-                _ => return None,
-            };
-            Some((self.changes.get(change as usize)?, is_destroyed))
-        };
-        let changed: Vec<_> = cycle.iter().filter_map(changed).collect();
-        let mut names: Vec<String> = changed
-            .iter()
-            .map(|(change, is_destroyed)| match is_destroyed {
-                true => format!("{} (destroy)", change.address),
-                false => change.address.to_string(),
-            })
-            .collect();
-        names.sort();
-        let more = names.len().saturating_sub(MOST_NAMES);
-        names.truncate(MOST_NAMES);
-        if more > 0 {
-            names.push(format!("and {more} more"));
-        }
-        let resources: BTreeSet<String> =
-            changed.iter().map(|(change, _)| change.address.config_resource().to_string()).collect();
-        let resources: Vec<String> = resources.into_iter().collect();
-        let detail = match &resources[..] {
-            [only] => format!(
-                "Provisioners of {only} refer to other instances of {only}, so each of these instances would have to be created \
-                 before the others. Move the provisioners to a separate resource, for example a terraform_data, that refers to all \
-                 instances of {only}."
-            ),
-            many => format!(
-                "Each of these steps waits for another one of them, because of references between {}. Remove one of the references.",
-                many.join(", ")
-            ),
-        };
-        let span = changed.first().and_then(|(change, _)| self.graph.block(&change.address.config_resource()));
-        let span = span.map_or(Span::NONE, |block| block.header_span);
-        let summary = format!("Cycle: {}", names.join(", "));
-        self.evaluation.diagnostics.push(Diagnostic::error(summary, detail).at(span));
     }
 
     /// The end of a search: nothing is to be done.

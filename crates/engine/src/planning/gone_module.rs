@@ -1,5 +1,9 @@
 //! The scope of a module instance that is gone but whose block is still there.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use groma_address::{ModuleInstance, Name};
 use groma_config::{Module, ModuleCall};
 use groma_diagnostics::{Diagnostic, Diagnostics};
@@ -7,19 +11,21 @@ use groma_hcl::{Expression, Traversal};
 use groma_lang::{FunctionContext, Reference, Resolved, Scope, evaluate, parse_reference};
 use groma_value::Value;
 
-use crate::world::{InstanceScope, Repetition, World, meaning};
+use crate::world::{InstanceScope, Repetition, World, named_values};
 
-/// What expressions of a module instance still evaluate to after its key has left `count` or `for_each` of the call.
+/// The scope of a module instance whose key is no longer in `count` or `for_each` of the call.
 ///
 /// Variables have the values that the call passes, local values follow from them. Everything that is gone with the
 /// instance is unknown: `each.value` of the call, resources and calls in the module.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct GoneModuleScope<'a> {
     world: &'a World,
     functions: &'a FunctionContext,
     module: &'a Module,
     address: &'a ModuleInstance,
     repetition: &'a Repetition,
+    /// The local values that were evaluated. Without them a chain of locals that mention each other twice takes exponential time.
+    locals: Rc<RefCell<HashMap<Name, Value>>>,
 }
 
 impl<'a> GoneModuleScope<'a> {
@@ -28,10 +34,11 @@ impl<'a> GoneModuleScope<'a> {
     pub(super) fn new(world: &'a World, functions: &'a FunctionContext, address: &'a ModuleInstance) -> Option<Self> {
         let graph = world.graph();
         let module = &graph.module(graph.find(&address.path())?).config;
-        Some(Self { world, functions, module, address, repetition: &Repetition::None })
+        let (repetition, locals) = (&Repetition::None, Rc::default());
+        Some(Self { world, functions, module, address, repetition, locals })
     }
 
-    /// The same scope where `count` and `each` mean this.
+    /// The scope of a block that repeats like this.
     pub(super) fn repeated(self, repetition: &'a Repetition) -> Self {
         Self { repetition, ..self }
     }
@@ -47,7 +54,7 @@ impl<'a> GoneModuleScope<'a> {
         variable.accept(&given).unwrap_or(Value::DYNAMIC)
     }
 
-    /// What the call passes for a variable. Nothing if there is no such call.
+    /// The argument of the call for a variable; none if the configuration has no such call.
     fn argument(&self, name: &Name) -> Option<Argument> {
         let step = self.address.steps().last()?;
         let caller = self.address.parent()?;
@@ -71,18 +78,24 @@ impl<'a> GoneModuleScope<'a> {
     }
 
     fn local(&self, name: &Name) -> Value {
+        if let Some(known) = self.locals.borrow().get(name) {
+            return known.clone();
+        }
         let local = self.module.locals.get(name);
-        local.map_or(Value::DYNAMIC, |local| value_in(&local.expression, &self.repeated(&Repetition::None)))
+        let scope = self.clone().repeated(&Repetition::None);
+        let value = local.map_or(Value::DYNAMIC, |local| value_in(&local.expression, &scope));
+        self.locals.borrow_mut().insert(name.clone(), value.clone());
+        value
     }
 }
 
-/// What a call passes for a variable.
+/// The argument of a call for a variable.
 enum Argument {
     Given(Value),
     Missing,
 }
 
-/// What `count` and `each` mean in a call for an instance that was made with it, or with another form of it.
+/// The values of `count` and `each` in a call for a recorded instance; unknown if the call repeats in another way by now.
 fn repetition_of_call(call: &ModuleCall, recorded: Repetition) -> Repetition {
     match recorded {
         Repetition::None if !call.is_repeated() => Repetition::None,
@@ -104,11 +117,11 @@ impl Scope for GoneModuleScope<'_> {
         match &found.target {
             Reference::Variable(name) => Ok(Resolved { value: self.variable(name), consumed: 1 }),
             Reference::Local(name) => Ok(Resolved { value: self.local(name), consumed: 1 }),
-            Reference::Count(attribute) => meaning::count(self.repetition, self.module, attribute, &found),
-            Reference::Each(attribute) => meaning::each(self.repetition, self.module, attribute, &found),
-            Reference::Path(attribute) => meaning::path(surroundings, self.module, attribute, &found),
+            Reference::Count(attribute) => named_values::count(self.repetition, self.module, attribute, &found),
+            Reference::Each(attribute) => named_values::each(self.repetition, self.module, attribute, &found),
+            Reference::Path(attribute) => named_values::path(surroundings, self.module, attribute, &found),
             Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => {
-                meaning::terraform(surroundings, attribute, &found)
+                named_values::terraform(surroundings, attribute, &found)
             }
             Reference::Resource(_) | Reference::Module(_) | Reference::SelfObject => {
                 Ok(Resolved { value: Value::DYNAMIC, consumed: 0 })

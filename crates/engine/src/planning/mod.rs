@@ -3,6 +3,7 @@
 mod checked_data;
 mod conversation;
 mod converse;
+mod cycle;
 mod data;
 mod deferral;
 mod destroying;

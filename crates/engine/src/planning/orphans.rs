@@ -263,9 +263,8 @@ impl Planner<'_> {
     /// Whether the block of an instance that is gone has its replacements created first (OD-05), as far as that does not depend on
     /// the instance.
     fn block_creates_first(&self, address: &ResourceInstance) -> bool {
-        let Some((index, node)) = self.graph.find_resource(&address.config_resource()) else { return false };
-        let forced = self.forced_create_before_destroy.get(index.at()).and_then(|nodes| nodes.get(node.at()));
-        forced.copied().unwrap_or(false)
+        let found = self.graph.find_resource(&address.config_resource());
+        found.is_some_and(|(index, node)| self.is_forced_to_create_first(index, node))
     }
 
     /// Whether a `removed` block says that the object stays (PL-25).

@@ -270,7 +270,7 @@ fn from_form(
             sensitive: output.sensitive,
         })
     });
-    if !form.execution.is_sound(changes.len(), invocations.len()) {
+    if !form.execution.is_valid(changes.len(), invocations.len()) {
         return Err(damaged());
     }
     Ok(Plan {

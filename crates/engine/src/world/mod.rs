@@ -7,12 +7,12 @@ mod around;
 mod called;
 mod expansion;
 mod functions;
-pub mod meaning;
 mod module;
+pub mod named_values;
 mod resource;
 mod scope;
-mod soundness;
 mod surroundings;
+mod validity;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -229,7 +229,7 @@ impl World {
 
     /// The world of a plan again, with the same numbers; none when the plan is not of this configuration.
     pub fn restore(graph: Arc<ConfigGraph>, surroundings: Surroundings, expansions: &Expansions) -> Option<Self> {
-        if !expansions.are_sound() {
+        if !expansions.are_valid() {
             return None;
         }
         let mut world = Self::new(graph, surroundings);

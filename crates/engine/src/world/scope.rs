@@ -6,7 +6,7 @@ use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, FunctionContext, Reference, Referenced, Resolved, Scope, instance_key, parse_reference};
 use groma_value::{Number, Value};
 
-use super::{Expansion, ModuleData, ModuleId, Repetition, World, meaning};
+use super::{Expansion, ModuleData, ModuleId, Repetition, World, named_values};
 use crate::static_references::in_block;
 
 /// The scope of everything in one module instance: variables, locals, resources and so on, with the meaning of `count`,
@@ -55,15 +55,17 @@ impl<'a> InstanceScope<'a> {
             }
             Reference::Resource(address) => self.resource(address, found, traversal),
             Reference::Module(name) => self.call(name, found),
-            Reference::Count(attribute) => meaning::count(self.repetition, self.config(), attribute, found),
-            Reference::Each(attribute) => meaning::each(self.repetition, self.config(), attribute, found),
+            Reference::Count(attribute) => named_values::count(self.repetition, self.config(), attribute, found),
+            Reference::Each(attribute) => named_values::each(self.repetition, self.config(), attribute, found),
             Reference::SelfObject => match self.itself {
                 Some(value) => Ok(Resolved { value: value.clone(), consumed: 0 }),
                 None => Err(invalid_self(found.span)),
             },
-            Reference::Path(attribute) => meaning::path(self.world.surroundings(), self.config(), attribute, found),
+            Reference::Path(attribute) => {
+                named_values::path(self.world.surroundings(), self.config(), attribute, found)
+            }
             Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => {
-                meaning::terraform(self.world.surroundings(), attribute, found)
+                named_values::terraform(self.world.surroundings(), attribute, found)
             }
         }
     }

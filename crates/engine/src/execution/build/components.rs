@@ -1,6 +1,6 @@
 //! Strongly connected components: which steps lie on a cycle together.
 
-use super::adjacency::{Adjacency, Edge};
+use super::super::adjacency::{Adjacency, Edge};
 use crate::config_graph::narrow;
 
 /// The number of the component of each step: two steps have the same one exactly where each can be reached from the other.
@@ -45,7 +45,7 @@ impl Search {
         self.enter(root);
         while let Some((step, position)) = open.last_mut() {
             let step = *step;
-            if let Some(next) = self.graph.of(step).get(*position).copied() {
+            if let Some(next) = self.graph.of(step as usize).get(*position).copied() {
                 *position += 1;
                 if self.index[next as usize] == UNSEEN {
                     self.enter(next);

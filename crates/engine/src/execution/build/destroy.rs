@@ -1,8 +1,9 @@
-//! When objects are destroyed: the rules OD-02 to OD-11, each where its edges are made.
+//! The order of destruction: the rules OD-02 to OD-11, each where its edges are added.
 
 use std::collections::{BTreeMap, HashMap};
 
 use groma_address::ConfigResource;
+use groma_state::Dependencies;
 
 use super::super::Step;
 use super::edges::Strength;
@@ -15,26 +16,40 @@ use crate::walk::Visit;
 
 /// A step that destroys an object, or takes it out of the state.
 pub(super) struct Destroy {
-    /// The number of its change.
-    pub(super) change: u32,
     pub(super) step: u32,
-    pub(super) resource: ConfigResource,
     pub(super) kind: DestroyKind,
+    pub(super) object: Object,
 }
 
-/// What becomes of the instance of an object that is destroyed.
+/// An object that a step changes or destroys.
+pub(super) struct Object {
+    /// The number of its change.
+    pub(super) change: u32,
+    pub(super) resource: ConfigResource,
+    /// The resources that its record in the state names as dependencies.
+    record: Dependencies,
+}
+
+/// The fate of the instance whose object is destroyed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DestroyKind {
-    /// It has a new object afterwards.
+    /// The instance gets a new object afterwards.
     Replace,
-    /// It has a new object before.
+    /// The instance gets a new object before.
     ReplaceCreateFirst,
-    /// It is gone for good.
+    /// The instance is gone for good.
     Orphan,
-    /// It is gone for good, and its record or its block says that its replacements are created first.
+    /// The instance is gone for good, and by its record or its block its replacements are created first.
     OrphanCreateFirst,
-    /// It has another object: this one was left behind by an earlier run.
+    /// The instance has another object; an earlier run left this one behind.
     Deposed,
+}
+
+/// The order of an object and the objects that its record names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    DependentFirst,
+    DependencyFirst,
 }
 
 impl DestroyKind {
@@ -61,24 +76,21 @@ impl DestroyKind {
 }
 
 impl Builder<'_> {
-    /// Adds the steps that destroy objects, and everything that is ordered around them.
+    /// Adds the steps that destroy objects, with all their edges.
     pub(super) fn destroy(&mut self) {
         let destroys = self.destroy_steps();
         if destroys.is_empty() {
             return;
         }
-        self.dependents_destroyed_first(&destroys);
+        self.recorded_order(&destroys);
         self.provider_objects_destroyed_first(&destroys);
         if self.inputs.mode == Mode::Normal {
             self.users_changed_first(&destroys);
-            self.recorded_users_changed_first(&destroys);
-            self.destroyed_before_updates(&destroys);
-            self.destroyed_after_changes(&destroys);
             self.reads_after_destroy(&destroys);
         }
     }
 
-    /// The steps themselves, with what belongs to the same instance: its provider, the other half of a replacement, its actions.
+    /// Adds the steps, with the edges to steps of the same instance: its provider, the other half of a replacement, its actions.
     fn destroy_steps(&mut self) -> Vec<Destroy> {
         let changes = self.inputs.changes;
         let mut destroys = Vec::new();
@@ -102,12 +114,12 @@ impl Builder<'_> {
                 self.replaced_first(planned, step);
             }
             self.actions_around(change, step);
-            destroys.push(Destroy { change, step, resource: planned.address.config_resource(), kind });
+            destroys.push(Destroy { step, kind, object: self.object(change) });
         }
         destroys
     }
 
-    /// OD-07: what an earlier run left behind may be the only object that works, until the instance has a new one.
+    /// OD-07: an object that an earlier run left behind may be the only one that works until the instance has a new one.
     fn replaced_first(&mut self, deposed: &ResourceChange, step: u32) {
         let Some((module, resource, _)) = self.inputs.world.locate(&deposed.address) else { return };
         let create = self.instance(module, resource, &deposed.address.key);
@@ -126,43 +138,80 @@ impl Builder<'_> {
         }
     }
 
-    /// OD-02: an object is destroyed before what its record says that it depends on.
-    fn dependents_destroyed_first(&mut self, destroys: &[Destroy]) {
-        let changes = self.inputs.changes;
-        // Apart from each other, because only what is replaced can be what a provider waits for (OD-10).
-        let (mut gone, mut replaced) = (Targets::default(), Targets::default());
-        for destroy in destroys {
-            let targets = if destroy.kind.is_orphan() { &mut gone } else { &mut replaced };
-            targets.add(&destroy.resource, &changes[destroy.change as usize].address, destroy.step);
+    /// The rules by recorded dependencies, which still name what the configuration refers to no more.
+    fn recorded_order(&mut self, destroys: &[Destroy]) {
+        let destroyed = |is_meant: fn(DestroyKind) -> bool| -> Vec<(u32, &Object)> {
+            let meant = destroys.iter().filter(|destroy| is_meant(destroy.kind));
+            meant.map(|destroy| (destroy.step, &destroy.object)).collect()
+        };
+        let all = destroyed(|_| true);
+        // OD-02. Orphans and other objects get edges of their own, because a provider only waits for objects that are replaced (OD-10).
+        let (first, strength) = (Order::DependentFirst, Strength::DependentsDestroyedFirst);
+        self.between(&all, &destroyed(DestroyKind::is_orphan), first, strength);
+        self.between(&all, &destroyed(|kind| !kind.is_orphan()), first, strength);
+        if self.inputs.mode != Mode::Normal {
+            return;
         }
-        let records: Vec<_> =
-            destroys.iter().map(|destroy| (self.inputs.dependencies)(destroy.change as usize)).collect();
-        for (destroy, record) in destroys.iter().zip(&records) {
-            let address = &changes[destroy.change as usize].address;
-            for resource in record.iter().filter(|resource| **resource != destroy.resource) {
-                let dependency = Dependency::of(address, &destroy.resource, resource);
-                for targets in [&mut gone, &mut replaced] {
-                    if let Some(gate) = targets.gate(dependency, |steps| self.before_all(steps)) {
-                        self.edges.add(Strength::DependentsDestroyedFirst, destroy.step, gate);
-                    }
+        let changed = self.changed(|step| matches!(step, Step::Create(_) | Step::Update(_)));
+        let updated = self.changed(|step| matches!(step, Step::Update(_)));
+        let (changed, updated) = (references(&changed), references(&updated));
+        // OD-04, OD-05, OD-07
+        self.between(&changed, &destroyed(DestroyKind::outlives_users), first, Strength::UsersFirst);
+        // OD-06
+        self.between(&updated, &destroyed(|kind| kind == DestroyKind::Orphan), first, Strength::UpdatesFirst);
+        // OD-03: an object is updated when those of its users that go are gone, as if it were replaced.
+        self.between(&destroyed(|kind| !kind.outlives_users()), &updated, first, Strength::AroundUpdates);
+        // A user that is created before it is destroyed stays where a change of what it depends on fails.
+        let last = destroyed(|kind| kind == DestroyKind::OrphanCreateFirst);
+        self.between(&last, &changed, Order::DependencyFirst, Strength::AroundUpdates);
+    }
+
+    /// Orders the steps of dependents and of the objects that their records name.
+    fn between(
+        &mut self,
+        dependents: &[(u32, &Object)],
+        dependencies: &[(u32, &Object)],
+        order: Order,
+        strength: Strength,
+    ) {
+        let changes = self.inputs.changes;
+        let mut targets = Targets::default();
+        for (step, object) in dependencies {
+            targets.add(&object.resource, &changes[object.change as usize].address, *step);
+        }
+        if targets.is_empty() {
+            return;
+        }
+        for (step, object) in dependents {
+            let address = &changes[object.change as usize].address;
+            for resource in object.record.iter().filter(|resource| **resource != object.resource) {
+                let dependency = Dependency::of(address, &object.resource, resource);
+                let gate = targets.gate(dependency, |steps| match order {
+                    Order::DependentFirst => self.before_all(steps),
+                    Order::DependencyFirst => self.join(steps),
+                });
+                match (gate, order) {
+                    (Some(gate), Order::DependentFirst) => self.edges.add(strength, *step, gate),
+                    (Some(gate), Order::DependencyFirst) => self.edges.add(strength, gate, *step),
+                    (None, _) => {}
                 }
             }
         }
     }
 
-    /// OD-10: the objects of a provider are destroyed before what its configuration depends on, when that is gone for good.
+    /// OD-10: the objects of a provider are destroyed before the objects that its configuration depends on and that go for good.
     fn provider_objects_destroyed_first(&mut self, destroys: &[Destroy]) {
         let world = self.inputs.world;
         let mut gone: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
         for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
-            gone.entry(&destroy.resource).or_default().push(destroy.step);
+            gone.entry(&destroy.object.resource).or_default().push(destroy.step);
         }
         if gone.is_empty() {
             return;
         }
         let mut of_provider: BTreeMap<Visit, Vec<u32>> = BTreeMap::new();
         for destroy in destroys {
-            if let Some(block) = self.provider_block(&self.inputs.changes[destroy.change as usize]) {
+            if let Some(block) = self.provider_block(&self.inputs.changes[destroy.object.change as usize]) {
                 of_provider.entry(block).or_default().push(destroy.step);
             }
         }
@@ -180,11 +229,11 @@ impl Builder<'_> {
         }
     }
 
-    /// OD-04, OD-05, OD-07: what is created before it is destroyed stays until everything that refers to it has been changed.
+    /// OD-04, OD-05, OD-07 by the configuration: an object stays until everything that refers to it has been changed.
     fn users_changed_first(&mut self, destroys: &[Destroy]) {
         let mut users = Users::default();
         for destroy in destroys.iter().filter(|destroy| destroy.kind.outlives_users()) {
-            for node in self.used_nodes(&self.inputs.changes[destroy.change as usize].address) {
+            for node in self.used_nodes(&self.inputs.changes[destroy.object.change as usize].address) {
                 let done = self.users_done(&mut users, node);
                 if done != NONE {
                     self.edges.add(Strength::UsersFirst, done, destroy.step);
@@ -193,106 +242,7 @@ impl Builder<'_> {
         }
     }
 
-    /// OD-04 to OD-07 by the records of users, which still name what their configuration refers to no more.
-    fn recorded_users_changed_first(&mut self, destroys: &[Destroy]) {
-        let changes = self.inputs.changes;
-        let (mut outliving, mut others) = (Targets::default(), Targets::default());
-        for destroy in destroys {
-            let address = &changes[destroy.change as usize].address;
-            match destroy.kind {
-                DestroyKind::Orphan => others.add(&destroy.resource, address, destroy.step),
-                kind if kind.outlives_users() => outliving.add(&destroy.resource, address, destroy.step),
-                _ => {}
-            }
-        }
-        if outliving.is_empty() && others.is_empty() {
-            return;
-        }
-        let users: Vec<_> = self
-            .made(|step| matches!(step, Step::Create(_) | Step::Update(_)))
-            .into_iter()
-            .map(|(change, step)| (change, step, (self.inputs.dependencies)(change as usize)))
-            .collect();
-        let owners: Vec<ConfigResource> =
-            users.iter().map(|(change, ..)| changes[*change as usize].address.config_resource()).collect();
-        for ((change, step, record), own) in users.iter().zip(&owners) {
-            let address = &changes[*change as usize].address;
-            let is_update = matches!(self.steps[*step as usize], Step::Update(_));
-            for resource in record.iter().filter(|resource| *resource != own) {
-                let dependency = Dependency::of(address, own, resource);
-                if let Some(gate) = outliving.gate(dependency, |steps| self.before_all(steps)) {
-                    self.edges.add(Strength::UsersFirst, *step, gate);
-                }
-                // OD-06
-                if is_update && let Some(gate) = others.gate(dependency, |steps| self.before_all(steps)) {
-                    self.edges.add(Strength::UpdatesFirst, *step, gate);
-                }
-            }
-        }
-    }
-
-    /// OD-03: an object is updated when those of its users that go are gone, as if it were replaced.
-    fn destroyed_before_updates(&mut self, destroys: &[Destroy]) {
-        let changes = self.inputs.changes;
-        let updates = self.made(|step| matches!(step, Step::Update(_)));
-        let updates: Vec<_> =
-            updates.into_iter().map(|(change, step)| (&changes[change as usize].address, step)).collect();
-        let resources: Vec<ConfigResource> = updates.iter().map(|(address, _)| address.config_resource()).collect();
-        let mut targets = Targets::default();
-        for ((address, step), resource) in updates.iter().zip(&resources) {
-            targets.add(resource, address, *step);
-        }
-        if targets.is_empty() {
-            return;
-        }
-        let early: Vec<_> = destroys
-            .iter()
-            .filter(|destroy| !destroy.kind.outlives_users())
-            .map(|destroy| (destroy, (self.inputs.dependencies)(destroy.change as usize)))
-            .collect();
-        for (destroy, record) in &early {
-            let address = &changes[destroy.change as usize].address;
-            for resource in record.iter().filter(|resource| **resource != destroy.resource) {
-                let dependency = Dependency::of(address, &destroy.resource, resource);
-                if let Some(gate) = targets.gate(dependency, |steps| self.before_all(steps)) {
-                    self.edges.add(Strength::AroundUpdates, destroy.step, gate);
-                }
-            }
-        }
-    }
-
-    /// An object that goes for good and is created before it is destroyed goes after what it depends on has been changed: it stays
-    /// where such a change fails.
-    fn destroyed_after_changes(&mut self, destroys: &[Destroy]) {
-        let last: Vec<_> = destroys
-            .iter()
-            .filter(|destroy| destroy.kind == DestroyKind::OrphanCreateFirst)
-            .map(|destroy| (destroy, (self.inputs.dependencies)(destroy.change as usize)))
-            .collect();
-        if last.is_empty() {
-            return;
-        }
-        let changes = self.inputs.changes;
-        let made = self.made(|step| matches!(step, Step::Create(_) | Step::Update(_)));
-        let made: Vec<_> = made.into_iter().map(|(change, step)| (&changes[change as usize].address, step)).collect();
-        let resources: Vec<ConfigResource> = made.iter().map(|(address, _)| address.config_resource()).collect();
-        let mut targets = Targets::default();
-        for ((address, step), resource) in made.iter().zip(&resources) {
-            targets.add(resource, address, *step);
-        }
-        for (destroy, record) in &last {
-            let address = &changes[destroy.change as usize].address;
-            for resource in record.iter().filter(|resource| **resource != destroy.resource) {
-                let dependency = Dependency::of(address, &destroy.resource, resource);
-                if let Some(gate) = targets.gate(dependency, |steps| self.join(steps)) {
-                    self.edges.add(Strength::AroundUpdates, gate, destroy.step);
-                }
-            }
-        }
-    }
-
-    /// A step before several others. What waits for them by it waits with edges that may yield; that they wait for it is nothing
-    /// that could contradict another rule.
+    /// A step before several others. Only the edges to it may yield: it exists for them alone, so the edges from it contradict nothing.
     fn before_all(&mut self, steps: &[u32]) -> u32 {
         let gate = narrow(self.steps.len());
         self.steps.push(Step::Join);
@@ -300,12 +250,20 @@ impl Builder<'_> {
         gate
     }
 
-    /// The changes whose object is made or changed by a step of some kind, with that step, in the order of the changes: a plan has
-    /// one order only.
-    fn made(&self, is_meant: fn(Step) -> bool) -> Vec<(u32, u32)> {
+    /// The objects that steps of some kind create or update, in the order of their changes: a plan has one order only.
+    fn changed(&self, is_meant: fn(Step) -> bool) -> Vec<(u32, Object)> {
         let made = self.makes.iter().filter(|(_, step)| is_meant(self.steps[**step as usize]));
         let mut made: Vec<(u32, u32)> = made.map(|(change, step)| (*change, *step)).collect();
         made.sort_unstable();
-        made
+        made.into_iter().map(|(change, step)| (step, self.object(change))).collect()
     }
+
+    fn object(&self, change: u32) -> Object {
+        let resource = self.inputs.changes[change as usize].address.config_resource();
+        Object { change, resource, record: (self.inputs.dependencies)(change as usize) }
+    }
+}
+
+fn references(objects: &[(u32, Object)]) -> Vec<(u32, &Object)> {
+    objects.iter().map(|(step, object)| (*step, object)).collect()
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::adjacency::{Adjacency, Edge};
+use super::super::adjacency::{Adjacency, Edge};
 use super::components::strong_components;
 
-/// How binding an edge is, the most binding first. An edge yields where the edges that are as binding or more binding close a
-/// cycle with it (OD-12): what remains can always be carried out, unless `Required` edges alone form a cycle.
+/// The strength of an edge, the strongest first. An edge yields where edges of its own strength and stronger ones close a cycle with
+/// it (OD-12). The edges that remain form no cycle, unless the `Required` edges alone do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
     /// The configuration demands it: references, provider configurations, the two halves of a replacement (OD-01, OD-03, OD-10,
@@ -53,50 +53,52 @@ impl Edges {
         self.by_strength[strength as usize].push((required, dependent));
     }
 
-    /// Adds `Required` edges.
+    /// Adds edges that never yield.
     pub(super) fn require(&mut self, edges: impl IntoIterator<Item = Edge>) {
         self.by_strength[Strength::Required as usize].extend(edges);
     }
 
-    /// The edges that remain when those that contradict more binding ones have yielded, sorted and each once.
+    /// The edges that remain when those that contradict stronger ones have yielded, sorted and each once.
     ///
     /// `steps` is the number of steps. `provider_of` has the step that configures the provider for each step that destroys an
     /// object, where there is one.
     pub(super) fn resolve(self, steps: usize, provider_of: &HashMap<u32, u32>) -> Vec<Edge> {
-        let levels = self.by_strength;
-        let total = levels.iter().map(Vec::len).sum();
-        let mut all: Vec<Edge> = Vec::with_capacity(total);
-        levels.iter().for_each(|level| all.extend(level));
-        // Nearly every plan is free of contradictions, and then this is all that it takes.
-        if levels[1..].iter().any(|level| !level.is_empty()) && !is_acyclic(steps, &all) {
-            all = yielding(steps, levels, provider_of);
+        let [required, weaker @ ..] = self.by_strength;
+        let mut edges = required;
+        if weaker.iter().any(|level| !level.is_empty()) {
+            let end = edges.len();
+            weaker.iter().for_each(|level| edges.extend(level));
+            // Nearly every plan is free of contradictions: this check is then the only cost.
+            if !is_acyclic(steps, &edges) {
+                edges.truncate(end);
+                yielding(steps, &mut edges, weaker, provider_of);
+            }
         }
-        all.sort_unstable();
-        all.dedup();
-        all
+        edges.sort_unstable();
+        edges.dedup();
+        edges
     }
 }
 
-/// Takes the levels in one after the other, without the edges of each that would close a cycle.
-fn yielding(steps: usize, levels: [Vec<Edge>; Strength::ALL.len()], provider_of: &HashMap<u32, u32>) -> Vec<Edge> {
-    let mut settled: Vec<Edge> = Vec::new();
-    for (strength, mut level) in Strength::ALL.into_iter().zip(levels) {
-        if strength == Strength::Required {
-            settled = level;
-            continue;
-        }
+/// Adds the weaker edges to `settled`, one strength after the other, without those that would close a cycle.
+fn yielding(
+    steps: usize,
+    settled: &mut Vec<Edge>,
+    weaker: [Vec<Edge>; Strength::ALL.len() - 1],
+    provider_of: &HashMap<u32, u32>,
+) {
+    for (strength, mut level) in Strength::ALL.into_iter().skip(1).zip(weaker) {
         if level.is_empty() {
             continue;
         }
         if strength == Strength::DependentsDestroyedFirst {
-            yield_to_providers(steps, &settled, &mut level, provider_of);
+            yield_to_providers(steps, settled, &mut level, provider_of);
         }
         let with_level: Vec<Edge> = settled.iter().chain(&level).copied().collect();
         let component = strong_components(steps, &with_level);
         level.retain(|(required, dependent)| component[*required as usize] != component[*dependent as usize]);
         settled.extend(level);
     }
-    settled
 }
 
 /// Drops the edges by which an object would have to be destroyed before something that its own provider is waiting for (OD-10).
@@ -115,22 +117,7 @@ fn yield_to_providers(steps: usize, required: &[Edge], level: &mut Vec<Edge>, pr
 }
 
 fn is_acyclic(steps: usize, edges: &[Edge]) -> bool {
-    let dependents = Adjacency::new(steps, edges.iter().copied());
-    let mut waiting = vec![0_u32; steps];
-    edges.iter().for_each(|(_, dependent)| waiting[*dependent as usize] += 1);
-    let mut ready: Vec<u32> = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| step).collect();
-    let mut ended = 0;
-    while let Some(step) = ready.pop() {
-        ended += 1;
-        for dependent in dependents.of(step) {
-            let count = &mut waiting[*dependent as usize];
-            *count -= 1;
-            if *count == 0 {
-                ready.push(*dependent);
-            }
-        }
-    }
-    ended == steps
+    !Adjacency::new(steps, edges.iter().copied()).behind_cycles().contains(&true)
 }
 
 #[cfg(test)]
@@ -139,7 +126,7 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::adjacency::Edge;
+    use super::super::super::adjacency::Edge;
     use super::{Edges, Strength, is_acyclic};
 
     fn resolved(steps: usize, edges: &[(Strength, u32, u32)]) -> Vec<Edge> {

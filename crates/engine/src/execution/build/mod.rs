@@ -1,6 +1,5 @@
 //! Ordering the actions of a plan.
 
-mod adjacency;
 mod components;
 mod destroy;
 mod edges;
@@ -17,6 +16,7 @@ use groma_state::Dependencies;
 
 use edges::Edges;
 
+use super::adjacency::Adjacency;
 use super::{ExecutionGraph, Step};
 use crate::config_graph::{ModuleIndex, NodeIndex, NodeKind, Place, StaticModule, narrow};
 use crate::invocation::Invocation;
@@ -328,15 +328,8 @@ impl<'a> Builder<'a> {
 
     fn finish(self) -> ExecutionGraph {
         let edges = self.edges.resolve(self.steps.len(), &self.provider_of);
-        let mut starts = vec![0_u32; self.steps.len() + 1];
-        for (required, _) in &edges {
-            starts[*required as usize + 1] += 1;
-        }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let dependents = edges.into_iter().map(|(_, dependent)| dependent).collect();
-        ExecutionGraph { steps: self.steps, starts, dependents }
+        let dependents = Adjacency::new(self.steps.len(), edges.into_iter());
+        ExecutionGraph { steps: self.steps, dependents }
     }
 }
 

@@ -11,12 +11,12 @@ use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
 use crate::plan::Action;
 
 impl Builder<'_> {
-    /// Data is read after what it depends on has lost its instances: who reads wants to see what has become of it.
+    /// Data is read after the resources that it depends on have lost their instances, so that it sees the result.
     pub(super) fn reads_after_destroy(&mut self, destroys: &[Destroy]) {
         let reads: Vec<(u32, u32)> = self.reads().collect();
         let mut lost: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
         for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
-            lost.entry(&destroy.resource).or_default().push(destroy.step);
+            lost.entry(&destroy.object.resource).or_default().push(destroy.step);
         }
         if reads.is_empty() || lost.is_empty() {
             return;

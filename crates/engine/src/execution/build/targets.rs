@@ -15,7 +15,7 @@ pub(super) struct Dependency<'a> {
 }
 
 impl<'a> Dependency<'a> {
-    /// What the record of the object at `dependent` means by `resource`. `path` is the module of the dependent.
+    /// The instances that the record of the object at `dependent`, an instance of `own`, means by `resource`.
     pub(super) fn of(dependent: &'a ResourceInstance, own: &ConfigResource, resource: &'a ConfigResource) -> Self {
         let within = (own.module == resource.module).then_some(&dependent.module);
         Self { resource, within }

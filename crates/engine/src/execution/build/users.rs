@@ -36,7 +36,7 @@ impl Builder<'_> {
         outputs.chain([module.call_end(call)]).map(|node| Visit { module: gone, node }).collect()
     }
 
-    /// The step after which all that depends on a node is created, updated and read.
+    /// The step after which everything that depends on a node is created, updated and read.
     pub(super) fn users_done(&mut self, users: &mut Users, from: Visit) -> u32 {
         let mut open = vec![(from, Progress::Found)];
         while let Some((visit, progress)) = open.pop() {
@@ -65,8 +65,8 @@ impl Builder<'_> {
         users.done.get(&from).copied().unwrap_or(NONE)
     }
 
-    /// The step after which all instances of a resource are done, where something is done to one. Data of checks use nothing: they
-    /// look at what there is in the end.
+    /// The step after which all instances of a resource are done, if the run changes one. Data sources of check blocks are no users:
+    /// they are read at the end.
     fn object_step(&self, visit: Visit) -> Option<u32> {
         let module = self.inputs.world.static_module(visit.module);
         let kind = module.kind(visit.node);

@@ -1,4 +1,4 @@
-//! Calls that a provider did not survive, and those that it was not there for any more.
+//! Provider calls without an answer, and calls that were never made because the provider had ended.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +12,8 @@ use crate::hooks::Operation;
 /// The longest list of operations in a message.
 const SHOWN: usize = 10;
 
-/// Adds to the errors of a call that was not answered which operation it was, and what is to be done about it.
-pub(super) fn explain_lost_call(problems: &mut Diagnostics, begin: &Begin, repeatable: Repeatable) {
+/// Adds the operation to the errors of an unanswered call, and what to do about it.
+pub(super) fn explain_unanswered_call(problems: &mut Diagnostics, begin: &Begin, repeatable: Repeatable) {
     let address = &begin.address;
     let explanation = match (begin.operation, repeatable) {
         (Recorded::Create, Repeatable::Yes) => format!(
@@ -53,7 +53,7 @@ struct Operations {
     count: usize,
     /// The first of them.
     shown: Vec<String>,
-    /// How the provider ended.
+    /// The reason why the provider ended.
     reason: Option<String>,
 }
 

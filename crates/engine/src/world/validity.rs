@@ -1,4 +1,4 @@
-//! Whether what a plan says about a configuration fits it: a plan that was read from a file may say anything.
+//! Checks that a plan from a file fits the configuration.
 
 use super::expansion::ExpansionKeys;
 use super::{Expansion, Expansions, ModuleId, World};
@@ -8,8 +8,8 @@ use crate::execution::Step;
 const INSTANCES: u64 = 50_000_000;
 
 impl Expansions {
-    /// Whether a world can be made of them: there are not too many instances, and keys are in their order.
-    pub(super) fn are_sound(&self) -> bool {
+    /// Whether a world can be built from them: the number of instances is possible, and keys are sorted.
+    pub(super) fn are_valid(&self) -> bool {
         let keys = || self.modules.iter().flat_map(|module| module.calls.iter().chain(&module.resources));
         let instances = keys().fold(0_u64, |sum, keys| sum.saturating_add(keys.count()));
         let calls = self.modules.iter().flat_map(|module| &module.calls);
@@ -37,7 +37,7 @@ impl ExpansionKeys {
 }
 
 impl World {
-    /// Whether every module instance that the calls say there is was made.
+    /// Whether each call has all module instances of its expansion.
     pub(super) fn is_complete(&self, expansions: &Expansions) -> bool {
         let is_whole = |(_, module): (ModuleId, &super::ModuleData)| {
             module.calls.iter().enumerate().all(|(at, call)| {
@@ -48,7 +48,7 @@ impl World {
         self.modules.len() == expansions.modules.len() && self.modules().all(is_whole)
     }
 
-    /// Whether there is the node of the configuration that a step is about.
+    /// Whether the configuration has the node of a step.
     pub fn has_step(&self, step: &Step) -> bool {
         let (Step::Variable(module, at)
         | Step::Validation(module, at)
