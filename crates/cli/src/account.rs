@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// An entry of the user database.
 pub struct Account {
-    /// The user's name.
+    /// The login name of the user.
     pub name: String,
     /// The home directory, where the entry has one.
     pub home: Option<PathBuf>,

@@ -33,14 +33,14 @@ pub enum Level {
 /// The form of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Lines for people.
+    /// Plain text.
     #[default]
     Text,
     /// A JSON object a line: `TF_LOG=json`.
     Json,
 }
 
-/// What to log, and where.
+/// The level and the target of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogSettings {
     /// The least important lines of the program itself: `TF_LOG`, else `TF_LOG_CORE`.

@@ -37,7 +37,7 @@ pub struct Settings {
     pub variables: Vec<(String, OsString)>,
     /// The log that is wanted: `TF_LOG` and its relatives.
     pub log: LogSettings,
-    /// What `~` stands for: `HOME`, else the home directory of the user database.
+    /// The home directory: `HOME`, else the one of the user database.
     pub home: Option<PathBuf>,
     /// The registry of provider sources that name none: `GROMA_REGISTRY`.
     pub registry: Option<String>,
@@ -88,7 +88,7 @@ impl Settings {
         }
     }
 
-    /// What to do with a damaged journal: `GROMA_DAMAGED_JOURNAL`.
+    /// The answer to a damaged journal: `GROMA_DAMAGED_JOURNAL`.
     pub fn damaged_journal(&self) -> DamagedJournal {
         match self.variable("GROMA_DAMAGED_JOURNAL") {
             Some("recover") => DamagedJournal::Recover,

@@ -3,9 +3,9 @@
 /// A byte that is not part of any UTF-8 character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidByte {
-    /// Offset in the decoded text of the replacement character that stands for the byte.
+    /// Offset of the byte's replacement character in the decoded text.
     pub at: u32,
-    /// The byte.
+    /// The byte that is not valid UTF-8.
     pub byte: u8,
 }
 
@@ -14,13 +14,13 @@ impl InvalidByte {
     pub const WIDTH: usize = char::REPLACEMENT_CHARACTER.len_utf8();
 }
 
-/// The text of a file, in which one replacement character (U+FFFD) stands for each byte that is not UTF-8.
+/// The text of a file, with one replacement character (U+FFFD) for each byte that is not UTF-8.
 ///
 /// Comments may contain such bytes, for example in files that were saved in Latin-1. The parser decides whether a byte
 /// stands where it does no harm.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Decoded {
-    /// The text.
+    /// The decoded text.
     pub text: String,
     /// The bytes that are not UTF-8, in order.
     pub invalid: Vec<InvalidByte>,

@@ -33,7 +33,7 @@ fn distance(a: &str, b: &str) -> Option<usize> {
     edits(&a, &b, MOST_EDITS.min(a.len().max(b.len()) / 3))
 }
 
-/// How many edits make `b` of `a`, if `limit` is enough: only the diagonal band of the table that can hold such small
+/// The number of edits from `a` to `b`, if it is within `limit`: only the diagonal band of the table that can hold such small
 /// distances is walked.
 fn edits(a: &[char], b: &[char], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {

@@ -1,17 +1,17 @@
-//! How deep texts may nest, and the stack that deep trees need.
+//! Limits of nesting, and the stack that deep trees need.
 //!
 //! The limits are far above what people and generators write. They bound memory and time for texts that nobody means,
 //! and keep the codes that walk a tree from overflowing the stack.
 
 use crate::ast::Expression;
 
-/// How deep brackets, operators before their operands, templates and directives of templates may nest, in both syntaxes.
+/// The deepest nesting of brackets, unary operators, templates and template directives, in both syntaxes.
 pub const MAX_NESTING: u32 = 10_000;
 
-/// How many operations may nest. `a + b + c` nests too, without brackets.
+/// The deepest nesting of operations. `a + b + c` nests too, without brackets.
 pub const MAX_OPERATIONS: u32 = 20_000;
 
-/// How deep blocks, and splats within splats, may nest. No schema has so many levels.
+/// The deepest nesting of blocks, and of splats in splats. No schema has so many levels.
 pub const MAX_BLOCKS: u32 = 500;
 
 /// The stack that must be left before a walk goes one level deeper.
@@ -28,7 +28,7 @@ pub fn with_stack<T>(level: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(RED_ZONE, STACK_PIECE, level)
 }
 
-/// How many levels of a tree are freed in one go.
+/// The number of tree levels that are freed in one recursion.
 const FREED_LEVELS: u32 = 256;
 
 /// Keeps what is at every 256th level of a tree in memory for as long as the process runs.

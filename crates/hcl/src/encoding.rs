@@ -10,10 +10,10 @@ use crate::token::{TokenKind, Tokens};
 
 pub(crate) const SUMMARY: &str = "Invalid character encoding";
 
-/// How many places are reported.
+/// The most positions that are reported.
 const MAX_REPORTED: usize = 20;
 
-/// How many bytes of one place a message lists.
+/// The most bytes of one position that a message lists.
 const MAX_LISTED: usize = 8;
 
 /// Reports the bytes outside of comments that are not UTF-8, those that follow each other as one problem.

@@ -5,7 +5,7 @@ use std::fmt;
 use groma_diagnostics::Severity;
 use groma_value::Path;
 
-/// What is known about the call that a problem comes from.
+/// The fate of the provider call that a problem comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallFate {
     /// The provider answered, or there was nothing to ask.
@@ -28,7 +28,7 @@ pub struct ProviderDiagnostic {
     pub detail: String,
     /// The attribute it is about; empty for the whole object.
     pub path: Path,
-    /// What is known about the call.
+    /// The fate of the call.
     pub fate: CallFate,
 }
 
@@ -56,7 +56,7 @@ impl ProviderDiagnostic {
         self
     }
 
-    /// The same, about a call that was not answered.
+    /// Creates an error about a call that was not answered.
     #[must_use]
     pub fn unanswered(mut self, fate: CallFate) -> Self {
         self.fate = fate;
@@ -103,7 +103,7 @@ impl ProviderDiagnostics {
         self.list.iter().any(ProviderDiagnostic::is_error)
     }
 
-    /// What is known about the call that they come from.
+    /// The fate of the provider call that they come from.
     pub fn fate(&self) -> CallFate {
         self.list.iter().map(|problem| problem.fate).find(|fate| *fate != CallFate::Answered).unwrap_or_default()
     }

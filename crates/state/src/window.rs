@@ -16,7 +16,7 @@ pub(crate) struct Window {
 /// protected one by one, for which all processors are stopped.
 pub(crate) const WINDOW: usize = 1 << 17;
 
-/// How many bytes at the beginning of what is put there appear last.
+/// The number of bytes at the beginning of a write that are stored last.
 #[cfg(target_os = "linux")]
 const HEAD: usize = 16;
 
@@ -60,7 +60,7 @@ impl Window {
         let Some((place, (head, rest))) = place.map(|place| (place, bytes.split_at(HEAD.min(bytes.len())))) else {
             return false;
         };
-        // What comes first says that the rest is there: whoever reads meanwhile, or after a kill, must not find it alone.
+        // The first bytes announce the rest: a concurrent reader, or the next run after a kill, must not find them alone.
         place[head.len()..].copy_from_slice(rest);
         fence(Ordering::Release);
         place[..head.len()].copy_from_slice(head);

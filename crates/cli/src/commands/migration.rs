@@ -193,7 +193,7 @@ fn retire(paths: &StatePaths) -> Result<(), Diagnostics> {
     let file = &paths.write;
     let usual = paths.backup.path().filter(|backup| !backup.exists()).map(Path::to_owned);
     let backup = usual.map_or_else(|| claim_backup(file), Ok).map_err(|problem| {
-        let detail = format!("Its state was copied to the new place, but no backup could be made beside it: {problem}. Move the file by hand, then run init -reconfigure.", problem = io_reason(&problem));
+        let detail = format!("The state was copied to the new backend, but no backup of the old file could be made: {problem}. Move the file by hand, then run init -reconfigure.", problem = io_reason(&problem));
         fail(&format!("Failed to move {} out of the way", file.display()), detail)
     })?;
     std::fs::rename(file, &backup).map_err(|problem| {

@@ -212,7 +212,7 @@ fn enter(directory: Option<&Path>) -> Result<PathBuf, String> {
     Ok(original)
 }
 
-/// How to call the program again from where it was called: commands that are suggested must work as they are printed.
+/// The command line that starts the program again in the same directory, for commands that messages suggest.
 fn command_line(program: &str, directory: Option<&Path>) -> String {
     let Some(directory) = directory else { return program.to_owned() };
     let directory = directory.to_string_lossy();
@@ -277,7 +277,7 @@ fn misused(program: &str, environment: &Environment, problem: UsageError, tellin
     }
 }
 
-/// Shows the problems that keep the command from running; returns the exit code.
+/// Reports the problems that prevent the command from running; returns the exit code.
 fn refused(program: &str, environment: &Environment, problems: &Diagnostics, telling: Telling) -> u8 {
     let mut context = bare_context(program, environment);
     match telling {

@@ -25,7 +25,7 @@ pub(super) struct Packages {
     selected: BTreeMap<ProviderAddress, Selection>,
     missing: Option<Diagnostic>,
     needed: BTreeSet<ProviderAddress>,
-    /// Why packages that the lock file selects cannot be used.
+    /// The problems of packages that the lock file selects.
     unusable: BTreeMap<ProviderAddress, PackageProblem>,
     available: Option<Available>,
     plugins: Plugins,

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 use super::palette::{Palette, SEQUENCES};
 
-/// Stands for a character that has no visible form of its own.
+/// Replaces a character that has no visible form of its own.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// The text with visible control characters; line ends and tabs stay.
@@ -138,7 +138,7 @@ impl<W: Write> Write for SafeWriter<W> {
     }
 }
 
-/// How many bytes at the end of `bytes` are the beginning of a character.
+/// The number of bytes at the end of `bytes` that begin a character.
 fn incomplete_tail(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last();
     last.map_or(0, |chunk| {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
     use crate::terminal::Tone;
 
-    /// What `writes` leave on a terminal, one write after the other.
+    /// The text on a terminal after these writes, one after the other.
     fn written(palette: Palette, writes: &[&[u8]]) -> String {
         let mut writer = SafeWriter::new(Vec::new(), palette);
         writes.iter().for_each(|bytes| writer.write_all(bytes).unwrap());

@@ -103,7 +103,7 @@ impl Streams {
         self.text = safe(&self.bare, Palette::Plain);
     }
 
-    /// Standard output for text that people read, buffered: whoever wants it seen flushes it.
+    /// Standard output for text that people read. It is buffered; callers flush it.
     pub fn text(&self) -> &Shared {
         &self.text
     }

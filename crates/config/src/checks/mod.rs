@@ -74,7 +74,7 @@ pub(crate) fn check(
         }
         calls::check(module, &mut others);
         if references == References::Checked {
-            // As in Terraform, installing modules does not tell how they are used.
+            // As in Terraform, installing modules does not report how they are used.
             calls::check_deprecated(module, &mut others);
         }
         rest.extend(module.children.values().rev().map(AsRef::as_ref));

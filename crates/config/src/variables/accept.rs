@@ -65,7 +65,7 @@ impl Variable {
         self.constraint.convert(given).map(|value| self.mark(&value)).map_err(Unsuitable::Type)
     }
 
-    /// A value that stands for any that the variable could have: of its type, and otherwise unknown.
+    /// The unknown value of the variable's type.
     ///
     /// Only a constraint has optional attributes. A value has all of its attributes, and so has the type of an unknown one.
     pub fn any_value(&self) -> Value {

@@ -20,10 +20,10 @@ pub fn try_format_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(stand_ins.replaced_in(&laid_out))
 }
 
-/// Characters for private use that stand for the bytes while a text is laid out. A layout may drop a comment, so that
+/// Private-use characters that represent the bytes while a text is formatted. A layout may drop a comment, so that
 /// counting replacement characters would not tell which bytes are left.
 struct StandIns {
-    /// The character that stands for byte zero; those for the other bytes follow it.
+    /// The character for byte zero; the characters for other bytes follow it.
     first: u32,
 }
 

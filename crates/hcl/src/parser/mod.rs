@@ -61,7 +61,7 @@ pub(crate) struct Parser<'a> {
     brace_too_many: bool,
     nesting: u32,
     height: u32,
-    /// Set when the text nests too deeply: all that is missing after that follows from it.
+    /// Set when the text nests too deeply: later problems are consequences of it.
     is_too_deep: bool,
     /// How many blocks over several lines are open around this place.
     blocks: u32,

@@ -10,7 +10,7 @@ const LONGEST_COMMENT: u64 = 0xffff;
 
 /// Refuses a zip file that says it has more entries than it may have. A reader keeps all entries in memory, so it must not begin.
 ///
-/// A file without an end record passes: whoever reads it finds that it is no zip file.
+/// A file without an end record passes: reading it reports that it is not a zip file.
 ///
 /// # Errors
 /// The file cannot be read, or has too many entries.

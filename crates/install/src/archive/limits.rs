@@ -1,4 +1,4 @@
-//! How much a package may hold.
+//! The limits on the size of packages.
 
 use std::io;
 
@@ -29,7 +29,7 @@ pub(crate) fn readable(bytes: u64) -> String {
     unit.map_or_else(|| format!("{bytes} bytes"), |(name, size)| format!("{} {name}", bytes / size))
 }
 
-/// What an archive may still unpack.
+/// The bytes and entries that an archive may still unpack.
 pub(super) struct Allowance {
     limits: Limits,
     bytes: u64,
@@ -53,7 +53,7 @@ impl Allowance {
         Ok(())
     }
 
-    /// Takes one entry.
+    /// Subtracts one entry.
     pub(super) fn take_entry(&mut self) -> io::Result<()> {
         let left = self.entries.checked_sub(1);
         self.entries = left.ok_or_else(|| too_many(self.limits))?;

@@ -1,4 +1,4 @@
-//! Why an installed package cannot be used.
+//! Problems with installed packages.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::lock::LOCK_FILE;
 
-/// Why the package that the lock file selects for a provider cannot be used. `package` is the provider's address and version, `root` the
+/// The reason why the package that the lock file selects for a provider cannot be used. `package` is the provider's address and version, `root` the
 /// directory of all packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PackageProblem {
     /// The lock file selects no version.
     NotLocked,
-    /// Nothing is installed.
+    /// No package is installed.
     Missing {
         /// Address and version.
         package: String,
@@ -73,7 +73,7 @@ impl PackageProblem {
     }
 }
 
-/// What to do about a package that differs from the lock file.
+/// The advice about a package that differs from the lock file.
 pub(super) fn replaced_package(command: &str) -> String {
     format!(
         "If only the installed files were changed, \"{command} init\" puts the locked package back. If init reports the wrong checksum too, \

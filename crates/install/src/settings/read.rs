@@ -39,7 +39,7 @@ fn folder_files(folder: Option<&Path>) -> Vec<PathBuf> {
     files
 }
 
-/// Where the first byte is that is not UTF-8, in the words of Terraform. It refuses such bytes in comments of this file too.
+/// The position of the first byte that is not UTF-8, in Terraform's words. Terraform refuses such bytes in comments of this file too.
 fn not_utf8(error: &FromUtf8Error) -> String {
     let (before, rest) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
     let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();

@@ -27,11 +27,11 @@ pub use observe::{observing, statement, traversal_text};
 
 use crate::scope::{ChildScope, ConstantScope, Scope};
 
-/// How deep an evaluation may nest, the templates that functions render included. One text cannot reach it: see
+/// The deepest nesting of an evaluation, including templates that functions render. One text cannot reach it: see
 /// [`MAX_NESTING`](groma_hcl::MAX_NESTING) and [`MAX_OPERATIONS`](groma_hcl::MAX_OPERATIONS).
 pub(crate) const MAX_DEPTH: u32 = 50_000;
 
-/// How deep lists and objects may nest in an expression. Values that are deeper have no form outside of the process.
+/// The deepest nesting of lists and objects in an expression. Deeper values have no form outside of the process.
 const MAX_VALUE_DEPTH: usize = groma_value::MAX_DEPTH;
 
 /// The value of `expression` in `scope`.
@@ -81,7 +81,7 @@ struct Evaluator<'a> {
     scope: &'a dyn Scope,
     diagnostics: &'a mut Diagnostics,
     depth: u32,
-    /// How many lists and objects are being made around this place.
+    /// The number of lists and objects under construction around the current expression.
     value_depth: usize,
     reporting: Reporting,
 }

@@ -209,7 +209,7 @@ fn merge(arguments: &Arguments<'_>) -> Outcome {
     let mut marks = Marks::NONE;
     // A null is passed over, whatever is said about it.
     for argument in arguments.values.iter().filter(|argument| !argument.is_null()) {
-        // Beside a bare null the types have not been looked at.
+        // Next to a bare null, the types have not been checked.
         check_mergeable(&argument.ty())?;
         marks = marks.union(argument.marks());
         merged.extend(entries(argument));

@@ -24,7 +24,7 @@ const FORMAT: u32 = 2;
 /// * The file names the verified hash of the package, and the [`identity`] of the program on this disk. A file that arrives with a
 ///   repository or an archive cannot know the inode and the time of change that the program is going to have.
 ///
-/// A file that is not used costs one question to the provider, which then writes it anew.
+/// A file that is refused costs one call of the provider; then it is written again.
 #[derive(Clone, Debug)]
 pub struct SchemaCache {
     folder: PathBuf,
@@ -83,7 +83,7 @@ impl SchemaCache {
         self.hash.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
     }
 
-    /// What was kept; nothing where it cannot be read or must not be believed, for whatever reason: the provider can be asked.
+    /// Returns the cached schemas; none if they cannot be read or trusted. The provider is asked instead.
     pub(super) fn read(&self) -> Option<Kept> {
         let program = self.program.as_deref()?;
         let mut file = File::open(self.path()).ok()?;
@@ -121,7 +121,7 @@ impl SchemaCache {
     }
 }
 
-/// What distinguishes a file from every other that is, was or will be at its path: the system gives it a new inode or another time of
+/// The identity of a file, which no other file at its path shares: the system gives it a new inode or another time of
 /// change whenever it is written to or replaced.
 #[cfg(unix)]
 fn identity(program: &Path) -> Option<String> {

@@ -44,7 +44,7 @@ pub struct Applied {
     pub identity: Option<Value>,
     /// Whether the apply failed: an object that was being created is then tainted.
     pub failed: bool,
-    /// What is known about the call: without an answer, the object may be another one than `state` says.
+    /// The fate of the call. Without an answer, the real object may differ from `state`.
     pub fate: CallFate,
 }
 

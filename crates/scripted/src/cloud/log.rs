@@ -4,14 +4,14 @@ use std::fmt;
 
 use super::store::Operation;
 
-/// How far an operation has come.
+/// The progress of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The provider was called.
     Begun,
     /// The operation took place.
     Done,
-    /// The cloud refused the operation, or it was told to fail; the reason.
+    /// The cloud refused the operation, or a test made it fail; the reason.
     Failed(String),
 }
 
@@ -20,11 +20,11 @@ pub enum Outcome {
 pub struct Event {
     /// The number of the operation, the same for its begin and its end.
     pub number: u64,
-    /// What was done.
+    /// The kind of operation.
     pub operation: Operation,
     /// The object's identifier, or its name while it has none.
     pub object: String,
-    /// How far the operation has come.
+    /// The progress of the operation.
     pub outcome: Outcome,
 }
 

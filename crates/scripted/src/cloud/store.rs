@@ -21,14 +21,14 @@ use super::gate::{Gate, rank};
 use super::log::{Event, Outcome};
 use super::object::Object;
 
-/// How long an operation waits at most, so that a failed test leaves no thread behind for good.
+/// The longest wait of an operation, so that a failed test leaves no thread behind for good.
 const LONGEST_WAIT: Duration = Duration::from_secs(900);
-/// The name that stands for all objects in instructions to fail.
+/// The name that means all objects in instructions to fail.
 pub const EVERY: &str = "*";
 
 const POLL: Duration = Duration::from_millis(3);
 
-/// What is done to objects.
+/// The operations on objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operation {
     /// The creation of an object.
@@ -65,16 +65,16 @@ impl Operation {
     }
 }
 
-/// How often an operation fails.
+/// The number of times that an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
-    /// The next time.
+    /// Only the next time.
     Once,
     /// Until the instruction is taken back.
     Always,
 }
 
-/// When an operation fails.
+/// The moment at which an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
     /// It does not take place.
@@ -91,7 +91,7 @@ pub(super) struct Done<T> {
     pub(super) problem: Option<StoreError>,
 }
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreError {
     /// Existing objects refer to the object; their identifiers.
@@ -156,7 +156,7 @@ impl Store {
         Self { directory: directory.into(), gate: Arc::default() }
     }
 
-    /// Returns the directory.
+    /// The directory of the store.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
@@ -179,7 +179,7 @@ impl Store {
         Ok(self.read("log")?.lines().filter_map(Event::parse).collect())
     }
 
-    /// Empties the log.
+    /// Removes all events from the log.
     ///
     /// # Errors
     ///
@@ -210,7 +210,7 @@ impl Store {
         self.write("wait", &format!("{lines}{} {name}\n", operation.as_str()))
     }
 
-    /// Ends all waits.
+    /// Lets all waiting operations go on.
     ///
     /// # Errors
     ///
@@ -307,7 +307,7 @@ impl Store {
             Ok(content.operations)
         })?;
         let name = object.split('#').next().unwrap_or_default();
-        self.wait_as_told(operation, name)?;
+        self.wait_as_instructed(operation, name)?;
         self.in_turn(operation, object, || {
             self.locked(|content| {
                 let told = self.take_instruction(operation, name)?;
@@ -331,14 +331,14 @@ impl Store {
         })??
     }
 
-    /// Runs `change` when the gate says so, if operations are held.
+    /// Runs `change` when the gate lets it through, if operations are held.
     fn in_turn<T>(&self, operation: Operation, object: &str, change: impl FnOnce() -> T) -> Result<T, StoreError> {
         let Ok(seed) = self.read("hold")?.trim().parse::<u64>() else { return Ok(change()) };
         let text = format!("{} {object}", operation.as_str());
         Ok(self.gate.pass(rank(seed, operation == Operation::Delete, &text), change))
     }
 
-    fn wait_as_told(&self, operation: Operation, name: &str) -> Result<(), StoreError> {
+    fn wait_as_instructed(&self, operation: Operation, name: &str) -> Result<(), StoreError> {
         let line = format!("{} {name}", operation.as_str());
         let polls = LONGEST_WAIT.as_millis() / POLL.as_millis();
         for _ in 0..polls {

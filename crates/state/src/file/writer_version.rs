@@ -19,7 +19,7 @@ pub(super) fn check_writer_version(text: &str) -> Result<(), StateError> {
     Err(StateError::malformed("Invalid Terraform version string", detail))
 }
 
-/// How much of a text that is no version is repeated.
+/// The longest part of an invalid version that the message repeats.
 const LONGEST_SHOWN: usize = 40;
 
 /// Whether the text is a version: numbers with dots, and then a prerelease and build metadata if need be. `v1`, `1.5beta` and

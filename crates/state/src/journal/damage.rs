@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-/// What a journal has lost: bytes that are no longer those that were written.
+/// The damage to a journal: bytes that differ from those that were written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Damage {
     /// Unreadable bytes, by their offsets in the file.
     pub bytes: Vec<Range<u64>>,
-    /// How many readable records refer to unreadable ones, so that they cannot be understood.
+    /// The number of readable records that refer to unreadable ones.
     pub records: usize,
-    /// How many results were read without the dependencies of their objects.
+    /// The number of results that were read without the dependencies of their objects.
     pub without_dependencies: usize,
 }
 
@@ -19,7 +19,7 @@ impl Damage {
         self.bytes.is_empty() && self.records == 0 && self.without_dependencies == 0
     }
 
-    /// How many bytes are unreadable.
+    /// The number of unreadable bytes.
     pub fn length(&self) -> u64 {
         self.bytes.iter().map(|range| range.end - range.start).sum()
     }

@@ -27,7 +27,7 @@ impl Follower {
     /// Returns what happened up to `end`, where a record ends, since the last call.
     ///
     /// # Errors
-    /// The file cannot be read, or is not what was written.
+    /// The file cannot be read, or was changed by another process.
     pub fn read_to(&mut self, end: u64) -> io::Result<Vec<Event>> {
         let length = usize::try_from(end.saturating_sub(self.position)).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];

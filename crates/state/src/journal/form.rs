@@ -164,7 +164,7 @@ pub(super) fn encode_outputs(outputs: &[u8], check_results: &[u8], out: &mut Vec
     e.bytes(check_results);
 }
 
-/// Writes a record in place of bytes that could not be read. No file has such a record.
+/// Writes the record that replaces unreadable bytes in memory. No file has such a record.
 pub(super) fn encode_lost(range: &Range<u64>, out: &mut Vec<u8>) {
     let mut e = Encoder(out);
     e.byte(LOST);

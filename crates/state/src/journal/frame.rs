@@ -9,7 +9,7 @@ use std::ops::Range;
 /// The length of the payload, the checksum of length and payload, and the checksum of these twelve bytes.
 const HEADER: usize = 16;
 
-/// How much of a disk is written as a whole: a machine that stops leaves zeros where such a block was not written.
+/// The size of a disk block. A machine that stops leaves zeros in blocks that were not written.
 const BLOCK: usize = 512;
 
 /// Appends a frame around the payload that `write` makes.
@@ -49,7 +49,7 @@ pub(super) fn leap<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(payload)
 }
 
-/// What is found in a file, one after the other.
+/// A part of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Frame<'a> {
     /// The payload of a frame.
@@ -65,7 +65,7 @@ pub(super) struct Frames<'a> {
     end: usize,
 }
 
-/// Why there is no frame at a position.
+/// The reason why there is no frame at a position.
 enum Defect {
     /// The header is not one.
     Header,
@@ -81,7 +81,7 @@ impl<'a> Frames<'a> {
         Self { bytes, position: start, end: start }
     }
 
-    /// Where the last whole frame ends that was taken.
+    /// The end of the last whole frame that was read.
     pub fn end(&self) -> u64 {
         self.end as u64
     }

@@ -16,9 +16,9 @@ pub(super) struct Numbered {
     ranks: Vec<Option<u32>>,
     lists: Vec<Option<Dependencies>>,
     paper: Paper,
-    /// How many numbers may be missing at once, because the records that gave them cannot be read.
+    /// The longest run of numbers that may be missing, because the records that assign them are unreadable.
     gap: usize,
-    /// How often an object got no dependencies because their list is missing.
+    /// The number of objects without dependencies because their list is missing.
     missing_lists: Cell<usize>,
 }
 
@@ -36,7 +36,7 @@ impl Numbered {
         self.gap = self.gap.saturating_add(usize::try_from(bytes).unwrap_or(usize::MAX)).saturating_add(1);
     }
 
-    /// The same numbering from its beginning.
+    /// Starts the numbering again, with the gaps that are allowed so far.
     pub fn restarted(&self) -> Self {
         Self { gap: self.gap, ..Self::default() }
     }
@@ -83,7 +83,7 @@ impl Numbered {
         Some(())
     }
 
-    /// Where a number belongs among `known` ones; none if numbers before it are missing and no damage explains that.
+    /// The position of a number among `known` ones; none if numbers before it are missing and no damage explains that.
     fn slot(&self, number: u64, known: usize) -> Option<usize> {
         let at = usize::try_from(number).ok()?;
         (at <= known.saturating_add(self.gap)).then_some(at)
@@ -113,7 +113,7 @@ impl Numbered {
     }
 }
 
-/// Puts an entry at a position, with empty ones before it where there are none yet.
+/// Puts an entry at a position, after empty ones if the list is shorter.
 fn put<T>(entries: &mut Vec<Option<T>>, at: usize, entry: T) {
     if at >= entries.len() {
         entries.resize_with(at + 1, || None);

@@ -51,9 +51,9 @@ pub(crate) struct Recovered {
     pub base: Option<Vec<u8>>,
     /// The contents that the run may have written to the state file.
     pub checkpoints: Vec<Content>,
-    /// How many of the events are known to have reached the state file.
+    /// The number of events that are known to have reached the state file.
     pub settled: usize,
-    /// What cannot be read, and nobody has accepted as lost yet.
+    /// The unreadable parts that the user has not accepted as lost.
     pub damage: Damage,
 }
 
@@ -150,7 +150,7 @@ pub(super) struct Reader {
     base: Option<Vec<u8>>,
     checkpoints: Vec<Content>,
     settled: usize,
-    /// How many events the last checkpoint has.
+    /// The number of events in the last checkpoint.
     in_checkpoint: usize,
     damage: Damage,
     without_dependencies: usize,

@@ -152,7 +152,7 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Puts a record in place of bytes that cannot be read, so that whoever reads the records learns of them.
+    /// Puts a record in place of bytes that cannot be read, so that the reader of the records reports them.
     fn lose(&mut self, range: Range<u64>) {
         self.is_damaged = true;
         frame::append(&mut self.clear, |out| form::encode_lost(&range, out));

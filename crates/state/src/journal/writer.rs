@@ -23,10 +23,10 @@ use crate::object::{DeposedKey, ObjectRecord};
 use crate::storage::Storage;
 use crate::window::{WINDOW, Window};
 
-/// How much room is reserved at least for the result of a call.
+/// The least room that is reserved for the result of a call.
 const RESULT: u64 = 16 << 10;
 
-/// How much is reserved beyond what is needed now.
+/// The room that is reserved in advance.
 const RESERVE: u64 = 256 << 10;
 
 /// The journal of the run under way. All methods write before they return; they may be called from any thread.
@@ -87,7 +87,7 @@ impl Journal {
         }
     }
 
-    /// Returns a reader of what is written from here on.
+    /// Returns a reader of all records that follow.
     pub(crate) fn follow(&self) -> Follower {
         let writer = self.lock();
         Follower::new(self.storage.clone(), writer.end, writer.seal.keyring())

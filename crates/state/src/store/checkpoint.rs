@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use super::backup::back_up;
 use super::disk::changed_meanwhile;
 use super::fold::{Base, fold};
 use super::open::make_private;
 use super::paths::{Backup, StatePaths};
 use super::sealed::{clear, sealed};
-use super::writing::back_up;
 use crate::content::{Content, put_content};
 use crate::error::{StateError, StateErrorKind};
 use crate::file::{self, write_parts};
@@ -22,22 +22,22 @@ use crate::journal::{Follower, Journal};
 use crate::model::State;
 use crate::storage::Storage;
 
-/// How long a result may be in the journal alone, unless writing takes long.
+/// The longest time that a result is in the journal alone, unless writing takes long.
 pub(super) const LAG: Duration = Duration::from_secs(1);
 
 /// Checkpoints take at most one part in so many of the run's time.
 const SHARE: u32 = 20;
 
-/// How long a checkpoint waits for the end of the run before it is brought to the disk. Short runs never wait for that.
+/// The time that a checkpoint waits for the end of the run before it is synced to the disk. Short runs never sync one.
 const SETTLE: Duration = Duration::from_millis(200);
 
 /// From how many bytes on the speed of a checkpoint says something.
 const MUCH: u64 = 1 << 20;
 
-/// How fast the first checkpoint is expected to be, in bytes per second.
+/// The assumed speed of the first checkpoint, in bytes per second.
 const ASSUMED_SPEED: f64 = 40e6;
 
-/// What checkpoints work on.
+/// The files and the run that checkpoints belong to.
 pub(super) struct Target {
     pub paths: StatePaths,
     pub file: Arc<File>,
@@ -46,37 +46,37 @@ pub(super) struct Target {
     pub lineage: String,
     /// The serial of the state that the run found.
     pub serial: u64,
-    /// What was last seen in the file.
+    /// The content of the file when it was last read or written.
     pub content: Content,
     /// Whether that is a state, as it would be sealed now.
     pub is_state: bool,
     pub is_current: bool,
     pub start: Start,
     pub backup_made: bool,
-    /// How long a result may be in the journal alone.
+    /// The longest time that a result is in the journal alone.
     pub lag: Duration,
 }
 
-/// Which state the run began with.
+/// The state at the beginning of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    /// There was none.
+    /// No state existed.
     Nothing,
     /// The one in the file that is read.
     File,
 }
 
-/// What checkpoints have done.
+/// The result of the checkpoints of a run.
 #[derive(Debug)]
 pub(super) struct Progress {
-    /// What the file has since the last checkpoint; none if there was no checkpoint.
+    /// The content of the last checkpoint; none if there was no checkpoint.
     pub content: Option<Content>,
-    /// Where the state before is kept, and whether it is.
+    /// The backup of the state before the run.
     pub backup: Backup,
     pub backup_made: bool,
 }
 
-/// What the file has since the last checkpoint; none before the first one. Locked while a checkpoint is written.
+/// The content of the last checkpoint; none before the first one. Locked while a checkpoint is written.
 pub(super) type Latest = Arc<Mutex<Option<Content>>>;
 
 /// The thread that writes checkpoints.
@@ -89,7 +89,7 @@ pub(super) struct Checkpoints {
 enum Signal {
     /// The first result of a run that found no state is in the journal.
     FirstResult,
-    /// The run ends.
+    /// The run ends: no further checkpoint is written.
     Stop,
 }
 
@@ -108,7 +108,7 @@ impl Checkpoints {
         Some(Self { latest, signals, thread })
     }
 
-    /// What the file has since the last checkpoint. As long as it is locked no other one is written.
+    /// The content of the last checkpoint. While it is locked, no other checkpoint is written.
     pub fn latest(&self) -> Latest {
         Arc::clone(&self.latest)
     }
@@ -134,7 +134,7 @@ struct Writer {
     is_base_noted: bool,
     /// Whether a checkpoint was written.
     has_written: bool,
-    /// Bytes per second.
+    /// The speed of the last checkpoint, in bytes per second.
     speed: f64,
     last: Instant,
 }
@@ -178,7 +178,7 @@ impl Writer {
                     Ok(Signal::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 },
                 Ok(Written::Never) => break,
-                // Whoever ends the run says what is wrong; there is nothing to write on then.
+                // The end of the run reports the problem; nothing more is written.
                 Err(problem) if problem.kind == StateErrorKind::Changed => break,
                 // The disk may have room again, and the journal has everything.
                 Err(_) => wait = self.target.lag * SHARE,
@@ -209,7 +209,7 @@ impl Writer {
             Some(state) => state,
             None => self.first_state()?,
         };
-        // What was read in part cannot be read again.
+        // A journal that was read in part cannot be read again.
         let Ok(events) = self.follower.read_to(end) else { return Ok(Written::Never) };
         self.position = end;
         self.is_pending |= !events.is_empty();

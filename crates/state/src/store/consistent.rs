@@ -23,7 +23,7 @@ pub(super) struct Found {
     pub is_in_use: bool,
 }
 
-/// How often files are read anew that another process is writing, and how long to wait in between.
+/// The number of attempts to read files that another process is writing, and the pause between them.
 const ATTEMPTS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -69,7 +69,7 @@ impl Found {
     }
 }
 
-/// What changes when a file is written.
+/// The attributes of a file that change when it is written.
 fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
     let known = fs::metadata(path).ok()?;
     Some((known.len(), known.modified().ok()?))

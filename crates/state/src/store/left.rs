@@ -24,7 +24,7 @@ pub(super) struct Left {
     pub is_folded: bool,
     pub under_way: Vec<Place>,
     pub tail: Tail,
-    /// What cannot be read of it.
+    /// The unreadable parts.
     pub damage: Option<AcceptedDamage>,
 }
 

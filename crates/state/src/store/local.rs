@@ -35,7 +35,7 @@ pub struct LocalStore {
     pub(super) backup_made: bool,
     pub(super) journal: Option<Arc<Journal>>,
     pub(super) checkpoints: Option<Checkpoints>,
-    /// How long results may be in the journal alone.
+    /// The longest time that results are in the journal alone.
     pub(super) lag: Duration,
     /// What of the journal was looked at: whatever follows was noted by somebody else since.
     pub(super) left: Left,

@@ -1,5 +1,6 @@
 //! State in a local file: its lock, its journal, its backup, and how a new state gets into it without losing the old.
 
+mod backup;
 mod checkpoint;
 mod consistent;
 mod difference;

@@ -20,7 +20,7 @@ pub(super) fn open_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// How much is read of what is not a regular file and need not have an end.
+/// The most bytes that are read from a device or a pipe, which may have no end.
 const LONGEST_STREAM: u64 = 256 << 20;
 
 /// The file's bytes; none when there is no such file.
@@ -76,7 +76,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fill_whole(&path, &path, |file| file.write_all(bytes))
 }
 
-/// Puts all that `source` holds into the backup at `path` of the state at `state`, in the way of [`write_whole`].
+/// Writes the content of `source` into the backup at `path` of the state at `state`, as [`write_whole`] does.
 pub(super) fn copy_whole(path: &Path, state: &Path, source: &dyn Storage) -> io::Result<()> {
     let path = canonical(path);
     // Backups have new names again and again: what a killed process leaves of one is named after the state.

@@ -16,18 +16,18 @@ pub struct StatePaths {
     pub read: PathBuf,
     /// Where it is written to; the lock, the journal and the backup belong to this file.
     pub write: PathBuf,
-    /// Where the state before the first change is kept.
+    /// The backup of the state before the first change.
     pub backup: Backup,
     /// How all of them are sealed; none for not at all.
     pub encryption: Option<Arc<Encryption>>,
-    /// What to do if the journal of an interrupted run is damaged.
+    /// The answer to a damaged journal of an interrupted run.
     pub damaged_journal: DamagedJournal,
 }
 
-/// Where a state is kept before it is changed.
+/// The backup of a state before it is changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Backup {
-    /// Nowhere.
+    /// The state is not kept.
     None,
     /// In this file, which is overwritten.
     At(PathBuf),
@@ -46,7 +46,7 @@ impl Backup {
     }
 }
 
-/// What to do with a journal of which a part cannot be read.
+/// The answer to a journal with unreadable parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DamagedJournal {
     /// Open no state: objects may exist that nothing knows.
@@ -100,7 +100,7 @@ impl StatePaths {
         Self { encryption, ..self }
     }
 
-    /// The same with another answer to a damaged journal.
+    /// Replaces the answer to a damaged journal.
     #[must_use]
     pub fn with_damaged_journal(self, damaged_journal: DamagedJournal) -> Self {
         Self { damaged_journal, ..self }

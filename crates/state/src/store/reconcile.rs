@@ -40,7 +40,7 @@ pub(super) enum Repair {
     SetAside,
 }
 
-/// Looks at the file's content, which is `bytes` in clear, and the journal's.
+/// Compares the content of the file, which is `bytes` in clear, with the journal.
 ///
 /// # Errors
 /// When the file is damaged and the journal cannot mend it.
@@ -137,7 +137,7 @@ fn fold_later(mut state: State, journal: Recovered) -> Reconciled {
 
 fn fold_all(mut state: State, base: Base, mut journal: Recovered) -> Reconciled {
     if base == Base::Newer && state.lineage == journal.header.lineage {
-        // Whoever wrote the file since has seen what was in it before.
+        // The program that wrote the file since has read its former content.
         journal.events.drain(..journal.settled);
     }
     let mut warnings = Diagnostics::new();

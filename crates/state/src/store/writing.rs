@@ -3,42 +3,18 @@
 use std::fs::{self, File};
 use std::io;
 
+use super::backup::back_up;
 use super::disk::Disk;
 use super::left::Left;
 use super::local::LocalStore;
-use super::open::{claim_backup, copy_whole, make_private, write_whole};
-use super::paths::{Backup, StatePaths};
-use super::sealed::{clear, sealed};
+use super::open::make_private;
+use super::sealed::sealed;
 use crate::content::{Content, fill_content, replace_content};
 use crate::error::StateError;
 use crate::file::{write, write_pieces};
 use crate::journal::Tail;
 use crate::model::State;
 use crate::storage::Storage;
-
-/// Keeps the content `old` of a state file, which `is_current` if it is sealed as the backup will be.
-pub(super) fn back_up(paths: &mut StatePaths, is_current: bool, old: &dyn Storage) -> Result<(), StateError> {
-    if paths.backup == Backup::New {
-        let claimed = claim_backup(&paths.write).map_err(|error| {
-            StateError::io("make a backup of", &paths.write, &error).with_advice("The state was left as it is.")
-        })?;
-        paths.backup = Backup::At(claimed);
-    }
-    let Some(backup) = paths.backup.path() else { return Ok(()) };
-    // What was not sealed, or otherwise, is sealed in the backup as it will be in the file.
-    let copied = if is_current {
-        copy_whole(backup, &paths.write, old)
-    } else {
-        let bytes = old.read_all().map_err(|error| StateError::io("read", &paths.write, &error))?;
-        let content = clear(paths, &paths.write, &bytes)?.bytes.into_owned();
-        write_whole(backup, &sealed(paths.encryption.as_deref(), content)?)
-    };
-    copied.map_err(|error| {
-        StateError::io("write", backup, &error).with_advice(
-            "This is the backup of the state, which is made before the state is changed. With -backup=- none is made.",
-        )
-    })
-}
 
 /// From how many bytes of its journal on a first state is written piece by piece.
 const LONG: u64 = 64 << 20;

@@ -147,7 +147,7 @@ fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
     all
 }
 
-/// What tells most diagnostics apart.
+/// The parts that distinguish most diagnostics.
 fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&str>, Option<Span>) {
     (&diagnostic.summary, &diagnostic.detail, diagnostic.address.as_deref(), diagnostic.subject)
 }

@@ -65,7 +65,7 @@ fn problem(variable: &Variable, planned: &Value, input: &Input) -> Option<Diagno
     }
 }
 
-/// The value in a message: never a secret, and nothing that is long.
+/// The value in a message; secrets and long values are replaced.
 fn shown(variable: &Variable, value: &Value) -> Cow<'static, str> {
     if variable.sensitive || value.has_marks() {
         return "(sensitive value)".into();

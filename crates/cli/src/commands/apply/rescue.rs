@@ -14,10 +14,10 @@ pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State,
     let encryption = store.paths().encryption.as_deref();
     let command = &context.wording.command;
     let next = if store.is_in_journal() {
-        "Everything is in the journal beside the state file too: mend the cause, and the next run takes it up by itself.".to_owned()
+        "The journal next to the state file has all results too: fix the cause, and the next run recovers them automatically.".to_owned()
     } else {
         format!(
-            "Mend the cause, then put this state in place before anything else is run, so that nothing is created twice:\n  {command} \
+            "Fix the cause, then store this state before you run anything else, so that nothing is created twice:\n  {command} \
              state push -force FILE"
         )
     };
@@ -28,7 +28,7 @@ pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State,
             next.replace("FILE", &path.display().to_string())
         ),
         Err(second) if store.is_in_journal() => {
-            format!("It could not be written elsewhere either: {}. {next}", second.summary)
+            format!("It could not be written to another file either: {}. {next}", second.summary)
         }
         Err(second) => printed(context, state, encryption, &second, &next),
     };
@@ -56,11 +56,11 @@ fn printed(
         Ok(bytes) => {
             context.streams.print_document_bytes(&bytes);
             format!(
-                "It could not be written elsewhere either: {}. It is printed above instead, as JSON: save all of it, from the first \
+                "It could not be written to another file either: {}. It is printed above instead, as JSON: save all of it, from the first \
                  {{ to the last }}, to a file.\n\n{next}",
                 second.summary
             )
         }
-        Err(third) => format!("It could not be written elsewhere either: {}; {}.", second.summary, third.summary),
+        Err(third) => format!("It could not be written to another file either: {}; {}.", second.summary, third.summary),
     }
 }

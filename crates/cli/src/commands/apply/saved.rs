@@ -78,7 +78,7 @@ pub(super) fn from_file(
     Ok(Some(Ready { run, store, plan, inputs, warnings }))
 }
 
-/// A path that names no file is a slip: of the name, or in place of `-chdir`.
+/// Reports a path that is not a file: it is misspelled, or meant for `-chdir`.
 fn check_path(path: &Path) -> Result<(), Diagnostics> {
     let shown = path.display();
     let detail = match std::fs::metadata(path) {

@@ -7,13 +7,13 @@ use serde_json::Value as Json;
 /// A part of a document. The elements of its lists are made one after the other while the document is written, so that the memory that it
 /// takes does not depend on their number.
 pub enum Streamed<'a> {
-    /// Anything small.
+    /// A small value, written at once.
     Json(Json),
     /// The members of an object, in their order.
     Object(Vec<(String, Streamed<'a>)>),
     /// The elements of a short list, which may be large themselves.
     Array(Vec<Streamed<'a>>),
-    /// A long list.
+    /// A long list, written element by element.
     List(Box<dyn Elements + 'a>),
 }
 

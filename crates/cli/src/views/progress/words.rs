@@ -123,7 +123,7 @@ pub(super) fn action(operation: Operation) -> &'static str {
     }
 }
 
-/// The seconds that people and programs are told: rounded, not cut off.
+/// The elapsed seconds in text and JSON, rounded.
 pub(super) fn rounded_seconds(elapsed: Duration) -> u64 {
     elapsed.saturating_add(Duration::from_millis(500)).as_secs()
 }
