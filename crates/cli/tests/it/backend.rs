@@ -1,5 +1,7 @@
 //! The backend block: what `init` records of it, what commands say when it changes, and how states move along.
 
+use std::time::{Duration, Instant};
+
 use crate::common::Folder;
 use crate::common::background::{kill, start, until_said};
 
@@ -134,21 +136,42 @@ fn the_first_backend_block_takes_the_state_along() {
     assert!(has_no_changes(&folder));
 }
 
-#[test]
-fn what_a_killed_run_noted_moves_along_without_the_lock_too() {
+/// Kills an apply of two objects, of which the second one is still in its provisioner, once `is_time` says so.
+fn killed_run(is_time: impl Fn(&Folder) -> bool) -> Folder {
     let folder = Folder::new();
     let slow = "resource \"terraform_data\" \"slow\" {\n  depends_on = [terraform_data.a]\n  provisioner \"local-exec\" {\n    \
-                command = \"exec sleep 2\"\n  }\n}\n";
+                command = \"exec sleep 10\"\n  }\n}\n";
     folder.write("main.tf", &format!("resource \"terraform_data\" \"a\" {{\n}}\n{slow}"));
     let run = start(&folder, &[]);
     until_said(&folder, "Provisioning with", 1);
+    let began = Instant::now();
+    while !is_time(&folder) {
+        assert!(began.elapsed() < Duration::from_secs(15), "the state file never had what was waited for");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     kill(run);
-    let journal = ".terraform.tfstate.journal";
-    assert!(folder.path(journal).exists());
-    folder.write("main.tf", &at("kept/a.tfstate"));
-    folder.ok(&["init", "-force-copy", "-lock=false"]);
-    assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\nterraform_data.slow\n");
-    assert!(!folder.path("terraform.tfstate").exists() && !folder.path(journal).exists());
+    assert!(folder.path(JOURNAL).exists());
+    folder
+}
+
+const JOURNAL: &str = ".terraform.tfstate.journal";
+
+#[test]
+fn what_a_killed_run_noted_moves_along_without_the_lock_too() {
+    let in_file = |object: &'static str| move |folder: &Folder| has_object(folder, object);
+    for folder in [killed_run(|_| true), killed_run(in_file("\"a\"")), killed_run(in_file("\"slow\""))] {
+        folder.write("main.tf", &at("kept/a.tfstate"));
+        folder.ok(&["init", "-force-copy", "-lock=false"]);
+        assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\nterraform_data.slow\n");
+        assert!(!folder.path("terraform.tfstate").exists(), "the state has moved");
+        assert!(!folder.path(JOURNAL).exists(), "a journal without its state file would bring the objects back");
+    }
+}
+
+/// Whether the state file, which may be half written, names an object.
+fn has_object(folder: &Folder, name: &str) -> bool {
+    let file = folder.path("terraform.tfstate");
+    std::fs::read_to_string(file).is_ok_and(|state| state.contains(&format!("\"name\": {name}")))
 }
 
 #[test]

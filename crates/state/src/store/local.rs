@@ -30,7 +30,8 @@ pub struct LocalStore {
     pub(super) terraform_version: String,
     pub(super) lock: Option<HeldLock>,
     pub(super) disk: Disk,
-    /// Whether the journal holds what the file does not, because without the lock it could not be folded in.
+    /// Whether the journal holds results of an earlier run, because without the lock it could not be retired. The file may have
+    /// all of them: as long as the journal is there, they would come to life again where the file is replaced.
     pub(super) is_behind: bool,
     pub(super) backup_made: bool,
     pub(super) journal: Option<Arc<Journal>>,
@@ -205,7 +206,8 @@ impl LocalStore {
         Ok(Saved::Written(state.serial))
     }
 
-    /// Brings what only the journal has into the file, where that was left for later because nobody else is kept off.
+    /// Brings what the journal has into the file and retires the journal, where that was left for later because nobody else is
+    /// kept off.
     ///
     /// # Errors
     /// As for [`LocalStore::save`].
