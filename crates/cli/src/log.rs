@@ -10,7 +10,7 @@ use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::Hooks;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
-use groma_engine::invocation::Invocation;
+use groma_engine::plan::Invocation;
 use groma_value::Value;
 use serde_json::json;
 

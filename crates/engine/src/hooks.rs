@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
+use groma_plan::{Action, Importing, Invocation};
 use groma_state::DeposedKey;
 use groma_value::Value;
 
-use crate::invocation::Invocation;
-use crate::plan::{Action, Importing};
 use crate::search::Searched;
 
 /// An object that something happens to.

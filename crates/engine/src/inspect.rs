@@ -6,6 +6,7 @@ use std::sync::Arc;
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_lang::{Availability, FunctionContext, Scope};
+use groma_plan::Plan;
 use groma_provider::Schema;
 use groma_state::State;
 use groma_value::{Type, Value};
@@ -14,7 +15,6 @@ use indexmap::IndexMap;
 use crate::config_graph::NodeKind;
 use crate::evaluation::Evaluation;
 use crate::options::Input;
-use crate::plan::Plan;
 use crate::planning::expand::recorded_expansion;
 use crate::prepared::Prepared;
 use crate::record;
@@ -40,9 +40,9 @@ impl Inspection {
     ) -> Self {
         let world = World::new(Arc::clone(&prepared.graph), Surroundings::new(session, &prepared.templates));
         let evaluation = match &objects {
-            Objects::State(_) => session.applying_evaluation(inputs, &session.timestamp),
+            Objects::State(_) => Evaluation::applying(session, inputs, &session.timestamp),
             // What will be another value by then is not known yet.
-            Objects::Plan(..) => session.evaluation(inputs),
+            Objects::Plan(..) => Evaluation::planning(session, inputs),
         };
         let functions = FunctionContext { availability: Availability::Console, ..(*evaluation.functions).clone() };
         let mut inspector = Inspector { prepared, objects, world, evaluation, mistakes: Diagnostics::new() };

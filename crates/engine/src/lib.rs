@@ -7,12 +7,10 @@ mod action_blocks;
 mod ahead;
 mod applying;
 mod cancel;
-mod carried;
 mod checks;
 mod client;
 mod config_graph;
 mod conversations;
-mod deferral;
 mod deprecated_objects;
 mod deprecation;
 mod ephemeral;
@@ -24,13 +22,12 @@ mod generate;
 pub mod hooks;
 mod import_identity;
 mod inspect;
-pub mod invocation;
 mod invocation_problems;
 mod module_functions;
 mod move_types;
 mod moves;
+mod operation_graph;
 mod options;
-pub mod plan;
 mod planning;
 mod prepared;
 mod provider_blocks;
@@ -44,7 +41,6 @@ mod recorder;
 mod recovery;
 mod repetition;
 mod run;
-mod saved;
 mod search;
 mod session;
 mod static_references;
@@ -57,24 +53,23 @@ mod world;
 pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
 pub use checks::UNKNOWN_ASSERTION;
-pub use config_graph::{
-    Circles, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
-};
 pub use deprecation::is_about_modules;
-pub use execution::{ExecutionGraph, Step};
+pub use groma_plan as plan;
+pub use groma_plan::{
+    Action, ActionReason, DeferralReason, DeferredChange, DeferredInvocation, ExecutionGraph, Importing, Mode,
+    OutputChange, Plan, ResourceChange, SavedPlan, Step, Which, planned_variables,
+};
 pub use hooks::Hooks;
 pub use inspect::Inspection;
-pub use options::{Deferral, FoundObjects, Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
-pub use plan::{
-    Action, ActionReason, DeferralReason, DeferredChange, DeferredInvocation, Importing, Mode, OutputChange, Plan,
-    ResourceChange, Which,
+pub use operation_graph::{
+    Circles, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };
+pub use options::{Deferral, FoundObjects, Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
 pub use providers::{ProviderSource, Providers};
 pub use provisioning::check_provisioner_types;
 pub use record::raw_state;
 pub use recorder::{Recorder, Unrecorded};
 pub use recovery::Recovery;
 pub use run::Run;
-pub use saved::{SavedPlan, planned_variables};
 pub use search::{FoundObject, Searched, WrittenBlocks};
 pub use session::Session;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance, Target};
 use groma_config::variables::Origin;
 use groma_diagnostics::Span;
+use groma_plan::Mode;
 use groma_provider::ClientCapabilities;
 use groma_value::Value;
 use indexmap::IndexMap;
 
 use crate::client::capabilities;
-use crate::plan::Mode;
 use crate::recovery::Recovery;
 
 /// Whether objects are read before they are planned.

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, Name, ProviderConfig};
 use groma_diagnostics::{Diagnostic, Span, quoted};
 use groma_lang::observing;
-use groma_value::{Type, Value, convert};
 
 use crate::evaluation::Evaluation;
 use crate::options::Deferral;
 use crate::providers::Providers;
-use crate::templates::{Template, TemplateKey};
+use crate::templates::{Template, TemplateKey, read_key};
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
 /// Who manages something.
@@ -122,32 +121,6 @@ impl<'a> Choice<'a> {
         );
         Diagnostic::error(NOT_PRESENT, detail).at(key.expression().span).about(self.address.to_string())
     }
-}
-
-/// The key that a value gives, unless it is not known yet.
-///
-/// # Errors
-/// What is wrong with it.
-pub(crate) fn read_key(value: &Value) -> Result<Option<Name>, String> {
-    let marks = value.deep_marks();
-    let (value, _) = value.unmark_deep();
-    if marks.is_sensitive() || marks.is_ephemeral() {
-        let how = if marks.is_sensitive() { "a sensitive" } else { "an ephemeral" };
-        return Err(format!(
-            "The key of a provider instance is kept in the state, where everybody sees it, so that it cannot be made of {how} value."
-        ));
-    }
-    if value.is_null() {
-        return Err(
-            "The key of a provider instance cannot be null. Give it one of the keys of the provider's for_each."
-                .to_owned(),
-        );
-    }
-    let text = convert::convert(&value, &Type::String).map_err(|_| {
-        let ty = value.ty();
-        format!("The key of a provider instance is a text, but this is a value of type {}.", ty.friendly_name())
-    })?;
-    Ok(text.as_name().cloned())
 }
 
 /// That a provider configuration is not there which `address` needs.

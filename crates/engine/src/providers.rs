@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use foldhash::fast::RandomState;
 use groma_address::{InstanceKey, Mode, Name, ProviderAddress, ProviderConfig, Resource};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
+use groma_plan::Schemas;
 use groma_provider::{Checked, Provider, Schema, TypeNames};
 use groma_value::Value;
 
@@ -91,6 +92,16 @@ struct Configured {
 impl Configured {
     fn settled(&self) -> Settled {
         if self.config.is_wholly_known() { Settled::Whole } else { Settled::InPart }
+    }
+}
+
+impl Schemas for Providers {
+    fn resource(&mut self, provider: &ProviderAddress, resource: &Resource) -> Result<Arc<Schema>, Diagnostics> {
+        self.schema(provider, resource, Span::NONE)
+    }
+
+    fn action(&mut self, provider: &ProviderAddress, type_name: &Name) -> Result<Arc<Schema>, Diagnostics> {
+        self.action_schema(provider, type_name, Span::NONE)
     }
 }
 

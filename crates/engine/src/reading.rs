@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
+use groma_plan::DeferralReason;
 use groma_provider::{BodyDecoder, Checked, DataInput, Schema, Subject};
 use groma_value::{Marks, Value};
 
 use crate::ephemeral::{EphemeralSubject, OpenEphemeral};
 use crate::hooks::Hooks;
 use crate::options::Deferral;
-use crate::plan::DeferralReason;
 
 /// A data source to read, or an ephemeral resource to open.
 pub(crate) struct DataTalk {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_plan::{Plan, SavedPlan};
 use groma_state::State;
 use indexmap::IndexMap;
 
@@ -13,12 +14,10 @@ use crate::config_graph::{ConfigGraph, KnownFunctions};
 use crate::fitting::{Bodies, report_once};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
-use crate::plan::Plan;
 use crate::planning::{self, Spent};
 use crate::prepared::{self, Prepared};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
-use crate::saved::{self, SavedPlan};
 use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::{self, DeclaredSecrets};
@@ -177,7 +176,7 @@ impl Run {
     /// A value cannot be written.
     #[allow(clippy::result_large_err, reason = "asked once a run")]
     pub fn save(&self, plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
-        saved::encode(plan)
+        groma_plan::encode(plan)
     }
 
     /// The plan that [`Run::save`] wrote, with the state that lay beside it.

@@ -1,17 +1,7 @@
 //! Searches for objects that nobody manages yet: what `list` blocks ask for and what they find.
 
 use groma_address::ResourceInstance;
-use groma_config::Search;
-use groma_diagnostics::Diagnostic;
-use groma_hcl::Expression;
-use groma_lang::{Scope, observing};
-use groma_provider::ListDetail;
-use groma_value::{Type, Value, convert};
-
-use crate::evaluation::Evaluation;
-
-/// How many objects a search finds that does not say how many are wanted.
-const DEFAULT_LIMIT: u64 = 100;
+use groma_value::Value;
 
 /// What one instance of a list block found.
 #[derive(Clone, Debug)]
@@ -44,89 +34,4 @@ pub struct WrittenBlocks {
     pub resource: String,
     /// The `import` block.
     pub import: String,
-}
-
-/// The arguments of a list block beside what is searched for; none where they are not known.
-pub(crate) struct Extent {
-    /// How much of each object is wanted.
-    pub(crate) detail: Option<ListDetail>,
-    /// How many objects are wanted at most.
-    pub(crate) limit: Option<u64>,
-}
-
-impl Extent {
-    /// Evaluates them; none after an error, which is noted.
-    pub(crate) fn evaluate(search: &Search, scope: &dyn Scope, evaluation: &mut Evaluation) -> Option<Self> {
-        let detail = match &search.include_resource {
-            Some(expression) => detail(expression, scope, evaluation)?,
-            None => Some(ListDetail::Identities),
-        };
-        let limit = match &search.limit {
-            Some(expression) => limit(expression, scope, evaluation)?,
-            None => Some(DEFAULT_LIMIT),
-        };
-        Some(Self { detail, limit })
-    }
-}
-
-/// Whether whole objects are wanted: none after an error, nothing inside where it is not known.
-fn detail(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluation) -> Option<Option<ListDetail>> {
-    let value = converted(expression, &Type::Bool, scope, evaluation)?;
-    if !value.is_known() {
-        return Some(None);
-    }
-    match value.as_bool() {
-        Some(true) => Some(Some(ListDetail::Objects)),
-        Some(false) => Some(Some(ListDetail::Identities)),
-        None => {
-            let detail = "The value is null. Give true or false, or leave the argument out.";
-            let problem = Diagnostic::error("Invalid \"include_resource\" argument", detail).at(expression.span);
-            evaluation.diagnostics.push(observing(problem, expression, scope));
-            None
-        }
-    }
-}
-
-/// How many objects are wanted: none after an error, nothing inside where it is not known.
-fn limit(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluation) -> Option<Option<u64>> {
-    let value = converted(expression, &Type::Number, scope, evaluation)?;
-    if !value.is_known() {
-        return Some(None);
-    }
-    let (summary, detail) = match value.as_number() {
-        Some(number) => match number.to_u64() {
-            Some(limit) => return Some(Some(limit)),
-            None if number.is_integer() => {
-                ("Invalid limit argument", "The limit must be zero or greater, and not be too large.")
-            }
-            None => {
-                ("Invalid \"limit\" argument", "The limit has a fraction. It must be a whole number, zero or greater.")
-            }
-        },
-        None => ("Invalid \"limit\" argument", "The limit is null. Give a number, or leave the argument out."),
-    };
-    let problem = Diagnostic::error(summary, detail).at(expression.span);
-    evaluation.diagnostics.push(observing(problem, expression, scope));
-    None
-}
-
-fn converted(expression: &Expression, ty: &Type, scope: &dyn Scope, evaluation: &mut Evaluation) -> Option<Value> {
-    let (value, _) = evaluation.value(expression, scope)?.unmark();
-    convert::convert(&value, ty)
-        .map_err(|problem| {
-            let detail = format!("This argument must be a {}: {}.", ty.friendly_name(), problem.message);
-            let problem = Diagnostic::error("Incorrect value type", detail).at(expression.span);
-            evaluation.diagnostics.push(observing(problem, expression, scope));
-        })
-        .ok()
-}
-
-/// That an argument of a list block is not known when the search begins.
-pub(crate) fn unknown(argument: &str, expression: Option<&Expression>, scope: &dyn Scope) -> Diagnostic {
-    let detail = "A search needs to know this when it begins, but it stands on something that only apply will know.";
-    let problem = Diagnostic::error(format!("Invalid \"{argument}\" argument"), detail);
-    match expression {
-        Some(expression) => observing(problem.at(expression.span), expression, scope),
-        None => problem,
-    }
 }

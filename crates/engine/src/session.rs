@@ -1,20 +1,13 @@
 //! What a run works with: handed in by whoever starts it.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_address::Name;
 use groma_config::Configuration;
-use groma_diagnostics::{Diagnostics, Severity, Sources};
-use groma_lang::{FunctionContext, Purity};
-use indexmap::IndexMap;
+use groma_diagnostics::Sources;
 
 use crate::cancel::Cancellation;
-use crate::checks::Checks;
-use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
-use crate::options::Input;
 use crate::providers::ProviderSource;
 
 /// A run's surroundings.
@@ -48,36 +41,4 @@ pub struct Session {
     pub runtime: Arc<tokio::runtime::Runtime>,
     /// Where conversations with providers go on that have to wait.
     pub conversations: fn() -> tokio::runtime::Handle,
-}
-
-impl Session {
-    /// An evaluation as during apply: functions give their own results.
-    pub(crate) fn applying_evaluation(&self, inputs: IndexMap<Name, Input>, plan_timestamp: &str) -> Evaluation {
-        let mut evaluation = self.evaluation(inputs);
-        let functions = FunctionContext {
-            purity: Purity::Immediate,
-            plan_timestamp: Some(plan_timestamp.to_owned()),
-            ..(*evaluation.functions).clone()
-        };
-        evaluation.functions = Arc::new(functions);
-        evaluation
-    }
-
-    /// An evaluation as during planning: functions with a result of their own give an unknown value.
-    pub(crate) fn evaluation(&self, inputs: IndexMap<Name, Input>) -> Evaluation {
-        let functions = FunctionContext {
-            working_directory: self.working_directory.clone(),
-            home_directory: self.home_directory.clone(),
-            plan_timestamp: Some(self.timestamp.clone()),
-            ..FunctionContext::new(&self.root_directory, Arc::clone(&self.sources))
-        };
-        Evaluation {
-            functions: Arc::new(functions),
-            inputs,
-            checks: Checks::new(),
-            unmet: Severity::Error,
-            diagnostics: Diagnostics::new(),
-            unread: HashMap::new(),
-        }
-    }
 }

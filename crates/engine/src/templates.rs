@@ -3,11 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use groma_address::ProviderConfig;
+use groma_address::{Name, ProviderConfig};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::Expression;
 use groma_provider::{BodyDecoder, Schema};
-use groma_value::{Path, Value};
+use groma_value::{Path, Type, Value, convert};
 
 use crate::config_graph::{ModuleIndex, narrow};
 use crate::module_functions::ModuleFunctions;
@@ -90,6 +90,32 @@ impl TemplateKey {
             Self::Own(key) | Self::Passed { key, .. } => key,
         }
     }
+}
+
+/// The key that a value gives, unless it is not known yet.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn read_key(value: &Value) -> Result<Option<Name>, String> {
+    let marks = value.deep_marks();
+    let (value, _) = value.unmark_deep();
+    if marks.is_sensitive() || marks.is_ephemeral() {
+        let how = if marks.is_sensitive() { "a sensitive" } else { "an ephemeral" };
+        return Err(format!(
+            "The key of a provider instance is kept in the state, where everybody sees it, so that it cannot be made of {how} value."
+        ));
+    }
+    if value.is_null() {
+        return Err(
+            "The key of a provider instance cannot be null. Give it one of the keys of the provider's for_each."
+                .to_owned(),
+        );
+    }
+    let text = convert::convert(&value, &Type::String).map_err(|_| {
+        let ty = value.ty();
+        format!("The key of a provider instance is a text, but this is a value of type {}.", ty.friendly_name())
+    })?;
+    Ok(text.as_name().cloned())
 }
 
 /// A provider block, ready for evaluation.

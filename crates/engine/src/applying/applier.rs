@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_plan::{Action, ExecutionGraph, Invocation, Mode, OutputChange, Plan, ResourceChange, Step};
 use groma_state::{DeposedKey, State};
 use groma_value::Value;
 use indexmap::IndexMap;
@@ -20,11 +21,8 @@ use crate::checks::Checks;
 use crate::conversations::{Conversations, Sequel};
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
-use crate::execution::{ExecutionGraph, Step};
 use crate::hooks::Operation;
-use crate::invocation::Invocation;
 use crate::options::Input;
-use crate::plan::{Action, Mode, OutputChange, Plan, ResourceChange};
 use crate::prepared::Prepared;
 use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
@@ -104,7 +102,7 @@ impl<'a> Applier<'a> {
         let clerk = Clerk::new(plan.execution.changes(), &equipment);
         let waiting = plan.execution.waiting();
         let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| Reverse(step)).collect();
-        let mut evaluation = session.applying_evaluation(inputs, &plan.timestamp);
+        let mut evaluation = Evaluation::applying(session, inputs, &plan.timestamp);
         evaluation.checks = match plan.mode {
             // Nothing is decided by what goes.
             Mode::Destroy => Checks::closed(&plan.checks),

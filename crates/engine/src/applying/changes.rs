@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Body;
+use groma_plan::{Action, ResourceChange};
 use groma_provider::BodyDecoder;
 use groma_state::{Dependencies, ObjectRecord, ObjectStatus, Operation as Recorded, Outcome as RecordedOutcome};
 use groma_value::Value;
@@ -18,7 +19,6 @@ use crate::conversations::Sequel;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::generate;
 use crate::hooks::{Hooks, Operation, Subject};
-use crate::plan::{Action, ResourceChange};
 use crate::planning::Ignore;
 use crate::planning::ignored;
 use crate::provisioning::{self, Provision};

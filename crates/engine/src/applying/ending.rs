@@ -1,13 +1,12 @@
 //! The end of a run: what it leaves in the state, and what it has to say.
 
+use groma_plan::{Action, Mode, carried};
 use groma_state::OutputValue;
 
 use super::applier::Applier;
 use super::outcome::AppliedRun;
 use super::parting_data;
-use crate::carried::carried;
 use crate::general_problems::reported_once;
-use crate::plan::{Action, Mode};
 use crate::world::ModuleId;
 
 impl Applier<'_> {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use groma_diagnostics::Diagnostics;
+use groma_plan::Invocation;
 use groma_state::{DeposedKey, ObjectRecord};
 use groma_value::Value;
 
 use super::talk::ApplyDone;
 use crate::hooks::Operation;
-use crate::invocation::Invocation;
 use crate::provider_setup::Configuring;
 use crate::reading::DataRead;
 use crate::world::ModuleId;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_plan::{Cause, Invocation};
 use groma_provider::ActionSubject;
 use groma_value::Value;
 
@@ -10,7 +11,6 @@ use super::applier::Applier;
 use super::event::Event;
 use crate::action_blocks::{Named, NamedKey};
 use crate::config_graph::narrow;
-use crate::invocation::{Cause, Invocation};
 use crate::invocation_problems::{Summaries, gathered};
 use crate::templates::Template;
 use crate::walk::Outcome;

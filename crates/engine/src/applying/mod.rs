@@ -19,7 +19,8 @@ mod values;
 
 use std::sync::Arc;
 
-use crate::plan::Plan;
+use groma_plan::Plan;
+
 use crate::prepared::Prepared;
 use crate::providers::Providers;
 use crate::recorder::Recorder;

@@ -6,6 +6,7 @@ use std::time::Instant;
 use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::{Connection, Provisioner, ProvisionerWhen, RemovedFrom};
 use groma_diagnostics::Diagnostic;
+use groma_plan::ResourceChange;
 use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome as RecordedOutcome};
 use groma_value::Value;
 
@@ -14,7 +15,6 @@ use super::event::{Event, Provisioned};
 use super::talk::ApplyDone;
 use crate::evaluation::repetition_of;
 use crate::hooks::{Operation, Subject};
-use crate::plan::ResourceChange;
 use crate::provisioning::{self, Provision, Provisioners};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};

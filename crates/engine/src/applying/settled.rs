@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
+use groma_plan::{Action, DeferredChange, Mode, ResourceChange};
 use groma_state::InstanceView;
 use groma_value::Value;
 
 use super::applier::Applier;
-use crate::plan::{Action, DeferredChange, Mode, ResourceChange};
 use crate::record;
 use crate::world::ModuleId;
 

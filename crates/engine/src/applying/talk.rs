@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostics, Span};
+use groma_plan::Action;
 use groma_provider::{
     Applied, ApplyInput, BodyDecoder, CallFate, Checked, PlanInput, PlanPurpose, Planned, Schema, Subject,
 };
@@ -13,7 +14,6 @@ use groma_value::{Value, msgpack};
 
 use crate::client::capabilities;
 use crate::hooks::{self, Hooks};
-use crate::plan::Action;
 use crate::planning::{Ignore, ignore_changes};
 use crate::record::{Circumstances, Object, recall};
 use crate::recorder::Recorder;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Span};
+use groma_plan::ResourceChange;
 use groma_provider::{Checked, planned_unknown};
 use groma_state::Outcome as Recorded;
 use groma_value::Value;
@@ -12,7 +13,6 @@ use super::applier::Applier;
 use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Deferral;
-use crate::plan::ResourceChange;
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};

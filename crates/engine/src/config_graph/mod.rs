@@ -1,7 +1,7 @@
 //! The configuration graph: what the author wrote, with references resolved to node numbers.
 //!
 //! One [`StaticModule`] for each module path; in it one node for each named thing. The graph knows neither instances nor
-//! state nor providers. Everything that concerns instances stamps these nodes out: see [`crate::world`].
+//! state nor providers. Everything that concerns instances stamps these nodes out: see the module `world`.
 
 mod ancestors;
 mod collected;
@@ -11,12 +11,10 @@ mod edges;
 mod index;
 mod late_functions;
 mod nodes;
-mod operation;
 mod place;
 mod requirements;
 mod rules_first;
 mod static_module;
-mod summary;
 
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -34,10 +32,8 @@ pub use index::{ModuleIndex, NodeIndex};
 pub use late_functions::KnownFunctions;
 use nodes::Modules;
 pub(crate) use nodes::looks_around;
-pub use operation::{Circles, DrawnObject, Operation, OperationNode, operation_graph};
 pub use place::{Dependent, Place, Requirement};
 pub use static_module::{Caller, Deprecations, NodeKind, StaticModule};
-pub use summary::{ResourceDependencies, resource_dependencies};
 
 /// All modules of a configuration.
 ///

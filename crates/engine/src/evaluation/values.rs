@@ -6,7 +6,7 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
 use groma_hcl::Expression;
-use groma_lang::{FunctionContext, Scope, evaluate, observing};
+use groma_lang::{FunctionContext, Purity, Scope, evaluate, observing};
 use groma_provider::BodyDecoder;
 use groma_value::{Kind, Path, Type, Value, convert};
 use indexmap::IndexMap;
@@ -14,6 +14,7 @@ use indexmap::IndexMap;
 use crate::checks::Checks;
 use crate::deprecation::{tell_body, tell_own};
 use crate::options::Input;
+use crate::session::Session;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
@@ -45,6 +46,36 @@ pub struct Evaluation {
 }
 
 impl Evaluation {
+    /// An evaluation as during planning: functions with a result of their own give an unknown value.
+    pub fn planning(session: &Session, inputs: IndexMap<Name, Input>) -> Self {
+        let functions = FunctionContext {
+            working_directory: session.working_directory.clone(),
+            home_directory: session.home_directory.clone(),
+            plan_timestamp: Some(session.timestamp.clone()),
+            ..FunctionContext::new(&session.root_directory, Arc::clone(&session.sources))
+        };
+        Self {
+            functions: Arc::new(functions),
+            inputs,
+            checks: Checks::new(),
+            unmet: Severity::Error,
+            diagnostics: Diagnostics::new(),
+            unread: HashMap::new(),
+        }
+    }
+
+    /// An evaluation as during apply: functions give their own results.
+    pub fn applying(session: &Session, inputs: IndexMap<Name, Input>, plan_timestamp: &str) -> Self {
+        let mut evaluation = Self::planning(session, inputs);
+        let functions = FunctionContext {
+            purity: Purity::Immediate,
+            plan_timestamp: Some(plan_timestamp.to_owned()),
+            ..(*evaluation.functions).clone()
+        };
+        evaluation.functions = Arc::new(functions);
+        evaluation
+    }
+
     /// Notes a problem, unless it may only follow from one that is noted already.
     pub fn tell_unless_failed(&mut self, problem: Diagnostic) {
         if !self.diagnostics.has_errors() {

@@ -2,12 +2,12 @@
 //! reads them again when everything else is done, since that is what the check is about.
 
 use groma_address::Name;
+use groma_plan::{ActionReason, Mode};
 use groma_provider::planned_unknown;
 
 use super::event::Instance;
 use super::planner::Planner;
 use crate::evaluation::outcome_of;
-use crate::plan::{ActionReason, Mode};
 use crate::reading::DataRead;
 use crate::walk::Outcome;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostics, Span};
+use groma_plan::{ActionReason, DeferralReason, Importing};
 use groma_provider::{BodyDecoder, Checked, PlanPurpose, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 use groma_value::Value;
@@ -12,7 +13,6 @@ use super::draft::Draft;
 use super::ignore::Ignore;
 use crate::hooks::Hooks;
 use crate::options::{Deferral, Refresh};
-use crate::plan::{ActionReason, DeferralReason, Importing};
 use crate::record::Object;
 
 /// What is to be found out.

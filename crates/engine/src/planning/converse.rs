@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_plan::{Action, ActionReason, Importing};
 use groma_provider::{ImportInput, PlanInput, PlanPurpose, Planned, Private, ReadInput, Subject, planned_unknown};
 use groma_state::ObjectStatus;
 use groma_value::Value;
@@ -14,7 +15,6 @@ use super::draft::{Again, Draft, Told};
 use super::ignore::ignore_changes;
 use crate::generate;
 use crate::hooks;
-use crate::plan::{Action, ActionReason, Importing};
 use crate::record::{Object, recall, remember_marks};
 
 impl Conversation {

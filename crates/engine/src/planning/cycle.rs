@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use groma_diagnostics::{Diagnostic, Span};
+use groma_plan::{ExecutionGraph, ResourceChange, Step};
 
 use super::planner::Planner;
-use crate::execution::{ExecutionGraph, Step};
-use crate::plan::ResourceChange;
 
 /// The longest list of steps in a message.
 const SHOWN: usize = 30;

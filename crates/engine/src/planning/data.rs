@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
+use groma_plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use groma_provider::{Checked, planned_unknown};
 use groma_state::CheckStatus;
 use groma_value::{Marks, Value};
@@ -12,7 +13,6 @@ use super::planner::Planner;
 use crate::evaluation::outcome_of;
 use crate::hooks::EphemeralPhase;
 use crate::options::Deferral;
-use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use groma_address::{ConfigResource, ResourceInstance};
+use groma_plan::{Action, DeferralReason, DeferredChange, Mode, ResourceChange, Source};
 use groma_provider::{PlanPurpose, planned_unknown};
 use groma_value::Value;
 
@@ -15,7 +16,6 @@ use super::draft::Draft;
 use super::event::{Instance, ManagedSubject};
 use super::planner::Planner;
 use crate::options::Deferral;
-use crate::plan::{Action, DeferralReason, DeferredChange, Mode, ResourceChange, Source};
 use crate::record;
 use crate::templates::Template;
 use crate::walk::Outcome;

@@ -1,11 +1,10 @@
 //! What conversations about managed objects come to, and what is said in them.
 
 use groma_diagnostics::Diagnostics;
+use groma_plan::{Action, ActionReason, DeferralReason};
 use groma_provider::{Deferred, Planned, Private};
 use groma_value::{Path, Value};
 use indexmap::IndexSet;
-
-use crate::plan::{Action, ActionReason, DeferralReason};
 
 /// A change before it gets its place in the plan.
 pub struct Draft {

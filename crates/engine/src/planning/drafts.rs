@@ -5,14 +5,12 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_diagnostics::{Diagnostics, Span};
+use groma_plan::{ActionInstance, DeferralReason, DeferredInvocation, Invocation, Which};
 use groma_provider::{ActionSubject, Checked};
 use groma_value::Value;
 
-use crate::deferral::{DeferredInvocation, Which};
-use crate::invocation::{ActionInstance, Invocation};
 use crate::invocation_problems::{Summaries, gathered};
 use crate::options::Deferral;
-use crate::plan::DeferralReason;
 use crate::templates::Template;
 
 /// An invocation before its provider was asked.

@@ -7,6 +7,7 @@ use groma_config::Resource;
 use groma_diagnostics::Span;
 use groma_hcl::Expression;
 use groma_lang::Scope;
+use groma_plan::ActionReason;
 use groma_state::CheckStatus;
 use groma_value::Value;
 
@@ -15,7 +16,6 @@ use super::event::Instance;
 use super::ignore::{Ignore, ignored};
 use super::planner::Planner;
 use crate::evaluation::{Evaluation, Truth, outcome_of, repetition_of};
-use crate::plan::ActionReason;
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, Repetition};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use groma_address::{ProviderConfig, ResourceInstance};
+use groma_plan::Importing;
 use groma_state::DeposedKey;
 
 use super::conversation::Conversed;
 use super::drafts::{InvocationDraft, PlannedInvocations};
 use super::list_talk::ListTalk;
-use crate::plan::Importing;
 use crate::provider_setup::Configuring;
 use crate::reading::DataRead;
 use crate::walk::{Outcome, Visit};

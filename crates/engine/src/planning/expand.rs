@@ -7,6 +7,7 @@ use groma_config::Resource;
 use groma_diagnostics::Diagnostics;
 use groma_hcl::ExpressionKind;
 use groma_lang::Scope;
+use groma_plan::Mode;
 use groma_state::State;
 use groma_value::Value;
 
@@ -14,7 +15,6 @@ use super::planner::Planner;
 use crate::checks::{Checkable, Verdict};
 use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
 use crate::options::Deferral;
-use crate::plan::Mode;
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::walk::{Outcome, Visit};
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};

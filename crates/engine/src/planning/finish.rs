@@ -6,6 +6,7 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, Name};
 use groma_config::Module;
 use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_plan::{Action, ExecutionGraph, Mode, OutputChange, Plan, PlannedVariable, ResourceChange, carried};
 use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
 
@@ -13,13 +14,11 @@ use super::Spent;
 use super::order::sort_by_address;
 use super::planner::Planner;
 use super::relevant;
-use crate::carried::carried;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
-use crate::execution::{self, ExecutionGraph};
+use crate::execution::{self};
 use crate::general_problems::reported_once;
 use crate::options::Deferral;
-use crate::plan::{Action, Mode, OutputChange, Plan, PlannedVariable, ResourceChange};
 use crate::search::Searched;
 use crate::walk::Visit;
 

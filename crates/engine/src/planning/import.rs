@@ -7,6 +7,7 @@ use groma_config::{Import, ImportIdentity};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::{Expression, ExpressionKind, Step, with_stack};
 use groma_lang::{instance_key, instance_key_of, observing};
+use groma_plan::Importing;
 use groma_provider::{IdentitySchema, ImportTarget};
 use groma_value::{Type, Value, convert};
 
@@ -14,7 +15,6 @@ use super::planner::Planner;
 use super::wanted::Wanted;
 use crate::import_identity::{read_identity, unusable};
 use crate::options::{Deferral, MissingResources};
-use crate::plan::Importing;
 use crate::repetition::{Elements, import_elements, secret_key};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};

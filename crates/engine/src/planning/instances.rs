@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
+use groma_plan::Mode;
 
 use super::event::{Instance, Task};
 use super::planner::{Open, Planner};
-use crate::plan::Mode;
 use crate::walk::Outcome;
 use crate::world::ModuleId;
 

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use groma_address::{ConfigResource, ProviderConfig, ResourceInstance};
-
-use crate::plan::DeferralReason;
+use groma_plan::DeferralReason;
 
 /// Provider configurations through which nothing can be done in this run. All instances of a block wait together.
 #[derive(Debug, Default)]

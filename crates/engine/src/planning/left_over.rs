@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Span;
+use groma_plan::DeferralReason;
 use groma_provider::{Checked, PlanPurpose, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
@@ -13,7 +14,6 @@ use super::ignore::Ignore;
 use crate::client::no_meta;
 use crate::hooks::Hooks;
 use crate::options::{Deferral, Refresh};
-use crate::plan::DeferralReason;
 use crate::walk::Outcome;
 
 /// An object that no block describes.

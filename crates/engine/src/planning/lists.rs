@@ -11,8 +11,9 @@ use groma_value::Value;
 use super::event::{Event, Instance};
 use super::list_talk::{ListTalk, Search, Writing};
 use super::planner::Planner;
+use crate::evaluation::{ListArguments, unknown_list_argument};
 use crate::options::FoundObjects;
-use crate::search::{Extent, Searched, unknown};
+use crate::search::Searched;
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::InstanceScope;
@@ -54,19 +55,19 @@ impl Planner<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
         let config = self.evaluation.instance(&template.body, &address, &scope)?;
-        let extent = Extent::evaluate(search, &scope, &mut self.evaluation)?;
+        let arguments = ListArguments::evaluate(search, &scope, &mut self.evaluation)?;
         if !config.is_wholly_known() {
             let problem = not_known(&address, template, &config, resource.header_span);
             self.evaluation.diagnostics.push(problem);
             return None;
         }
-        let Some(detail) = extent.detail else {
-            let problem = unknown("include_resource", search.include_resource.as_ref(), &scope);
+        let Some(detail) = arguments.detail else {
+            let problem = unknown_list_argument("include_resource", search.include_resource.as_ref(), &scope);
             self.evaluation.diagnostics.push(problem);
             return None;
         };
-        let Some(limit) = extent.limit else {
-            self.evaluation.diagnostics.push(unknown("limit", search.limit.as_ref(), &scope));
+        let Some(limit) = arguments.limit else {
+            self.evaluation.diagnostics.push(unknown_list_argument("limit", search.limit.as_ref(), &scope));
             return None;
         };
         let found = match searched_schema(&provider, &address, resource) {

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
+use groma_plan::Mode;
 use groma_value::Value;
 
 use super::planner::Planner;
-use crate::plan::Mode;
 use crate::record;
 use crate::world::ModuleId;
 

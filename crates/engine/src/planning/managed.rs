@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_diagnostics::Span;
+use groma_plan::{Action, ActionReason, Generated, Mode};
 use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::Value;
@@ -17,7 +18,6 @@ use super::planner::Planner;
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Refresh;
-use crate::plan::{Action, ActionReason, Generated, Mode};
 use crate::record::Object;
 use crate::templates::Template;
 use crate::walk::Outcome;

@@ -4,12 +4,11 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Span};
+use groma_plan::{ActionInstance, DeferralReason, Mode};
 
 use super::event::Instance;
 use super::planner::Planner;
 use crate::action_blocks::Named;
-use crate::invocation::ActionInstance;
-use crate::plan::{DeferralReason, Mode};
 use crate::provider_instances::{Choice, Manager, absent};
 use crate::templates::Template;
 use crate::walk::Outcome;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_config::Import;
 use groma_diagnostics::Diagnostic;
+use groma_plan::Mode;
 use groma_provider::{PlanPurpose, Schema};
 
 use super::conversation::{Conversation, Generating, Parting, Prevention, Purpose};
@@ -15,7 +16,6 @@ use super::planner::Planner;
 use super::wanted::{is_missing, provider};
 use crate::client::no_meta;
 use crate::options::MissingResources;
-use crate::plan::Mode;
 use crate::provider_instances::Choice;
 use crate::templates::TemplateKey;
 use crate::walk::Outcome;

@@ -45,13 +45,14 @@ use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, ModuleInstance, Target};
 use groma_diagnostics::{Diagnostics, Severity};
+use groma_plan::{Mode, Plan};
 use groma_state::State;
 
 pub(crate) use ignore::{Ignore, ignore_changes, ignored};
 
 use crate::ahead::ask_ahead;
+use crate::evaluation::Evaluation;
 use crate::options::{PlanOptions, Refresh};
-use crate::plan::{Mode, Plan};
 use crate::prepared::Prepared;
 use crate::providers::Providers;
 use crate::search::Searched;
@@ -156,7 +157,7 @@ async fn ready<'a>(
         diagnostics.append(problems);
         return Err(diagnostics);
     }
-    let mut evaluation = session.evaluation(options.inputs.clone());
+    let mut evaluation = Evaluation::planning(session, options.inputs.clone());
     if options.mode == Mode::RefreshOnly {
         evaluation.unmet = Severity::Warning;
     }

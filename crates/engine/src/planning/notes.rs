@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use groma_plan::{Action, Mode, ResourceChange};
 use groma_value::Value;
 
 use super::draft::Draft;
 use super::event::ManagedSubject;
 use super::planner::Planner;
-use crate::plan::{Action, Mode, ResourceChange};
 use crate::record::{self, Circumstances, Object};
 
 impl Planner<'_> {

@@ -6,6 +6,7 @@ use groma_address::{ConfigResource, InstanceKey, Mode as ResourceMode, ModulePat
 use groma_config::RemovedFrom;
 use groma_diagnostics::Span;
 use groma_hcl::ExpressionKind;
+use groma_plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use groma_provider::{Checked, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
@@ -17,7 +18,6 @@ use super::left_over::LeftOver;
 use super::managed::hold;
 use super::planner::Planner;
 use crate::options::Refresh;
-use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, Repetition};
 

@@ -6,12 +6,12 @@ use groma_address::{AbsResource, ConfigResource, InstanceKey, Mode as ResourceMo
 use groma_config::Lifecycle;
 use groma_hcl::{Expression, Traversal};
 use groma_lang::{Binding, for_each_traversal};
+use groma_plan::Mode;
 
 use super::event::Instance;
 use super::places::Places;
 use super::planner::Planner;
 use crate::config_graph::NodeIndex;
-use crate::plan::Mode;
 use crate::world::{Expansion, ModuleId};
 
 impl Planner<'_> {

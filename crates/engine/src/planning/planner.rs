@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
+use groma_plan::{DeferredChange, DeferredInvocation, Generated, Invocation, Mode, ResourceChange};
 use groma_state::State;
 
 use super::destroying::{Remains, is_ephemeral};
@@ -18,13 +19,10 @@ use super::wanted::{self, Wanted};
 use crate::action_blocks::ActionBlocks;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
 use crate::conversations::{Conversations, Sequel};
-use crate::deferral::DeferredInvocation;
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
-use crate::invocation::Invocation;
 use crate::moves::Moves;
 use crate::options::PlanOptions;
-use crate::plan::{DeferredChange, Generated, Mode, ResourceChange};
 use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
 use crate::search::Searched;

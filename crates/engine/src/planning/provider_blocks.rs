@@ -1,10 +1,11 @@
 //! Configuring the providers of blocks, one for each instance that the block has.
 
+use groma_plan::DeferralReason;
+
 use super::event::Event;
 use super::planner::Planner;
 use crate::config_graph::ModuleIndex;
 use crate::options::Deferral;
-use crate::plan::DeferralReason;
 use crate::provider_blocks::BlockInstance;
 use crate::provider_setup::{Configuring, hold_all};
 use crate::recovery::Recovered;

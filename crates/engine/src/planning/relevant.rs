@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 use groma_address::{AbsResource, InstanceKey, ModuleInstance, Name, ResourceInstance};
 use groma_hcl::{Body, BodySchema, Label, Step, Traversal};
 use groma_lang::{Binding, for_each_traversal, instance_key};
+use groma_plan::{Action, Mode, OutputChange, RelevantAttribute, ResourceChange};
 use groma_provider::{Block, Item, Nesting};
 use groma_value::{Path, PathStep, Type, Value};
 
 use super::ignore::steps_path;
 use super::order::sort_by_address;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
-use crate::plan::{Action, Mode, OutputChange, RelevantAttribute, ResourceChange};
 use crate::templates::Templates;
 use crate::world::World;
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_config::Resource;
 use groma_diagnostics::{Diagnostics, Severity};
+use groma_plan::Mode;
 
 use super::event::Instance;
 use super::planner::Planner;
 use crate::options::{Deferral, Refresh};
-use crate::plan::Mode;
 use crate::reading::DataRead;
 use crate::record;
 use crate::repetition::{Arguments, expand_or_defer};

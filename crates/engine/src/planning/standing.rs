@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use groma_plan::{Action, Mode};
 use groma_state::{Dependencies, ObjectRecord};
 
 use super::event::{Instance, ManagedSubject};
 use super::planner::Planner;
 use crate::options::Refresh;
-use crate::plan::{Action, Mode};
 
 impl Planner<'_> {
     /// Brings the record of an object that stays as it is up to what the configuration says now, so that it is destroyed in the right

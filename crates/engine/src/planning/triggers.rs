@@ -7,12 +7,12 @@ use groma_config::Module;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Binding, instance_key, instance_key_of};
+use groma_plan::{Action, ResourceChange};
 use groma_value::{Path, Value};
 
 use super::event::Instance;
 use super::ignore::steps_path;
 use super::planner::Planner;
-use crate::plan::{Action, ResourceChange};
 use crate::static_references;
 use crate::world::{InstanceScope, ModuleId};
 

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_config::{Import, Module};
 use groma_diagnostics::Span;
+use groma_plan::Importing;
 use groma_provider::ImportTarget;
 
 use crate::options::{MissingResources, PlanOptions};
-use crate::plan::Importing;
 use crate::session::Session;
 
 /// What import blocks say of one instance.

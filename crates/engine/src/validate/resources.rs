@@ -12,9 +12,8 @@ use groma_value::{Marks, Type, Value};
 
 use super::repetition::suitable;
 use super::walk::Validator;
-use crate::evaluation::Evaluation;
+use crate::evaluation::{Evaluation, ListArguments};
 use crate::provisioning::{self, Provisioners};
-use crate::search::Extent;
 use crate::static_references;
 use crate::templates::{Fit, Template};
 use crate::walk::Outcome;
@@ -119,7 +118,7 @@ fn beside_arguments(evaluation: &mut Evaluation, resource: &Resource, template: 
         evaluation.value(key, scope);
     }
     if let Some(search) = &resource.search {
-        let _ = Extent::evaluate(search, scope, evaluation);
+        let _ = ListArguments::evaluate(search, scope, evaluation);
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use groma_address::InstanceKey;
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_plan::ActionInstance;
 use groma_provider::{ActionSubject, ConfigSubject};
 use groma_value::{Marks, Value};
 use indexmap::IndexMap;
@@ -14,7 +15,6 @@ use crate::checks::{Checkable, judge};
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::deprecation::tell_body;
 use crate::evaluation::{Evaluation, marked_as_declared};
-use crate::invocation::ActionInstance;
 use crate::options::Input;
 use crate::providers::Providers;
 use crate::session::Session;
@@ -42,7 +42,7 @@ pub async fn validate(
 ) -> Diagnostics {
     let world = World::new(Arc::clone(graph), Surroundings::new(session, templates));
     let walk = Walk::new(&world);
-    let evaluation = session.evaluation(unknown_inputs(session));
+    let evaluation = Evaluation::planning(session, unknown_inputs(session));
     let configuration = &session.configuration;
     let mut validator = Validator { configuration, templates, providers, secrets, world, walk, evaluation };
     while let Some((visit, outcome)) = validator.walk.next() {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, Name};
+use groma_plan::ExpansionKeys;
 use groma_value::Value;
 
 /// The instances of a resource or module call, once its `count` or `for_each` is known.
@@ -133,6 +134,20 @@ impl Expansion {
         }
     }
 
+    /// The expansion with these keys; the values of its elements are not known.
+    pub fn of_keys(keys: &ExpansionKeys) -> Self {
+        match keys {
+            ExpansionKeys::Pending => Self::Pending,
+            ExpansionKeys::Unknown => Self::Unknown,
+            ExpansionKeys::Single => Self::Single,
+            ExpansionKeys::Absent => Self::Absent,
+            ExpansionKeys::Count(count) => Self::Count(*count),
+            ExpansionKeys::ForEach(keys) => {
+                Self::ForEach(keys.iter().map(|key| (key.clone(), Value::DYNAMIC)).collect())
+            }
+        }
+    }
+
     /// The keys alone.
     pub fn keys(&self) -> ExpansionKeys {
         match self {
@@ -144,54 +159,4 @@ impl Expansion {
             Self::ForEach(elements) => ExpansionKeys::ForEach(elements.iter().map(|(key, _)| key.clone()).collect()),
         }
     }
-}
-
-/// An [`Expansion`] without the values of its elements: what a plan keeps of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum ExpansionKeys {
-    /// Was not reached.
-    #[default]
-    Pending,
-    /// One instance without a key.
-    Single,
-    /// None, switched off.
-    Absent,
-    /// That many instances.
-    Count(u64),
-    /// One instance for each key.
-    ForEach(Vec<Name>),
-    /// Left to a later run.
-    Unknown,
-}
-
-impl ExpansionKeys {
-    /// The expansion with these keys; the values of its elements are not known.
-    pub fn expansion(&self) -> Expansion {
-        match self {
-            Self::Pending => Expansion::Pending,
-            Self::Unknown => Expansion::Unknown,
-            Self::Single => Expansion::Single,
-            Self::Absent => Expansion::Absent,
-            Self::Count(count) => Expansion::Count(*count),
-            Self::ForEach(keys) => Expansion::ForEach(keys.iter().map(|key| (key.clone(), Value::DYNAMIC)).collect()),
-        }
-    }
-}
-
-/// How everything in one module instance repeats.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct ModuleExpansions {
-    /// The calling module instance, the call in it, and which of its instances this is; nothing for the root module.
-    pub caller: Option<(u32, u32, u32)>,
-    /// Module calls.
-    pub calls: Vec<ExpansionKeys>,
-    /// Resources.
-    pub resources: Vec<ExpansionKeys>,
-}
-
-/// How everything repeats, by the number of the module instance.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct Expansions {
-    /// In the order in which module instances came into being.
-    pub modules: Vec<ModuleExpansions>,
 }

@@ -11,7 +11,7 @@ use groma_lang::{FunctionContext, ProviderFunctions};
 use super::{InstanceScope, ModuleId, World};
 use crate::config_graph::ModuleIndex;
 use crate::module_functions::Handed;
-use crate::provider_instances::read_key;
+use crate::templates::read_key;
 
 impl World {
     /// What expressions in a module can call: `common`, and the functions of the module's providers.

@@ -20,10 +20,11 @@ use std::sync::Arc;
 
 use groma_address::{AbsResource, ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
+use groma_plan::{Expansions, ModuleExpansions};
 use groma_value::{Type, Value};
 
 pub use called::declared_type;
-pub use expansion::{Expansion, Expansions, ModuleExpansions, Repetition};
+pub use expansion::{Expansion, Repetition};
 pub use module::{CallData, ModuleData, ModuleId};
 pub use resource::ResourceData;
 pub use scope::InstanceScope;
@@ -242,11 +243,11 @@ impl World {
                 return None;
             }
             for (call, keys) in data.calls.iter_mut().zip(&recorded.calls) {
-                call.expansion = keys.expansion();
+                call.expansion = Expansion::of_keys(keys);
                 call.instances = Vec::with_capacity(call.expansion.len());
             }
             for (resource, keys) in data.resources.iter_mut().zip(&recorded.resources) {
-                resource.expand(keys.expansion());
+                resource.expand(Expansion::of_keys(keys));
             }
         }
         world.is_complete(expansions).then_some(world)

@@ -1,40 +1,8 @@
 //! Checks that a plan from a file fits the configuration.
 
-use super::expansion::ExpansionKeys;
-use super::{Expansion, Expansions, ModuleId, World};
-use crate::execution::Step;
+use groma_plan::{Expansions, Step};
 
-/// More instances than any plan has, and fewer than the memory of a machine.
-const INSTANCES: u64 = 50_000_000;
-
-impl Expansions {
-    /// Whether a world can be built from them: the number of instances is possible, and keys are sorted.
-    pub(super) fn are_valid(&self) -> bool {
-        let keys = || self.modules.iter().flat_map(|module| module.calls.iter().chain(&module.resources));
-        let instances = keys().fold(0_u64, |sum, keys| sum.saturating_add(keys.count()));
-        let calls = self.modules.iter().flat_map(|module| &module.calls);
-        let called = calls.fold(0_u64, |sum, keys| sum.saturating_add(keys.count()));
-        instances <= INSTANCES && called <= self.modules.len() as u64 && keys().all(ExpansionKeys::are_in_order)
-    }
-}
-
-impl ExpansionKeys {
-    fn count(&self) -> u64 {
-        match self {
-            Self::Pending | Self::Absent => 0,
-            Self::Single | Self::Unknown => 1,
-            Self::Count(count) => *count,
-            Self::ForEach(keys) => keys.len() as u64,
-        }
-    }
-
-    fn are_in_order(&self) -> bool {
-        match self {
-            Self::ForEach(keys) => keys.is_sorted_by(|one, next| one < next),
-            _ => true,
-        }
-    }
-}
+use super::{Expansion, ModuleId, World};
 
 impl World {
     /// Whether each call has all module instances of its expansion.

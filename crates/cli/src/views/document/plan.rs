@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use groma_address::{Name, ProviderConfig, ResourceInstance};
 use groma_config::Configuration;
-use groma_engine::invocation::{Cause, Invocation};
 use groma_engine::plan::Source;
+use groma_engine::plan::{Cause, Invocation};
 use groma_engine::{Action, DeferredChange, OutputChange, Plan, ResourceChange};
 use groma_state::DeposedKey;
 use groma_value::Value;

@@ -1,7 +1,7 @@
 //! What programs are told about objects and what happens to them.
 
 use groma_address::ResourceInstance;
-use groma_engine::invocation::{ActionInstance, Cause, Invocation};
+use groma_engine::plan::{ActionInstance, Cause, Invocation};
 use groma_engine::{Action, ActionReason, DeferredChange, Importing, ResourceChange};
 use groma_provider::ImportTarget;
 use serde_json::{Map, Value, json};

@@ -1,6 +1,6 @@
 //! Actions that a plan has invoked.
 
-use groma_engine::invocation::{Cause, Invocation};
+use groma_engine::plan::{Cause, Invocation};
 use groma_engine::{Plan, ResourceChange};
 
 use crate::terminal::{Palette, Tone};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
-use groma_engine::invocation::Invocation;
+use groma_engine::plan::Invocation;
 use groma_engine::{Hooks, Importing};
 use groma_value::Value;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
-use groma_engine::invocation::Invocation;
+use groma_engine::plan::Invocation;
 use groma_engine::{Hooks, Importing, Searched};
 use groma_value::Value;
 

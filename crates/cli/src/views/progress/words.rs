@@ -6,7 +6,7 @@ use groma_address::ResourceInstance;
 use groma_diagnostics::Diagnostics;
 use groma_engine::Importing;
 use groma_engine::hooks::{EphemeralPhase, Operation, Subject};
-use groma_engine::invocation::Invocation;
+use groma_engine::plan::Invocation;
 use groma_provider::ImportTarget;
 use groma_value::{Kind, Value};
 

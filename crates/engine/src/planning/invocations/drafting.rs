@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use groma_address::{InstanceKey, ProviderConfig};
 use groma_diagnostics::Span;
+use groma_plan::{ActionInstance, Cause, DeferralReason, Invocation, Which};
 use groma_provider::{Checked, kept_action_config};
 
 use crate::action_blocks::{Named, NamedKey};
-use crate::deferral::Which;
-use crate::invocation::{ActionInstance, Cause, Invocation};
 use crate::options::Deferral;
-use crate::plan::DeferralReason;
 use crate::planning::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
 use crate::planning::event::Event;
 use crate::planning::planner::Planner;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use groma_address::InstanceKey;
 use groma_diagnostics::Diagnostic;
+use groma_plan::{ActionInstance, Cause};
 
 use crate::action_blocks::{Named, NamedKey};
-use crate::invocation::{ActionInstance, Cause};
 use crate::planning::drafts::InvocationDraft;
 use crate::planning::planner::Planner;
 use crate::walk::{Outcome, Visit};

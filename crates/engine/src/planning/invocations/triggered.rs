@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use groma_address::ResourceInstance;
 use groma_config::ActionTrigger;
+use groma_plan::{Action, ActionEvent, Cause, DeferralReason, DeferredInvocation, Mode, Which};
 
 use super::condition::{Verdict, condition};
 use crate::action_blocks::named;
-use crate::deferral::{DeferredInvocation, Which};
-use crate::invocation::{ActionEvent, Cause};
 use crate::options::Deferral;
-use crate::plan::{Action, DeferralReason, Mode};
 use crate::planning::drafts::{InvocationDraft, PlannedInvocations, asked};
 use crate::planning::event::{Event, Instance, ManagedEvent, Task};
 use crate::planning::planner::Planner;

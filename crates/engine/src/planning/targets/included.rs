@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use groma_address::{ConfigResource, ResourceInstance, Target};
+use groma_plan::Mode;
 use groma_state::{Dependencies, State};
 
 use super::aim::{Aim, covers};
 use super::along::Along;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
 use crate::options::{InvokeTarget, PlanOptions};
-use crate::plan::Mode;
 use crate::planning::reach::{Triggers, dependents, needed, requirements};
 use crate::planning::wanted::is_missing;
 

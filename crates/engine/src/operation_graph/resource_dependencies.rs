@@ -9,7 +9,7 @@ use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_state::{Dependencies, State, text_order};
 
-use super::ConfigGraph;
+use crate::config_graph::ConfigGraph;
 
 /// A resource with those it depends on directly: what follows from another dependency is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,18 +7,20 @@ mod drawn;
 mod going;
 mod lost;
 mod reduction;
+mod resource_dependencies;
 
 use std::sync::Arc;
 
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
+use groma_plan::Mode;
 
-use super::ConfigGraph;
-use crate::plan::Mode;
+use crate::config_graph::ConfigGraph;
 pub use circles::Circles;
 use drawing::Drawing;
 pub use drawing::Operation;
 pub use drawn::{DrawnObject, OperationNode};
+pub use resource_dependencies::{ResourceDependencies, resource_dependencies};
 
 /// The nodes of an operation in the order of their names.
 ///

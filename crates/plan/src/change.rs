@@ -7,7 +7,7 @@ use groma_provider::{ImportTarget, Schema};
 use groma_state::DeposedKey;
 use groma_value::{Path, Value};
 
-use super::action::{Action, ActionReason};
+use crate::action::{Action, ActionReason};
 
 /// The change of one object.
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ pub struct Importing {
 
 impl Importing {
     /// Where it was named by an identity: the identity that the provider found, which has what the configuration may leave out.
-    pub(crate) fn complete(&mut self, found: Option<&Value>) {
+    pub fn complete(&mut self, found: Option<&Value>) {
         if let (ImportTarget::Identity(identity), Some(found)) = (&mut self.target, found) {
             identity.clone_from(found);
         }

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::adjacency::{Adjacency, Edge};
+use groma_plan::{Adjacency, Edge};
+
 use super::components::strong_components;
 
 /// The strength of an edge, the strongest first. An edge yields where edges of its own strength and stronger ones close a cycle with
@@ -126,8 +127,8 @@ mod tests {
 
     use proptest::prelude::*;
 
-    use super::super::super::adjacency::Edge;
     use super::{Edges, Strength, is_acyclic};
+    use groma_plan::Edge;
 
     fn resolved(steps: usize, edges: &[(Strength, u32, u32)]) -> Vec<Edge> {
         let mut all = Edges::default();

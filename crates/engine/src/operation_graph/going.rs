@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use groma_address::{ConfigResource, Mode as ResourceMode, ModuleInstance};
+use groma_plan::{Action, Plan, ResourceChange};
 use groma_state::State;
 
 use super::drawing::{Drawing, config_resource};
 use super::drawn::{Drawn, DrawnObject};
-use crate::plan::{Action, Plan, ResourceChange};
 
 impl Drawing<'_> {
     pub(super) fn outputs(&mut self) {

@@ -121,7 +121,7 @@ impl Invocation {
     }
 
     /// Their order in a plan: as the blocks list them, for one resource after the other.
-    pub(crate) fn order(&self) -> (Option<(&ResourceInstance, u32, u32, ActionEvent)>, String) {
+    pub fn order(&self) -> (Option<(&ResourceInstance, u32, u32, ActionEvent)>, String) {
         match &self.cause {
             Cause::Request => (None, self.action.to_string()),
             Cause::Trigger { resource, event, block, entry } => {

@@ -1,9 +1,10 @@
 //! What the configuration says, and what a plan does to it.
 
+use groma_plan::Action;
+
 use super::drawing::{Drawing, Operation, at, prefix};
 use super::drawn::DrawnObject;
 use crate::config_graph::{ModuleIndex, NodeIndex, NodeKind, StaticModule};
-use crate::plan::Action;
 
 impl Drawing<'_> {
     /// The nodes of all modules.

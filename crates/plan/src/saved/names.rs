@@ -1,6 +1,7 @@
 //! Names of actions and modes in a saved plan.
 
-use crate::plan::{Action, Mode};
+use crate::action::Action;
+use crate::plan::Mode;
 
 const ACTIONS: [(Action, &str); 9] = [
     (Action::NoOp, "no-op"),

@@ -1,19 +1,16 @@
 //! What a run will do and why: the plan, as views show it and as apply carries it out.
 
-mod action;
-mod change;
-
 use groma_address::{AbsResource, Mode as ResourceMode, Name, ResourceInstance, Target};
 use groma_diagnostics::Diagnostic;
 use groma_state::{CheckResult, State};
 use groma_value::{Path, Value};
 
-pub use crate::deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
+use crate::action::Action;
+use crate::change::{OutputChange, ResourceChange};
+use crate::deferral::{DeferredChange, DeferredInvocation};
 use crate::execution::ExecutionGraph;
+use crate::expansion::Expansions;
 use crate::invocation::Invocation;
-use crate::world::Expansions;
-pub use action::{Action, ActionReason};
-pub use change::{Importing, OutputChange, ResourceChange};
 
 /// What kind of plan was asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::left::Left;
 use super::tables::Kind;
 use super::value::{StoredPath, StoredValue};
 use crate::execution::ExecutionGraph;
-use crate::world::Expansions;
+use crate::expansion::Expansions;
 
 /// What comes before the form: the configuration is loaded with it, so it is read first.
 #[derive(Serialize, Deserialize)]

@@ -5,13 +5,13 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 /// An edge: the step that comes first, and the one that waits for it.
-pub(super) type Edge = (u32, u32);
+pub type Edge = (u32, u32);
 
 /// The neighbors of each step: those that its edges lead to.
 ///
 /// A graph that was read from a file may have any numbers; [`Adjacency::is_valid`] is asked before it is walked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Adjacency {
+pub struct Adjacency {
     /// The position of the first neighbor of each step in `neighbors`; one more at the end.
     starts: Vec<u32>,
     neighbors: Vec<u32>,
@@ -19,7 +19,7 @@ pub(super) struct Adjacency {
 
 impl Adjacency {
     /// Arranges `edges`, each from a step to a neighbor of it. There are `steps` steps.
-    pub(super) fn new(steps: usize, edges: impl Iterator<Item = Edge> + Clone) -> Self {
+    pub fn new(steps: usize, edges: impl Iterator<Item = Edge> + Clone) -> Self {
         let mut starts = vec![0_u32; steps + 1];
         for (from, _) in edges.clone() {
             starts[from as usize + 1] += 1;
@@ -39,12 +39,12 @@ impl Adjacency {
 
     /// The arrangement as a file has it, whether it makes sense or not.
     #[cfg(test)]
-    pub(super) fn from_parts(starts: &[u32], neighbors: &[u32]) -> Self {
+    pub fn from_parts(starts: &[u32], neighbors: &[u32]) -> Self {
         Self { starts: starts.to_vec(), neighbors: neighbors.to_vec() }
     }
 
     /// Whether the edges lead from and to `steps` steps only.
-    pub(super) fn is_valid(&self, steps: usize) -> bool {
+    pub fn is_valid(&self, steps: usize) -> bool {
         if steps == 0 {
             return self.neighbors.is_empty();
         }
@@ -55,13 +55,13 @@ impl Adjacency {
     }
 
     /// The neighbors of a step.
-    pub(super) fn of(&self, step: usize) -> &[u32] {
+    pub fn of(&self, step: usize) -> &[u32] {
         let range = self.starts.get(step).zip(self.starts.get(step + 1));
         range.and_then(|(from, to)| self.neighbors.get(*from as usize..*to as usize)).unwrap_or_default()
     }
 
     /// For each step, how many edges lead to it.
-    pub(super) fn incoming(&self) -> Vec<u32> {
+    pub fn incoming(&self) -> Vec<u32> {
         let mut incoming = vec![0; self.starts.len().saturating_sub(1)];
         for neighbor in &self.neighbors {
             if let Some(count) = incoming.get_mut(*neighbor as usize) {
@@ -72,7 +72,7 @@ impl Adjacency {
     }
 
     /// Whether each step is part of a cycle or behind one.
-    pub(super) fn behind_cycles(&self) -> Vec<bool> {
+    pub fn behind_cycles(&self) -> Vec<bool> {
         let mut incoming = self.incoming();
         let mut ready: Vec<usize> = (0..incoming.len()).filter(|step| incoming[*step] == 0).collect();
         while let Some(step) = ready.pop() {
@@ -88,7 +88,7 @@ impl Adjacency {
     }
 
     /// The steps that can be reached from a step.
-    pub(super) fn reachable(&self, from: u32) -> HashSet<u32> {
+    pub fn reachable(&self, from: u32) -> HashSet<u32> {
         let mut reached = HashSet::new();
         let mut open = vec![from];
         while let Some(step) = open.pop() {

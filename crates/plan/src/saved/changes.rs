@@ -7,7 +7,7 @@ use super::change::Change;
 use super::problem::Unwritable;
 use super::tables::{Known, Numbered};
 use super::value::Bytes;
-use crate::plan::ResourceChange;
+use crate::change::ResourceChange;
 
 /// Changes in groups.
 #[derive(Default, Serialize, Deserialize)]

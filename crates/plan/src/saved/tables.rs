@@ -4,14 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::{AbsResource, Mode, Name, ProviderConfig, ResourceInstance};
-use groma_diagnostics::{Diagnostics, Span};
+use groma_diagnostics::Diagnostics;
 use groma_provider::Schema;
 use serde::{Deserialize, Serialize};
 
 use super::key::Key;
 use super::problem::damaged;
-use crate::config_graph::narrow;
-use crate::providers::Providers;
+use super::schemas::Schemas;
 
 /// What many changes have in common: who manages their objects, and of which type these are.
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -19,6 +18,12 @@ pub(super) struct Kind {
     provider: u32,
     /// The first resource of the type.
     resource: u32,
+}
+
+/// A position as the number that a file keeps.
+pub(super) fn narrow(position: usize) -> u32 {
+    // So many positions do not fit into memory.
+    u32::try_from(position).unwrap_or(u32::MAX)
 }
 
 /// Numbers given while a plan is written.
@@ -94,12 +99,12 @@ pub(super) struct Known {
 
 impl Known {
     /// Adds what `kinds` mean; schemas come from the providers.
-    pub(super) fn new(addresses: Addresses, kinds: &[Kind], providers: &mut Providers) -> Result<Self, Diagnostics> {
+    pub(super) fn new(addresses: Addresses, kinds: &[Kind], schemas: &mut dyn Schemas) -> Result<Self, Diagnostics> {
         let mut known = Self { addresses, kinds: Vec::with_capacity(kinds.len()) };
         for kind in kinds {
             let provider = known.provider(kind.provider).ok_or_else(damaged)?.clone();
             let first = known.addresses.resources.get(kind.resource as usize).ok_or_else(damaged)?;
-            let schema = providers.schema(&provider.provider, &first.resource, Span::NONE)?;
+            let schema = schemas.resource(&provider.provider, &first.resource)?;
             known.kinds.push((provider, schema));
         }
         Ok(known)

@@ -3,15 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use groma_address::ConfigResource;
+use groma_plan::{Action, Mode, ResourceChange, Step};
 use groma_state::Dependencies;
 
-use super::super::Step;
 use super::edges::Strength;
 use super::targets::{Dependency, Targets};
 use super::users::Users;
 use super::{Builder, NONE};
 use crate::config_graph::narrow;
-use crate::plan::{Action, Mode, ResourceChange};
 use crate::walk::Visit;
 
 /// A step that destroys an object, or takes it out of the state.

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use groma_address::{ConfigResource, ProviderConfig};
 use groma_config::Configuration;
+use groma_plan::{Action, Plan, ResourceChange};
 use groma_state::State;
 
 use super::drawn::{Drawn, DrawnObject, OperationNode, in_order};
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind, Place, Requirement, StaticModule};
-use crate::plan::{Action, Plan, ResourceChange};
 
 /// Which operation.
 #[derive(Clone, Copy, Debug)]

@@ -10,6 +10,7 @@ mod key;
 mod left;
 mod names;
 mod problem;
+mod schemas;
 mod tables;
 mod value;
 
@@ -17,15 +18,17 @@ use groma_address::ModuleInstance;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 
+use crate::change::OutputChange;
+use crate::deferral::{DeferralReason, DeferredInvocation, Which};
 use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
-use crate::plan::{DeferralReason, DeferredInvocation, OutputChange, Plan, PlannedVariable, RelevantAttribute, Which};
-use crate::providers::Providers;
+use crate::plan::{Plan, PlannedVariable, RelevantAttribute};
 use changes::{Changes, Opened};
 use form::{Form, Head, Invoked, Output, Relevant, Variable};
 use key::Key;
 use left::Left;
 use names::{action_name, action_of, mode_name, mode_of};
 use problem::{Unwritable, damaged, not_a_plan};
+pub use schemas::Schemas;
 use tables::{Addresses, Known, Numbered};
 use value::{StoredPath, StoredValue};
 
@@ -89,7 +92,7 @@ impl<'a> SavedPlan<'a> {
     }
 
     /// How many changes are planned.
-    pub(crate) fn changes(&self) -> usize {
+    pub fn changes(&self) -> usize {
         self.changes.count()
     }
 
@@ -98,8 +101,8 @@ impl<'a> SavedPlan<'a> {
     /// # Errors
     ///
     /// A provider no longer has a type of the plan, or something is damaged.
-    pub(crate) fn plan(self, prior_state: State, providers: &mut Providers) -> Result<Plan, Diagnostics> {
-        from_form(self, prior_state, providers)
+    pub fn plan(self, prior_state: State, schemas: &mut dyn Schemas) -> Result<Plan, Diagnostics> {
+        from_form(self, prior_state, schemas)
     }
 }
 
@@ -211,10 +214,10 @@ fn invocation_to_form<'a>(
 fn invocation_from_form(
     invoked: Invoked<'_>,
     known: &Known,
-    providers: &mut Providers,
+    schemas: &mut dyn Schemas,
 ) -> Result<Invocation, Diagnostics> {
     let provider = (**known.provider(invoked.provider).ok_or_else(damaged)?).clone();
-    let schema = providers.action_schema(&provider.provider, &invoked.type_name, groma_diagnostics::Span::NONE)?;
+    let schema = schemas.action(&provider.provider, &invoked.type_name.as_str().into())?;
     let cause = match invoked.trigger {
         None => Cause::Request,
         Some((resource, event, block, entry)) => Cause::Trigger {
@@ -241,9 +244,9 @@ fn invocation_from_form(
 fn from_form(
     SavedPlan { variables, form, addresses, changes, drift, relevant_attributes }: SavedPlan<'_>,
     prior_state: State,
-    providers: &mut Providers,
+    schemas: &mut dyn Schemas,
 ) -> Result<Plan, Diagnostics> {
-    let known = Known::new(addresses, &form.kinds, providers)?;
+    let known = Known::new(addresses, &form.kinds, schemas)?;
     let changes = changes.read(&known).ok_or_else(damaged)?;
     let drift = drift.read(&known).ok_or_else(damaged)?;
     let deferred = form.deferred.into_iter().map(|one| one.read(&known));
@@ -252,12 +255,12 @@ fn from_form(
     let parting = parting.collect::<Option<_>>().ok_or_else(damaged)?;
     let mut invocations = Vec::with_capacity(form.invocations.len());
     for invoked in form.invocations {
-        invocations.push(invocation_from_form(invoked, &known, providers)?);
+        invocations.push(invocation_from_form(invoked, &known, schemas)?);
     }
     let mut deferred_invocations = Vec::with_capacity(form.deferred_invocations.len());
     for (reason, is_known, invoked) in form.deferred_invocations {
         let reason = DeferralReason::from_name(&reason).ok_or_else(damaged)?;
-        let invocation = invocation_from_form(invoked, &known, providers)?;
+        let invocation = invocation_from_form(invoked, &known, schemas)?;
         let which = if is_known { Which::Known } else { Which::Unknown };
         deferred_invocations.push(DeferredInvocation { reason, invocation, which });
     }

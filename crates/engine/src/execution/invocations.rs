@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::super::Step;
+use groma_plan::{ActionEvent, Invocation, Step};
+
 use super::{Builder, Inputs, NONE};
 use crate::config_graph::narrow;
-use crate::invocation::{ActionEvent, Invocation};
 use crate::world::ModuleId;
 
 impl Builder<'_> {

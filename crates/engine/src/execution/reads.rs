@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use groma_address::ConfigResource;
+use groma_plan::Action;
 
 use super::Builder;
 use super::destroy::Destroy;
 use super::edges::Strength;
 use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
-use crate::plan::Action;
 
 impl Builder<'_> {
     /// Data is read after the resources that it depends on have lost their instances, so that it sees the result.

@@ -1,6 +1,7 @@
 //! Strongly connected components: which steps lie on a cycle together.
 
-use super::super::adjacency::{Adjacency, Edge};
+use groma_plan::{Adjacency, Edge};
+
 use crate::config_graph::narrow;
 
 /// The number of the component of each step: two steps have the same one exactly where each can be reached from the other.

@@ -11,7 +11,8 @@ use super::key::Key;
 use super::names::{action_name, action_of};
 use super::tables::{Known, Numbered};
 use super::value::{Bytes, StoredPath, StoredValue};
-use crate::plan::{Action, ActionReason, Importing, ResourceChange};
+use crate::action::{Action, ActionReason};
+use crate::change::{Importing, ResourceChange};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Change<'a> {

@@ -3,8 +3,8 @@
 use groma_address::ResourceInstance;
 use groma_provider::Deferred;
 
+use crate::change::ResourceChange;
 use crate::invocation::Invocation;
-use crate::plan::ResourceChange;
 
 /// Why a change is left to a later run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

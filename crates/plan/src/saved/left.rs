@@ -4,9 +4,8 @@ use groma_value::CodecError;
 use serde::{Deserialize, Serialize};
 
 use super::change::Change;
-use super::tables::{Known, Numbered};
-use crate::config_graph::narrow;
-use crate::plan::{DeferralReason, DeferredChange, Source};
+use super::tables::{Known, Numbered, narrow};
+use crate::deferral::{DeferralReason, DeferredChange, Source};
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Left<'a> {

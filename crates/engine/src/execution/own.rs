@@ -4,8 +4,8 @@ use groma_address::InstanceKey;
 use groma_config::{Connection, Module, ProvisionerWhen, Resource};
 use groma_hcl::{Body, Traversal};
 use groma_lang::{Binding, for_each_traversal, instance_key};
+use groma_plan::Step;
 
-use super::super::Step;
 use super::Builder;
 
 /// What the provisioners of a resource, run when an object is created, want of the resource itself.

@@ -1,0 +1,25 @@
+//! The plan: what a run will do and why, as data.
+//!
+//! The engine makes a [`Plan`] and carries it out; views show it. This crate holds its model, the order of its steps
+//! ([`ExecutionGraph`]) and the form in which a file keeps it ([`SavedPlan`]). It knows neither the configuration nor
+//! how providers are called: [`Schemas`] hands in the schemas that a file only names.
+
+mod action;
+mod carried;
+mod change;
+mod deferral;
+mod execution;
+mod expansion;
+mod invocation;
+mod plan;
+mod saved;
+
+pub use action::{Action, ActionReason};
+pub use carried::carried;
+pub use change::{Importing, OutputChange, ResourceChange};
+pub use deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
+pub use execution::{Adjacency, Edge, ExecutionGraph, Step};
+pub use expansion::{ExpansionKeys, Expansions, ModuleExpansions};
+pub use invocation::{ActionEvent, ActionInstance, Cause, Invocation};
+pub use plan::{Counts, Generated, Mode, Plan, PlannedVariable, RelevantAttribute};
+pub use saved::{SavedPlan, Schemas, encode, planned_variables};
