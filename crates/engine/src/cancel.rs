@@ -1,8 +1,10 @@
 //! Stopping a run.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use groma_provisioning::{Interruption, Urgency};
 use tokio::sync::Notify;
 
 /// How urgently a run was asked to stop.
@@ -62,6 +64,24 @@ impl Cancellation {
             }
             changed.await;
         }
+    }
+}
+
+impl Interruption for Cancellation {
+    fn urgency(&self) -> Option<Urgency> {
+        match self.state() {
+            Stop::No => None,
+            Stop::Gracefully => Some(Urgency::Interrupt),
+            Stop::Now => Some(Urgency::Kill),
+        }
+    }
+
+    fn at_least(&self, urgency: Urgency) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        let stop = match urgency {
+            Urgency::Interrupt => Stop::Gracefully,
+            Urgency::Kill => Stop::Now,
+        };
+        Box::pin(Self::at_least(self, stop))
     }
 }
 

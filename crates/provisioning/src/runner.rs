@@ -1,36 +1,50 @@
 //! The programs that a provisioner starts, and how they are told that the run stops.
 
 use std::io::{BufRead, BufReader};
+use std::pin::Pin;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-use crate::cancel::{Cancellation, Stop};
 
 /// Runs the programs of one provisioner, one at a time.
 ///
 /// Each leads a process group of its own. The first request to stop interrupts the group and waits, so that a program
 /// can leave things in order; the second kills it.
 pub(super) struct Runner {
-    cancellation: Cancellation,
+    interruption: Arc<dyn Interruption>,
     /// The group under way.
     running: Mutex<Option<u32>>,
 }
 
-#[derive(Clone, Copy)]
-enum Urgency {
+/// How urgently programs are to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Urgency {
+    /// They are interrupted, and may leave things in order.
     Interrupt,
+    /// They are killed.
     Kill,
 }
 
+/// A future that a trait object returns.
+type Waiting<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+/// The wish of whoever started the run that it stops.
+pub trait Interruption: Send + Sync {
+    /// Returns how urgently programs are to end; none while the run goes on.
+    fn urgency(&self) -> Option<Urgency>;
+
+    /// Waits until programs are to end at least as urgently as this.
+    fn at_least(&self, urgency: Urgency) -> Waiting<'_>;
+}
+
 impl Runner {
-    pub(super) fn new(cancellation: Cancellation) -> Arc<Self> {
-        Arc::new(Self { cancellation, running: Mutex::new(None) })
+    pub(super) fn new(interruption: Arc<dyn Interruption>) -> Arc<Self> {
+        Arc::new(Self { interruption, running: Mutex::new(None) })
     }
 
     /// Whether the run was asked to stop, so that nothing new should begin.
     pub(super) fn is_stopped(&self) -> bool {
-        self.cancellation.state() != Stop::No
+        self.interruption.urgency().is_some()
     }
 
     /// Does `work` on a thread of its own; none if that ended without a result.
@@ -45,10 +59,10 @@ impl Runner {
         let runner = Arc::clone(&self);
         let work = move || _ = sender.send(work(&runner));
         std::thread::Builder::new().name("provisioner".to_owned()).spawn(work)?;
-        for (stop, urgency) in [(Stop::Gracefully, Urgency::Interrupt), (Stop::Now, Urgency::Kill)] {
+        for urgency in [Urgency::Interrupt, Urgency::Kill] {
             tokio::select! {
                 done = &mut receiver => return Ok(done.ok()),
-                () = self.cancellation.at_least(stop) => self.signal(urgency),
+                () = self.interruption.at_least(urgency) => self.signal(urgency),
             }
         }
         Ok(receiver.await.ok())

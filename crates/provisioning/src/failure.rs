@@ -1,9 +1,12 @@
 //! Why a provisioner failed.
 
 /// What is told of it.
-pub(super) struct Failure {
-    pub(super) summary: &'static str,
-    pub(super) detail: String,
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The summary of the error.
+    pub summary: &'static str,
+    /// The rest of the message.
+    pub detail: String,
 }
 
 impl Failure {

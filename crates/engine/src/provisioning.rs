@@ -1,92 +1,18 @@
 //! Provisioners: commands that run when an object has come into being, or before it goes.
 
-mod arguments;
-mod connection;
-mod failure;
-mod file;
-mod local_exec;
-mod remote_exec;
-mod runner;
-mod scp;
-mod ssh;
-
 use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
 use groma_config::{Configuration, Connection as ConnectionBlock, OnFailure, Provisioner, ProvisionerWhen};
-use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean, io_reason};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use groma_lang::Scope;
 use groma_provider::{Block, BodyDecoder};
+use groma_provisioning::{Kind, Task, connection_schema};
 
-use crate::cancel::Cancellation;
+use crate::cancel::{Cancellation, Stop};
 use crate::deprecation::tell_body;
 use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
-use arguments::Arguments;
-use connection::Connection;
-use failure::Failure;
-use file::Copy;
-use local_exec::LocalExec;
-use remote_exec::RemoteExec;
-use runner::Runner;
-
-/// The kinds there are.
-#[derive(Clone, Copy)]
-enum Kind {
-    LocalExec,
-    RemoteExec,
-    File,
-}
-
-impl Kind {
-    fn of(provisioner: &Provisioner) -> Result<Self, Diagnostic> {
-        match &*provisioner.kind {
-            "local-exec" => Ok(Self::LocalExec),
-            "remote-exec" => Ok(Self::RemoteExec),
-            "file" => Ok(Self::File),
-            other => {
-                let meant = did_you_mean(other, ["local-exec", "remote-exec", "file"]);
-                let detail = format!(
-                    "There is no provisioner \"{other}\".{meant} Groma has local-exec, remote-exec and file, and runs no plugins \
-                     for others."
-                );
-                Err(Diagnostic::error("Missing required provisioner plugin", detail).at(provisioner.span))
-            }
-        }
-    }
-
-    fn schema(self) -> &'static Arc<Block> {
-        match self {
-            Self::LocalExec => local_exec::schema(),
-            Self::RemoteExec => remote_exec::schema(),
-            Self::File => file::schema(),
-        }
-    }
-
-    fn problem(self, arguments: &Arguments) -> Option<Diagnostic> {
-        match self {
-            Self::LocalExec => None,
-            Self::RemoteExec => remote_exec::problem(arguments),
-            Self::File => file::problem(arguments),
-        }
-    }
-}
-
-enum Task {
-    LocalExec(LocalExec),
-    RemoteExec(RemoteExec, Connection),
-    File(Copy, Connection),
-}
-
-impl Task {
-    fn run(&self, runner: &Runner, tell: &dyn Fn(&str)) -> Result<(), Failure> {
-        match self {
-            Self::LocalExec(command) => command.run(runner, tell),
-            Self::RemoteExec(scripts, connection) => scripts.run(connection, runner, tell),
-            Self::File(copy, connection) => copy.run(connection, runner),
-        }
-    }
-}
 
 /// A provisioner whose arguments are known.
 pub struct Provision {
@@ -112,11 +38,25 @@ impl<'c> Provisioners<'c> {
     }
 }
 
+/// The type of a provisioner.
+#[allow(clippy::result_large_err, reason = "asked once a block")]
+fn kind_of(provisioner: &Provisioner) -> Result<Kind, Diagnostic> {
+    Kind::of(&provisioner.kind).ok_or_else(|| {
+        let other = &provisioner.kind;
+        let meant = did_you_mean(other, Kind::NAMES);
+        let detail = format!(
+            "There is no provisioner \"{other}\".{meant} Groma has local-exec, remote-exec and file, and runs no plugins \
+             for others."
+        );
+        Diagnostic::error("Missing required provisioner plugin", detail).at(provisioner.span)
+    })
+}
+
 /// Reports the provisioners of types that do not exist. For that the providers of their resources need not be installed.
 pub fn check_provisioner_types(configuration: &Configuration) -> Diagnostics {
     let modules = configuration.modules().into_iter();
     let provisioners = modules.flat_map(|module| module.resources.values()).flat_map(|resource| &resource.provisioners);
-    provisioners.filter_map(|provisioner| Kind::of(provisioner).err()).collect()
+    provisioners.filter_map(|provisioner| kind_of(provisioner).err()).collect()
 }
 
 /// Whether each argument of a block is one that its type has. If not, an argument that seems to be missing may be one
@@ -130,7 +70,7 @@ fn has_known_arguments_only(provisioner: &Provisioner, schema: &Block) -> bool {
 /// What is wrong with the blocks, as far as that can be told before they run.
 pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
     for provisioner in provisioners.blocks {
-        let kind = match Kind::of(provisioner) {
+        let kind = match kind_of(provisioner) {
             Ok(kind) => kind,
             Err(problem) => {
                 diagnostics.push(problem);
@@ -142,7 +82,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
         problems.append(more);
         let arguments = tell_body(arguments, &body, &mut problems);
         if (!problems.has_errors() || has_known_arguments_only(provisioner, kind.schema()))
-            && let Some(problem) = kind.problem(&Arguments::new(&arguments))
+            && let Some(problem) = kind.problem(&arguments)
         {
             problems.push(problem.at(provisioner.span));
         }
@@ -176,7 +116,7 @@ fn check_hosts(provisioners: &Provisioners<'_>, diagnostics: &mut Diagnostics) {
 
 fn check_connection(block: Option<&ConnectionBlock>, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
     let Some(block) = block else { return };
-    let (body, problems) = BodyDecoder::new(&block.body, connection::schema());
+    let (body, problems) = BodyDecoder::new(&block.body, connection_schema());
     diagnostics.append(problems);
     let (arguments, problems) = body.evaluate(scope);
     diagnostics.append(problems);
@@ -193,31 +133,20 @@ pub fn prepare(
 ) -> Option<Vec<Provision>> {
     let mut prepared = Vec::new();
     for provisioner in provisioners.blocks.iter().filter(|provisioner| provisioner.when == when) {
-        let kind = noted(Kind::of(provisioner), address, evaluation)?;
+        let kind = noted(kind_of(provisioner), address, evaluation)?;
         let value = evaluated(&provisioner.body, kind.schema(), address, scope, evaluation)?;
-        let arguments = Arguments::new(&value);
-        let unreachable = |problem: String| {
-            let summary = format!("{} provisioner error", provisioner.kind);
-            Diagnostic::error(summary, problem).at(provisioner.body.missing_item_span())
-        };
-        noted(
-            kind.problem(&arguments).map_or(Ok(()), |problem| Err(problem.at(provisioner.span))),
-            address,
-            evaluation,
-        )?;
+        noted(kind.problem(&value).map_or(Ok(()), |problem| Err(problem.at(provisioner.span))), address, evaluation)?;
         let mut blocks = Vec::new();
-        if !matches!(kind, Kind::LocalExec) {
+        if kind.is_remote() {
             for block in provisioners.connections(provisioner) {
-                blocks.push(evaluated(&block.body, connection::schema(), address, scope, evaluation)?);
+                blocks.push(evaluated(&block.body, connection_schema(), address, scope, evaluation)?);
             }
         }
-        let connection =
-            |evaluation: &mut Evaluation| noted(Connection::new(&blocks).map_err(unreachable), address, evaluation);
-        let task = match kind {
-            Kind::LocalExec => Task::LocalExec(LocalExec::new(&arguments)),
-            Kind::RemoteExec => Task::RemoteExec(RemoteExec::new(&arguments), connection(evaluation)?),
-            Kind::File => Task::File(Copy::new(&arguments), connection(evaluation)?),
-        };
+        let task = Task::new(kind, &value, &blocks).map_err(|problem| {
+            let summary = format!("{} provisioner error", provisioner.kind);
+            Diagnostic::error(summary, problem.reason).at(provisioner.body.missing_item_span())
+        });
+        let task = noted(task, address, evaluation)?;
         let (kind, span) = (provisioner.kind.clone(), provisioner.body.missing_item_span());
         prepared.push(Provision { kind, span, on_failure: provisioner.on_failure, task });
     }
@@ -244,14 +173,6 @@ fn evaluated(
     evaluation.instance(&body, address, scope)
 }
 
-fn no_thread(error: &std::io::Error) -> String {
-    format!(
-        "The provisioner needs a thread, and none can be started: {}. Raise the limit on processes and threads (ulimit -u), or end \
-         other programs.",
-        io_reason(error)
-    )
-}
-
 /// Runs them one after the other, up to the first that fails and may not. After a request to stop none begins.
 pub async fn carry_out(
     provisions: Vec<Provision>,
@@ -261,27 +182,16 @@ pub async fn carry_out(
 ) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     for Provision { kind, span, on_failure, task } in provisions {
-        let runner = Runner::new(cancellation.clone());
         hooks.provision_start(&address, &kind);
         let (line_hooks, line_address, line_kind) = (Arc::clone(&hooks), address.clone(), kind.clone());
         let tell = move |line: &str| line_hooks.provision_output(&line_address, &line_kind, line);
-        let ended = match runner.is_stopped() {
-            true => None,
-            false => Some(Arc::clone(&runner).drive(move |runner| task.run(runner, &tell)).await),
-        };
-        let failure = match ended {
-            Some(Ok(Some(Ok(())))) => {
-                hooks.provision_complete(&address, &kind);
-                continue;
-            }
-            Some(Ok(Some(Err(failure)))) => failure,
-            Some(Err(error)) => Failure::new("Provisioner error", no_thread(&error)),
-            Some(Ok(None)) => Failure::new("Provisioner error", "The provisioner's thread ended without a result."),
-            None => Failure::new("Provisioner error", "The run was interrupted before the provisioner began."),
+        let Err(failure) = task.run(Arc::new(cancellation.clone()), tell).await else {
+            hooks.provision_complete(&address, &kind);
+            continue;
         };
         hooks.provision_errored(&address, &kind);
         // What was cut off is not what may fail.
-        if on_failure == OnFailure::Continue && !runner.is_stopped() {
+        if on_failure == OnFailure::Continue && cancellation.state() == Stop::No {
             continue;
         }
         let problem = Diagnostic::error(failure.summary, failure.detail);
