@@ -3,6 +3,7 @@
 mod bench;
 mod conform;
 mod schemas;
+mod structure;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +13,8 @@ tasks:
   bench [OPTIONS]   measure the release build; see below
   conform [PART]    what Terraform says and does beside what ours do; the parts are: language, lives, order, providers
   schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
-                    (downloaded with pip when no path is given)";
+                    (downloaded with pip when no path is given)
+  structure         check that the modules of each crate have an order";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,6 +24,7 @@ fn main() -> ExitCode {
         Some(bench::MEASURED) => return bench::measured_task(rest),
         Some("conform") => conform::run(&workspace_root(), rest),
         Some("schemas") => schemas::run(arguments.get(1).map(String::as_str)),
+        Some("structure") => structure::run(&workspace_root()),
         Some(other) => Err(format!("no task is called {other:?}\n{TASKS}\n{}", bench::HELP)),
         None => Err(format!("{TASKS}\n{}", bench::HELP)),
     };
