@@ -16,9 +16,9 @@ use super::planner::Planner;
 use super::relevant;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
-use crate::execution::{self};
 use crate::general_problems::reported_once;
 use crate::options::Deferral;
+use crate::ordering;
 use crate::search::Searched;
 use crate::walk::Visit;
 
@@ -98,7 +98,7 @@ impl Planner<'_> {
             included.is_none_or(|included| included.node(graph, module, node))
                 && remains.is_none_or(|remains| remains.executes(graph.module(module), module, node))
         };
-        execution::build(&execution::Inputs {
+        ordering::build(&ordering::Inputs {
             world: &self.world,
             order,
             changes: &self.changes,
