@@ -27,7 +27,7 @@ impl Planner<'_> {
         self.evaluation.checked_data(&self.world, instance.module, check, diagnostics);
         let (known, outcome) = match value {
             Some(value) => {
-                self.session.hooks.read_complete(&address, &value);
+                self.inputs.session().hooks.read_complete(&address, &value);
                 self.settle(instance, value.clone());
                 (value.clone(), outcome_of(self.postconditions(instance, &address, &value)))
             }
@@ -38,7 +38,7 @@ impl Planner<'_> {
             }
         };
         self.record_data(instance, &address, &known.unknown_as_null());
-        if self.options.mode == Mode::Normal {
+        if self.inputs.mode() == Mode::Normal {
             self.plan_read(instance, address, &template, known, ActionReason::ReadBecauseCheckNested);
         }
         self.end_instance(instance, outcome);

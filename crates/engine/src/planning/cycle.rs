@@ -27,7 +27,8 @@ impl Planner<'_> {
         }
         let members: Vec<_> =
             steps.iter().filter_map(|step| self.cycle_member(execution.steps()[*step as usize])).collect();
-        let block = members.first().and_then(|member| self.graph.block(&member.change.address.config_resource()));
+        let block =
+            members.first().and_then(|member| self.inputs.graph().block(&member.change.address.config_resource()));
         let span = block.map_or(Span::NONE, |block| block.header_span);
         let summary = format!("Cycle: {}", names(&members));
         self.evaluation.diagnostics.push(Diagnostic::error(summary, advice(&members)).at(span));
@@ -39,7 +40,7 @@ impl Planner<'_> {
             Step::Delete(at) | Step::Forget(at) => (at, " (destroy)"),
             _ => return None,
         };
-        Some(Member { change: self.changes.get(change as usize)?, suffix })
+        Some(Member { change: self.plan.changes().get(change as usize)?, suffix })
     }
 }
 

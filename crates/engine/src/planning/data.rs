@@ -21,7 +21,7 @@ use crate::world::InstanceScope;
 
 impl Planner<'_> {
     pub(super) async fn start_data(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
-        if self.options.mode == Mode::Destroy {
+        if self.inputs.mode() == Mode::Destroy {
             return self.start_remaining_data(instance, address, template).await;
         }
         let Some(config) = self.data_config(instance, &address, &template) else {
@@ -34,12 +34,14 @@ impl Planner<'_> {
         let reason = if !config.is_wholly_known() {
             Some(ActionReason::ReadBecauseConfigUnknown)
         } else {
-            self.dependency_pending(instance).then_some(ActionReason::ReadBecauseDependencyPending)
+            self.pending
+                .is_dependency_pending(&self.inputs, &self.world, &self.state, instance)
+                .then_some(ActionReason::ReadBecauseDependencyPending)
         };
         if let Some(reason) = reason {
             return self.defer_read(instance, address, &template, config, reason);
         }
-        self.read_now(instance, address, (provider, &template), config, self.options.deferral).await;
+        self.read_now(instance, address, (provider, &template), config, self.inputs.deferral()).await;
     }
 
     /// Has a data resource read by its provider.
@@ -60,7 +62,7 @@ impl Planner<'_> {
             config,
             meta: template.meta.clone(),
             deferral,
-            hooks: Arc::clone(&self.session.hooks),
+            hooks: Arc::clone(&self.inputs.session().hooks),
         };
         let talk = async move {
             talk.hooks.read_start(&talk.address);
@@ -90,7 +92,7 @@ impl Planner<'_> {
         }
         let span = self.body_span(instance);
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
-        let deferral = self.options.deferral;
+        let deferral = self.inputs.deferral();
         let meta = template.meta.clone();
         let talk = DataTalk {
             address,
@@ -101,7 +103,7 @@ impl Planner<'_> {
             config,
             meta,
             deferral,
-            hooks: Arc::clone(&self.session.hooks),
+            hooks: Arc::clone(&self.inputs.session().hooks),
         };
         let talk = async move {
             talk.hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
@@ -151,7 +153,7 @@ impl Planner<'_> {
         // What it was is no longer what it is.
         self.state.remove(&address, None);
         // Who only looks leaves nothing to be read.
-        if self.options.mode != Mode::RefreshOnly {
+        if self.inputs.mode() != Mode::RefreshOnly {
             self.plan_read(instance, address.clone(), template, after.clone(), reason);
         }
         // A condition that fails whatever will be read keeps apply from beginning.
@@ -168,13 +170,12 @@ impl Planner<'_> {
         after: Value,
         reason: ActionReason,
     ) {
-        self.change_of.insert(instance, self.changes.len());
         let change = self.read_change(address, template, after, Some(reason));
-        self.changes.push(change);
+        self.plan.add_change(Some(instance), change);
     }
 
     pub(super) fn data_read(&mut self, instance: Instance, read: DataRead) {
-        if self.options.mode == Mode::Destroy && read.address.resource.mode == ResourceMode::Data {
+        if self.inputs.mode() == Mode::Destroy && read.address.resource.mode == ResourceMode::Data {
             return self.remaining_data_read(instance, read);
         }
         if let Some(check) = self.check_around(instance).filter(|_| read.deferred.is_none()) {
@@ -184,7 +185,7 @@ impl Planner<'_> {
         read.open.into_iter().for_each(|open| self.ephemerals.push(open));
         let Some(value) = read.value else {
             if read.address.resource.mode == ResourceMode::Ephemeral {
-                self.session.hooks.ephemeral_errored(&read.address, EphemeralPhase::Open, read.elapsed);
+                self.inputs.session().hooks.ephemeral_errored(&read.address, EphemeralPhase::Open, read.elapsed);
             }
             return self.end_instance(instance, Outcome::Failed);
         };
@@ -193,10 +194,10 @@ impl Planner<'_> {
         }
         self.settle(instance, value.clone());
         if read.address.resource.mode == ResourceMode::Ephemeral {
-            self.session.hooks.ephemeral_complete(&read.address, EphemeralPhase::Open, read.elapsed);
+            self.inputs.session().hooks.ephemeral_complete(&read.address, EphemeralPhase::Open, read.elapsed);
         }
         if read.address.resource.mode == ResourceMode::Data {
-            self.session.hooks.read_complete(&read.address, &value);
+            self.inputs.session().hooks.read_complete(&read.address, &value);
             self.record_data(instance, &read.address, &value);
         }
         let status = self.postconditions(instance, &read.address, &value);

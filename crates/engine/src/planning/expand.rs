@@ -11,9 +11,10 @@ use groma_plan::Mode;
 use groma_state::State;
 use groma_value::Value;
 
+use super::pending::loses_instances;
 use super::planner::Planner;
 use crate::checks::{Checkable, Verdict};
-use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
+use crate::config_graph::narrow;
 use crate::options::Deferral;
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::walk::{Outcome, Visit};
@@ -25,7 +26,7 @@ impl Planner<'_> {
         let Some((_, call)) = config.calls.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
         let repeats = call.is_repeated();
         let index = self.world.module(visit.module).of;
-        let remains = self.remains.as_ref().filter(|remains| repeats && !remains.needs(index, visit.node));
+        let remains = self.inputs.destroy_needs().filter(|remains| repeats && !remains.needs(index, visit.node));
         if let Some(remains) = remains {
             let address = &self.world.module(visit.module).address;
             let expansion = remains.recorded_call(address, call);
@@ -44,7 +45,7 @@ impl Planner<'_> {
     fn expanded_call(&mut self, visit: Visit, at: u32, expansion: Expansion) {
         let instances = self.world.expand_call(visit.module, at, expansion);
         let is_open = self.world.module(visit.module).calls[at as usize].expansion == Expansion::Unknown;
-        self.walk.expanded(&self.world, visit.module, at, &instances);
+        self.schedule.expand_call(&self.world, visit.module, at, &instances);
         self.end(visit, if is_open { Outcome::Deferred } else { Outcome::Done });
     }
 
@@ -59,7 +60,7 @@ impl Planner<'_> {
         let arguments = Arguments::of_resource(resource);
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, visit.module, &functions);
-        let expansion = match self.options.mode {
+        let expansion = match self.inputs.mode() {
             // What is to be destroyed is what the state has, whatever the configuration says now.
             Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => {
                 let wanted = self.expansion_of_needed_data(visit, resource);
@@ -78,17 +79,17 @@ impl Planner<'_> {
         };
         self.world.module_mut(visit.module).resources[at as usize].expand(expansion);
         self.show_what_there_is(visit.module, at);
-        if self.loses_instances(visit.module, at) {
+        if loses_instances(&self.inputs, &self.world, &self.state, visit.module, at) {
             self.world.module_mut(visit.module).resources[at as usize].pending = true;
         }
         let positions = self.planned_positions(visit, at);
-        if self.included.is_some() {
-            let planned: &[usize] = if self.options.mode == Mode::Destroy { &[] } else { &positions };
+        if self.inputs.targets().is_some() {
+            let planned: &[usize] = if self.inputs.mode() == Mode::Destroy { &[] } else { &positions };
             self.settle_what_stays(visit.module, at, planned);
         }
         let has_conditions =
             !resource.lifecycle.preconditions.is_empty() || !resource.lifecycle.postconditions.is_empty();
-        if has_conditions && self.options.mode != Mode::Destroy {
+        if has_conditions && self.inputs.mode() != Mode::Destroy {
             self.leave_undecided(visit.module, at, &positions);
         }
         self.begin_instances(visit.module, at, positions);
@@ -127,7 +128,7 @@ impl Planner<'_> {
     fn planned_positions(&self, visit: Visit, at: u32) -> Vec<usize> {
         let data = &self.world.module(visit.module).resources[at as usize];
         let all = 0..data.expansion.len();
-        match &self.included {
+        match self.inputs.targets() {
             None => all.collect(),
             // Some of them may be meant.
             Some(_) if data.expansion == Expansion::Unknown => all.collect(),
@@ -146,20 +147,14 @@ impl Planner<'_> {
 
     /// What becomes of repetitions that are not known yet: what is destroyed is what the state has.
     fn repetition_deferral(&self) -> Deferral {
-        if self.options.mode == Mode::Destroy { Deferral::Refused } else { self.options.deferral }
+        if self.inputs.mode() == Mode::Destroy { Deferral::Refused } else { self.inputs.deferral() }
     }
 
     /// Whether replacements of an instance create first: its own wish, or that of something that depends on it (PL-11).
     pub(super) fn creates_before_destroy(&self, module: ModuleId, at: u32, own: Option<bool>) -> bool {
         let index = self.world.module(module).of;
         let node = self.world.static_module(module).resource(at as usize);
-        own.unwrap_or(false) || self.is_forced_to_create_first(index, node)
-    }
-
-    /// Whether replacements of a resource create first because its block or that of a dependent says so (PL-11, OD-09).
-    pub(super) fn is_forced_to_create_first(&self, index: ModuleIndex, node: NodeIndex) -> bool {
-        let forced = self.forced_create_before_destroy.get(index.at()).and_then(|nodes| nodes.get(node.at()));
-        forced.copied().unwrap_or(false)
+        own.unwrap_or(false) || self.inputs.is_forced_to_create_first(index, node)
     }
 
     /// The number of the resource at `address` in a module instance.

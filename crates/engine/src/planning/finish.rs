@@ -1,6 +1,5 @@
 //! The end of a plan: outputs, order, and everything in its place.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_address::{Mode as ResourceMode, Name};
@@ -11,7 +10,6 @@ use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
 
 use super::Spent;
-use super::order::sort_by_address;
 use super::planner::Planner;
 use super::relevant;
 use crate::checks::{Checkable, Checks, Verdict};
@@ -24,76 +22,57 @@ use crate::walk::Visit;
 
 impl Planner<'_> {
     pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
-        self.keep_deposed_without_replacement();
-        self.keep_what_is_needed();
-        self.sort();
+        self.plan.defer_with_others(&self.state);
+        self.plan.sort();
         self.warn_of_unknown_replacements();
         self.declare_checks();
         let outputs = self.output_changes();
         let variables = self.planned_variables();
         let parting = self.parting_data();
-        let going = (self.options.mode, &parting[..]);
-        let relevant = relevant::attributes(&self.world, self.templates, &self.changes, &outputs, going);
+        let going = (self.inputs.mode(), &parting[..]);
+        let relevant = relevant::attributes(&self.world, self.inputs.templates(), self.plan.changes(), &outputs, going);
         let order = self.carried_out();
         let execution =
             if self.evaluation.diagnostics.has_errors() { ExecutionGraph::default() } else { self.execution(&order) };
         self.refuse_cycle(&execution);
         let errored = self.evaluation.diagnostics.has_errors();
+        let contents = self.plan.finish();
+        let options = self.inputs.options();
         let plan = Plan {
-            mode: self.options.mode,
+            mode: options.mode,
             expansions: self.world.expansions(),
-            changes: self.changes,
-            deferred: self.deferred,
-            drift: self.drift,
+            changes: contents.changes,
+            deferred: contents.deferred,
+            drift: contents.drift,
             parting,
             outputs,
             prior_state: self.state,
             variables,
-            targets: self.options.targets.clone(),
-            excludes: self.options.excludes.clone(),
-            replace: self.options.replace.clone(),
+            targets: options.targets.clone(),
+            excludes: options.excludes.clone(),
+            replace: options.replace.clone(),
             checks: self.evaluation.checks.results(),
             relevant_attributes: relevant,
-            invocations: self.invocations,
-            deferred_invocations: self.deferred_invocations,
-            generated: self.generated,
-            timestamp: self.session.timestamp.clone(),
+            invocations: contents.invocations,
+            deferred_invocations: contents.deferred_invocations,
+            generated: contents.generated,
+            timestamp: self.inputs.session().timestamp.clone(),
             errored,
             execution,
         };
-        let spent = Box::new((self.world, order, self.change_of));
+        let spent = Box::new((self.world, order, contents.spent));
         (plan, reported_once(self.evaluation.diagnostics), spent)
-    }
-
-    fn sort(&mut self) {
-        in_order(&mut self.changes);
-        in_order(&mut self.drift);
-        sort_by_address(
-            &mut self.deferred,
-            |deferred| (&deferred.change.address.module, &deferred.change.address.resource),
-            |one, other| {
-                let (one, other) = (&one.change, &other.change);
-                (&one.address.key, &one.deposed).cmp(&(&other.address.key, &other.deposed))
-            },
-        );
-        self.invocations.sort_by(|one, other| one.order().cmp(&other.order()));
-        self.deferred_invocations.sort_by(|one, other| one.invocation.order().cmp(&other.invocation.order()));
     }
 
     /// What the plan has done, in its order, after the nodes that apply comes by.
     fn execution(&self, order: &[Visit]) -> ExecutionGraph {
-        let undecided: HashSet<_> = self.undecided.iter().collect();
-        let undecided: Vec<u32> = (0..)
-            .zip(&self.changes)
-            .filter(|(_, change)| change.deposed.is_none() && undecided.contains(&change.address))
-            .map(|(at, _)| at)
-            .collect();
+        let (changes, undecided) = (self.plan.changes(), self.plan.undecided_changes());
         let dependencies = |at: usize| -> Dependencies {
-            let change: Option<&ResourceChange> = self.changes.get(at);
+            let change: Option<&ResourceChange> = changes.get(at);
             let record = change.and_then(|change| self.state.object(&change.address, change.deposed.as_ref()));
             record.map(|record| record.dependencies.clone()).unwrap_or_default()
         };
-        let (graph, included, remains) = (&*self.graph, self.included.as_ref(), self.remains.as_ref());
+        let (graph, included, remains) = (self.inputs.graph(), self.inputs.targets(), self.inputs.destroy_needs());
         let looks_at = |module, node| {
             included.is_none_or(|included| included.node(graph, module, node))
                 && remains.is_none_or(|remains| remains.executes(graph.module(module), module, node))
@@ -101,31 +80,28 @@ impl Planner<'_> {
         ordering::build(&ordering::Inputs {
             world: &self.world,
             order,
-            changes: &self.changes,
+            changes,
             dependencies: &dependencies,
             undecided: &undecided,
-            invocations: &self.invocations,
-            mode: self.options.mode,
+            invocations: self.plan.invocations(),
+            mode: self.inputs.mode(),
             looks_at: &looks_at,
         })
     }
 
     /// The end of a search: nothing is to be done.
     pub(super) fn finish_search(mut self) -> (Vec<Searched>, Diagnostics, Spent) {
-        sort_by_address(
-            &mut self.searched,
-            |searched| (&searched.address.module, &searched.address.resource),
-            |one, other| one.address.key.cmp(&other.address.key),
-        );
-        let spent = Box::new((self.world, self.walk, self.change_of));
-        (self.searched, reported_once(self.evaluation.diagnostics), spent)
+        self.plan.sort();
+        let contents = self.plan.finish();
+        let spent = Box::new((self.world, self.schedule.into_spent(), contents.spent));
+        (contents.searched, reported_once(self.evaluation.diagnostics), spent)
     }
 
     /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
     /// look at them; the rest waits.
     fn carried_out(&mut self) -> Vec<Visit> {
-        let order = self.walk.take_order();
-        if self.options.deferral == Deferral::Refused {
+        let order = self.schedule.take_order();
+        if self.inputs.deferral() == Deferral::Refused {
             return order;
         }
         let waits = |visit: &Visit| {
@@ -138,18 +114,18 @@ impl Planner<'_> {
                 }
                 _ => false,
             };
-            left && self.walk.is_deferred(*visit)
+            left && self.schedule.is_deferred(*visit)
         };
         order.into_iter().filter(|visit| !waits(visit)).collect()
     }
 
     /// A replace option that names nothing is a slip (PL-60).
     fn warn_of_unknown_replacements(&mut self) {
-        for address in &self.options.replace {
-            if self.changes.iter().any(|change| change.address == *address) {
+        for address in &self.inputs.options().replace {
+            if self.plan.changes().iter().any(|change| change.address == *address) {
                 continue;
             }
-            let names: Vec<String> = self.changes.iter().map(|change| change.address.to_string()).collect();
+            let names: Vec<String> = self.plan.changes().iter().map(|change| change.address.to_string()).collect();
             let wanted = address.to_string();
             let hint = groma_diagnostics::suggest(&wanted, names.iter().map(String::as_str));
             let hint = hint.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
@@ -164,20 +140,23 @@ impl Planner<'_> {
 
     /// Blocks with conditions are known, whether they were looked at or not. Destroying decides nothing.
     fn declare_checks(&mut self) {
-        let destroys = self.options.mode == Mode::Destroy;
+        let destroys = self.inputs.mode() == Mode::Destroy;
         if destroys {
             self.evaluation.checks = Checks::new();
         }
-        let graph = Arc::clone(&self.graph);
+        let graph = Arc::clone(self.inputs.graph());
         for (index, module) in graph.modules() {
             for (node, block) in module.nodes() {
                 let Some((kind, address)) = checked_block(&module.config, block) else { continue };
                 self.evaluation.checks.declare(kind, address.clone());
-                let looked_at = self.included.as_ref().is_none_or(|included| included.node(&graph, index, node));
+                let looked_at = self.inputs.targets().is_none_or(|included| included.node(&graph, index, node));
                 match destroys {
                     _ if !looked_at => {}
                     false => self.evaluation.checks.count(kind, address),
-                    true if kind == Checkable::Output && module.config.path.is_root() && self.included.is_none() => {
+                    true if kind == Checkable::Output
+                        && module.config.path.is_root()
+                        && self.inputs.targets().is_none() =>
+                    {
                         self.evaluation.checks.report(kind, address.clone(), address, &Verdict::Unknown);
                     }
                     true => {}
@@ -188,13 +167,13 @@ impl Planner<'_> {
 
     fn output_changes(&self) -> Vec<OutputChange> {
         let root = self.world.module(crate::world::ModuleId::ROOT);
-        let config = &self.graph.module(root.of).config;
+        let config = &self.inputs.graph().module(root.of).config;
         let mut changes = Vec::new();
         for (at, (name, output)) in config.outputs.iter().enumerate() {
             let before = self.recorded_output(name);
-            let after = match self.options.mode {
+            let after = match self.inputs.mode() {
                 // What was never there does not go, nor what nobody aimed at.
-                Mode::Destroy if before.is_none() || self.included.is_some() => continue,
+                Mode::Destroy if before.is_none() || self.inputs.targets().is_some() => continue,
                 Mode::Destroy => None,
                 Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
                     Some(value) if !value.is_wholly_known() && self.is_left_output(at) => continue,
@@ -216,7 +195,7 @@ impl Planner<'_> {
             });
         }
         for (name, known) in &self.state.outputs {
-            if !config.outputs.contains_key(name) && self.included.is_none() {
+            if !config.outputs.contains_key(name) && self.inputs.targets().is_none() {
                 changes.push(OutputChange {
                     name: name.clone(),
                     action: Action::Delete,
@@ -233,7 +212,7 @@ impl Planner<'_> {
     /// Whether an output of the root module is left to a later run.
     fn is_left_output(&self, at: usize) -> bool {
         let module = crate::world::ModuleId::ROOT;
-        self.walk.is_deferred(Visit { module, node: self.world.static_module(module).output(at) })
+        self.schedule.is_deferred(Visit { module, node: self.world.static_module(module).output(at) })
     }
 
     fn recorded_output(&self, name: &Name) -> Option<Value> {
@@ -245,7 +224,7 @@ impl Planner<'_> {
     /// What was given is kept as it was given; apply converts it again.
     fn planned_variables(&self) -> Vec<PlannedVariable> {
         let root = self.world.module(crate::world::ModuleId::ROOT);
-        let config = &self.graph.module(root.of).config;
+        let config = &self.inputs.graph().module(root.of).config;
         let known = config.variables.iter().zip(&root.variables);
         let planned = known.filter(|((_, variable), _)| !variable.ephemeral).filter_map(|((name, variable), used)| {
             let given = self.evaluation.inputs.get(name).map(|input| &input.value);
@@ -277,14 +256,6 @@ fn checked_block(config: &Module, node: NodeKind) -> Option<(Checkable, String)>
         _ => None,
     }?;
     Some((kind, if config.path.is_root() { own } else { format!("{}.{own}", config.path) }))
-}
-
-fn in_order(changes: &mut [ResourceChange]) {
-    sort_by_address(
-        changes,
-        |change| (&change.address.module, &change.address.resource),
-        |one, other| (&one.address.key, &one.deposed).cmp(&(&other.address.key, &other.deposed)),
-    );
 }
 
 fn compare(before: Option<&Value>, after: Option<&Value>) -> Action {

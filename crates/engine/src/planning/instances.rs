@@ -5,8 +5,8 @@ use std::sync::Arc;
 use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_plan::Mode;
 
-use super::event::{Instance, Task};
-use super::planner::{Open, Planner};
+use super::event::Instance;
+use super::planner::Planner;
 use crate::walk::Outcome;
 use crate::world::ModuleId;
 
@@ -17,15 +17,7 @@ impl Planner<'_> {
         if positions.is_empty() && lost.is_empty() {
             return self.end_instances(module, resource, Outcome::Done);
         }
-        let left = positions.len() + lost.len();
-        self.open.insert((module, resource), Open { left, outcome: Outcome::Done });
-        for position in positions {
-            self.queue(Task::Instance(Instance { module, resource, position }));
-        }
-        for address in lost {
-            self.lost.insert(address.clone(), (module, resource));
-            self.queue(Task::Orphan(address, None));
-        }
+        self.schedule.begin_resource((module, resource), positions, lost);
     }
 
     /// One instance of a resource is through.
@@ -35,26 +27,19 @@ impl Planner<'_> {
 
     /// One that the block has lost is through, if it is one that is looked at so early.
     pub(super) fn end_lost(&mut self, address: &ResourceInstance, outcome: Outcome) {
-        if let Some(of) = self.lost.get(address) {
-            self.end_one(*of, outcome);
+        if let Some(of) = self.schedule.resource_of_orphan(address) {
+            self.end_one(of, outcome);
         }
     }
 
     fn end_one(&mut self, key: (ModuleId, u32), outcome: Outcome) {
-        let Some(open) = self.open.get_mut(&key) else { return };
-        open.left -= 1;
-        if outcome == Outcome::Failed || open.outcome == Outcome::Done {
-            open.outcome = outcome;
-        }
-        if open.left == 0 {
-            let outcome = open.outcome;
-            self.open.remove(&key);
+        if let Some(outcome) = self.schedule.end_instance(key, outcome) {
             self.end_instances(key.0, key.1, outcome);
         }
     }
 
     fn end_instances(&mut self, module: ModuleId, resource: u32, outcome: Outcome) {
-        if self.options.mode == Mode::RefreshOnly && outcome == Outcome::Done {
+        if self.inputs.mode() == Mode::RefreshOnly && outcome == Outcome::Done {
             self.keep_what_is_there(module, resource);
         }
         self.end(self.resource_visit(module, resource), outcome);

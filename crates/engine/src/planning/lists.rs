@@ -25,7 +25,7 @@ impl Planner<'_> {
             return self.end_instance(instance, Outcome::Failed);
         };
         let shown = self.shown_config(instance, &search.input.config);
-        let hooks = Arc::clone(&self.session.hooks);
+        let hooks = Arc::clone(&self.inputs.session().hooks);
         let talk = async move {
             hooks.list_start(&search.address, shown.as_ref());
             Event::List(instance, Box::new(search.hold().await))
@@ -78,7 +78,7 @@ impl Planner<'_> {
             }
         };
         let is_repeated = resource.is_repeated();
-        let writing = (self.options.found == FoundObjects::Written).then(|| Writing {
+        let writing = (self.inputs.options().found == FoundObjects::Written).then(|| Writing {
             provider: resource
                 .provider
                 .as_ref()
@@ -115,8 +115,8 @@ impl Planner<'_> {
         let resources = &mut self.world.module_mut(instance.module).resources;
         resources[instance.resource as usize].settle(instance.position, value);
         let searched = Searched { address: talk.address, identity_version: talk.identity_version, found };
-        self.session.hooks.list_complete(&searched);
-        self.searched.push(searched);
+        self.inputs.session().hooks.list_complete(&searched);
+        self.plan.add_searched(searched);
         self.end_instance(instance, Outcome::Done);
     }
 }

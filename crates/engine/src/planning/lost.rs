@@ -22,11 +22,11 @@ impl Planner<'_> {
     /// The instances that a resource has lost and that are looked at with those that it has, so that whoever names it sees them as they are now.
     pub(super) fn lost_to_look_at(&self, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
         let place = self.world.resource_address(module, at);
-        if self.options.mode != Mode::RefreshOnly || place.resource.mode != ResourceMode::Managed {
+        if self.inputs.mode() != Mode::RefreshOnly || place.resource.mode != ResourceMode::Managed {
             return Vec::new();
         }
         let is_chosen = |address: &ResourceInstance| {
-            self.included.as_ref().is_none_or(|included| included.left_over(&self.graph, address))
+            self.inputs.targets().is_none_or(|included| included.left_over(self.inputs.graph(), address))
         };
         // Another provider than that of the block may be configured later.
         let has_manager = |address: &ResourceInstance| {
@@ -38,8 +38,8 @@ impl Planner<'_> {
 
     /// Shows one of them as it is now; none where it is gone.
     pub(super) fn show_lost(&mut self, address: &ResourceInstance, object: Option<Value>) {
-        if let Some((module, resource)) = self.lost.get(address) {
-            self.world.module_mut(*module).resources[*resource as usize].show_lost(&address.key, object);
+        if let Some((module, resource)) = self.schedule.resource_of_orphan(address) {
+            self.world.module_mut(module).resources[resource as usize].show_lost(&address.key, object);
         }
     }
 
@@ -47,18 +47,18 @@ impl Planner<'_> {
     fn lost(&self, module: ModuleId, at: u32) -> Option<BTreeMap<InstanceKey, Value>> {
         let data = self.world.module(module);
         let place = self.world.resource_address(module, at);
-        let template = self.templates.resource(data.of, at)?;
-        let is_only_looked_at = match (place.resource.mode, self.options.mode) {
+        let template = self.inputs.templates().resource(data.of, at)?;
+        let is_only_looked_at = match (place.resource.mode, self.inputs.mode()) {
             (ResourceMode::Managed, Mode::RefreshOnly) => true,
             (ResourceMode::Managed | ResourceMode::Data, Mode::Normal | Mode::RefreshOnly) => false,
             (ResourceMode::Ephemeral | ResourceMode::List, _) | (_, Mode::Destroy) => return None,
         };
-        if !is_only_looked_at && self.included.is_none() {
+        if !is_only_looked_at && self.inputs.targets().is_none() {
             return None;
         }
         let is_beside = |key: &InstanceKey| {
-            let included = self.included.as_ref();
-            included.is_some_and(|included| !included.left_over(&self.graph, &place.instance(key.clone())))
+            let included = self.inputs.targets();
+            included.is_some_and(|included| !included.left_over(self.inputs.graph(), &place.instance(key.clone())))
         };
         let expansion = &data.resources[at as usize].expansion;
         let instances = self.state.resource(&place).into_iter().flat_map(|entry| entry.instances());

@@ -42,14 +42,14 @@ impl Planner<'_> {
         // What stands for all that there will be is none of those that there are.
         let many = self.stands_for_many(instance);
         let record = self.state.object(&address, None).filter(|_| !many).cloned();
-        let importing = if many { None } else { self.importing(&address) };
+        let importing = if many { None } else { self.imports.take(&address, &self.state) };
         let left = self.deferral(instance, &address, &template);
-        if let Some(reason) = left.filter(|_| self.waiting.is_unready(&template.provider)) {
+        if let Some(reason) = left.filter(|_| self.managers.is_unready(&template.provider)) {
             return self.leave_instance(instance, address, &template, reason);
         }
         let Some(provider) = self.configured(&template, instance) else { return };
         let (purpose, evaluated) = self.purpose(instance, &address, &template);
-        if !many && (purpose != Purpose::Look || self.options.mode != Mode::Destroy) {
+        if !many && (purpose != Purpose::Look || self.inputs.mode() != Mode::Destroy) {
             self.start_deposed(instance, &address, (&template, evaluated.parting), &provider).await;
         }
         if record.is_none() && purpose != Purpose::Change && importing.is_none() {
@@ -89,10 +89,10 @@ impl Planner<'_> {
             parting: evaluated.parting,
             importing,
             generating: None,
-            deferral: self.options.deferral,
+            deferral: self.inputs.deferral(),
             left,
             creates: self.creation(instance),
-            hooks: Arc::clone(&self.session.hooks),
+            hooks: Arc::clone(&self.inputs.session().hooks),
         };
         self.talk(hold(subject, talk)).await;
     }
@@ -104,7 +104,7 @@ impl Planner<'_> {
         address: &ResourceInstance,
         template: &Arc<Template>,
     ) -> (Purpose, Evaluated) {
-        match self.options.mode {
+        match self.inputs.mode() {
             Mode::Normal => match self.evaluate_instance(instance, address, template) {
                 Some(evaluated) => (Purpose::Change, evaluated),
                 // The object is read all the same, so that people see what changed outside.
@@ -120,7 +120,7 @@ impl Planner<'_> {
 
     /// What comes of an instance without an object, where none is to be made.
     fn absent(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) -> Outcome {
-        if self.options.mode != Mode::RefreshOnly {
+        if self.inputs.mode() != Mode::RefreshOnly {
             return Outcome::Done;
         }
         let unknown = Value::unknown(template.schema.block.implied_type().clone());
@@ -132,7 +132,7 @@ impl Planner<'_> {
         if self.triggered(instance) {
             return Some(ActionReason::ReplaceByTriggers);
         }
-        self.options.replace.contains(address).then_some(ActionReason::ReplaceByRequest)
+        self.inputs.options().replace.contains(address).then_some(ActionReason::ReplaceByRequest)
     }
 
     /// What replacements of an instance have left behind.
@@ -163,20 +163,20 @@ impl Planner<'_> {
                 address: address.clone(),
                 deposed: Some(key),
                 record,
-                left: self.waiting.reason(&config),
+                left: self.managers.deferral_reason(&config),
                 config,
                 provider,
                 schema: Arc::clone(&template.schema),
                 create_before_destroy: false,
                 span: self.body_span(instance),
-                purpose: if self.options.mode == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
+                purpose: if self.inputs.mode() == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
                 parting,
                 // What a replacement has left behind is what its block does not speak of any more.
                 prevention: Prevention::None,
-                refresh: self.options.refresh,
-                deferral: self.options.deferral,
+                refresh: self.inputs.options().refresh,
+                deferral: self.inputs.deferral(),
             };
-            let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
+            let (subject, talk) = left_over.into_talk(Arc::clone(&self.inputs.session().hooks));
             self.talk(hold(subject, talk)).await;
         }
     }
@@ -184,17 +184,17 @@ impl Planner<'_> {
     /// Whether an object is only read while others are destroyed, because a chosen one depends on it.
     fn stays(&self, instance: Instance, address: &ResourceInstance) -> bool {
         let (module, node) = self.node_of(instance);
-        self.included.as_ref().is_some_and(|included| !included.instance(module, node, address))
+        self.inputs.targets().is_some_and(|included| !included.instance(module, node, address))
     }
 
     /// Whether an object is read first: what goes along with a chosen one is not.
     fn refresh(&self, instance: Instance, address: &ResourceInstance) -> Refresh {
         let (module, node) = self.node_of(instance);
-        match &self.included {
-            Some(included) if self.options.mode == Mode::Destroy && !included.reads(module, node, address) => {
+        match self.inputs.targets() {
+            Some(included) if self.inputs.mode() == Mode::Destroy && !included.reads(module, node, address) => {
                 Refresh::Trust
             }
-            _ => self.options.refresh,
+            _ => self.inputs.options().refresh,
         }
     }
 
@@ -239,7 +239,7 @@ impl Planner<'_> {
         let ManagedEvent { mut subject, conversed } = event;
         let Conversed { generated, previous, prior, gone, mut draft, diagnostics } = conversed;
         if let (Some(text), Some(importing)) = (generated, &mut subject.importing) {
-            self.generated.push(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
+            self.plan.add_generated(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
             importing.generated = Some(text);
         }
         if let (Some(found), Some(importing)) = (&prior, &mut subject.importing) {
@@ -277,7 +277,7 @@ impl Planner<'_> {
         }
         if let Some(draft) = draft {
             if undecided && draft.action == Action::NoOp {
-                self.undecided.push(subject.address.clone());
+                self.plan.add_undecided(subject.address.clone());
             }
             self.note_change(&subject, draft);
         }
@@ -293,7 +293,7 @@ impl Planner<'_> {
 
     /// Whether postconditions are held against what came of an object.
     fn is_judged(&self, draft: Option<&Draft>) -> bool {
-        match self.options.mode {
+        match self.inputs.mode() {
             Mode::Normal => draft.is_some(),
             Mode::RefreshOnly => true,
             Mode::Destroy => false,

@@ -1,5 +1,6 @@
 //! Which instance of a provider block manages an instance of a resource or an action.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceInstance};
@@ -9,16 +10,77 @@ use groma_plan::{ActionInstance, DeferralReason, Mode};
 use super::event::Instance;
 use super::planner::Planner;
 use crate::action_blocks::Named;
+use crate::config_graph::ModuleIndex;
 use crate::provider_instances::{Choice, Manager, absent};
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::ModuleId;
 
+/// The provider configurations of instances, as far as they are chosen while planning.
+///
+/// Owns the schema bindings of instances whose resource chooses among the instances of a provider block with `for_each`:
+/// those that one configuration manages share one. It also owns the deferred provider configurations, through which nothing
+/// can be done in this run; all instances of a provider block are deferred together, and of several reasons the first
+/// counts, unless the provider does not even take its configuration.
+///
+/// It evaluates no keys and configures nothing: see `choose` and `provider_blocks`.
+#[derive(Default)]
+pub(super) struct Managers {
+    by_key: HashMap<(ModuleIndex, u32, InstanceKey), Arc<Template>>,
+    /// Of the instances that are read.
+    by_instance: HashMap<Instance, Arc<Template>>,
+    deferred: HashMap<ProviderConfig, DeferralReason>,
+    /// The deferred configurations that no provider has.
+    unready: HashSet<ProviderConfig>,
+}
+
+impl Managers {
+    /// The template of a resource's instances that one configuration manages.
+    fn managed_by(
+        &mut self,
+        module: ModuleIndex,
+        resource: u32,
+        template: &Template,
+        config: Arc<ProviderConfig>,
+    ) -> Arc<Template> {
+        let of = (module, resource, config.key.clone());
+        Arc::clone(self.by_key.entry(of).or_insert_with(|| Arc::new(template.managed_by(config))))
+    }
+
+    fn note_template(&mut self, instance: Instance, template: Arc<Template>) {
+        self.by_instance.insert(instance, template);
+    }
+
+    fn template_of(&self, instance: Instance) -> Option<Arc<Template>> {
+        self.by_instance.get(&instance).cloned()
+    }
+
+    /// Defers what a provider configuration manages. The provider can still be asked, as far as that goes.
+    pub(super) fn defer_provider(&mut self, provider: &ProviderConfig, reason: DeferralReason) {
+        self.deferred.entry(provider.clone()).or_insert(reason);
+    }
+
+    /// Defers what a provider configuration manages that its provider does not even take.
+    pub(super) fn mark_unready(&mut self, provider: &ProviderConfig) {
+        self.deferred.insert(provider.block(), DeferralReason::ProviderConfigUnknown);
+        self.unready.insert(provider.block());
+    }
+
+    /// Why what a provider configuration manages is deferred; none where it is not.
+    pub(super) fn deferral_reason(&self, provider: &ProviderConfig) -> Option<DeferralReason> {
+        if self.deferred.is_empty() { None } else { self.deferred.get(&provider.block()).copied() }
+    }
+
+    /// Whether the provider of a deferred configuration cannot even be asked.
+    pub(super) fn is_unready(&self, provider: &ProviderConfig) -> bool {
+        !self.unready.is_empty() && self.unready.contains(&provider.block())
+    }
+}
+
 impl Planner<'_> {
     /// The template of an instance that is being planned, with the configuration that manages it.
     pub(super) fn template_of(&self, instance: Instance) -> Option<Arc<Template>> {
-        let chosen = self.managers.get(&instance).cloned();
-        chosen.or_else(|| self.template(instance.module, instance.resource))
+        self.managers.template_of(instance).or_else(|| self.template(instance.module, instance.resource))
     }
 
     /// The same for an instance that is about to be planned; the instance ends here when there is none.
@@ -31,7 +93,7 @@ impl Planner<'_> {
         if template.key.is_none() {
             return Some(template);
         }
-        if self.options.mode == Mode::Destroy {
+        if self.inputs.mode() == Mode::Destroy {
             match self.recorded_manager(address, &template) {
                 Some(config) => return Some(self.note_choice(instance, &template, config)),
                 // What there is not is not destroyed, and what was read is looked up in the state.
@@ -45,7 +107,7 @@ impl Planner<'_> {
         }
         let repetition = self.repetition(instance);
         let choice = Choice::of(&template, instance.module, &repetition, address);
-        match choice.manager_or_defer(self.options.deferral, &self.world, &mut self.evaluation, self.providers) {
+        match choice.manager_or_defer(self.inputs.deferral(), &self.world, &mut self.evaluation, self.providers) {
             Some(Manager::Known(config)) => Some(self.note_choice(instance, &template, config)),
             Some(Manager::Later) => {
                 self.leave_unmanaged(instance, address, &template);
@@ -70,12 +132,10 @@ impl Planner<'_> {
     /// Instances of a resource that the same configuration manages share a template.
     fn note_choice(&mut self, instance: Instance, template: &Template, config: Arc<ProviderConfig>) -> Arc<Template> {
         let module = self.world.module(instance.module).of;
-        let of = (module, instance.resource, config.key.clone());
-        let chosen = self.chosen.entry(of).or_insert_with(|| Arc::new(template.managed_by(config)));
-        let chosen = Arc::clone(chosen);
+        let chosen = self.managers.managed_by(module, instance.resource, template, config);
         // Others carry along who manages them.
         if self.mode_of(instance) != Some(ResourceMode::Managed) {
-            self.managers.insert(instance, Arc::clone(&chosen));
+            self.managers.note_template(instance, Arc::clone(&chosen));
         }
         chosen
     }
@@ -109,9 +169,9 @@ impl Planner<'_> {
         if template.key.is_none() {
             return Some(Ok(template));
         }
-        let repetition = self.actions.repetition(&self.world, &mut self.evaluation, module, named)?;
+        let repetition = self.actions.blocks().repetition(&self.world, &mut self.evaluation, module, named)?;
         let choice = Choice::of(&template, module, &repetition, action);
-        let deferral = self.options.deferral;
+        let deferral = self.inputs.deferral();
         Some(match choice.manager_or_defer(deferral, &self.world, &mut self.evaluation, self.providers)? {
             Manager::Known(config) => Ok(Arc::new(template.managed_by(config))),
             Manager::Later => Err(DeferralReason::ProviderConfigUnknown),
@@ -121,7 +181,7 @@ impl Planner<'_> {
     /// That a provider configuration is not there which an object needs.
     pub(super) fn no_manager(&self, wanted: &ProviderConfig, address: &ResourceInstance, span: Span) -> Diagnostic {
         let block = wanted.block();
-        let is_written = self.templates.provider_blocks().any(|(_, _, written)| written.config == block);
+        let is_written = self.inputs.templates().provider_blocks().any(|(_, _, written)| written.config == block);
         if is_written && (!wanted.key.is_none() || self.providers.keys(&block).is_some()) {
             return absent(self.providers, wanted, address, span);
         }

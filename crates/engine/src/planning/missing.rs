@@ -11,9 +11,9 @@ use groma_provider::{PlanPurpose, Schema};
 use super::conversation::{Conversation, Generating, Parting, Prevention, Purpose};
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
+use super::imports::{is_missing, provider};
 use super::managed::hold;
 use super::planner::Planner;
-use super::wanted::{is_missing, provider};
 use crate::client::no_meta;
 use crate::options::MissingResources;
 use crate::provider_instances::Choice;
@@ -24,10 +24,10 @@ use crate::world::{ModuleId, Repetition};
 impl Planner<'_> {
     /// The schema of a resource that has no block, where one is to be written.
     pub(super) fn missing_schema(&mut self, import: &Import) -> Option<Arc<Schema>> {
-        if self.options.missing == MissingResources::Refused {
+        if self.inputs.options().missing == MissingResources::Refused {
             return None;
         }
-        let provider = provider(self.session, import)?;
+        let provider = provider(self.inputs.session(), import)?;
         match self.providers.schema(&provider.provider, &import.to.resource, import.to_expression.span) {
             Ok(schema) => Some(schema),
             Err(problems) => {
@@ -39,18 +39,11 @@ impl Planner<'_> {
 
     /// Starts on the imports that the walk did not come by.
     pub(super) async fn generate_missing(&mut self) {
-        if self.options.missing == MissingResources::Refused || self.options.mode != Mode::Normal {
+        if self.inputs.options().missing == MissingResources::Refused || self.inputs.mode() != Mode::Normal {
             return;
         }
-        let root = Arc::clone(&self.session.configuration);
-        let mut missing: Vec<(u32, ResourceInstance)> = self
-            .imports
-            .iter()
-            .filter(|(_, wanted)| !wanted.met)
-            .filter_map(|(address, wanted)| Some((wanted.block?, address.clone())))
-            .collect();
-        missing.sort();
-        for (block, address) in missing {
+        let root = Arc::clone(&self.inputs.session().configuration);
+        for (block, address) in self.imports.unmet_blocks() {
             let Some(import) = root.root.imports.get(block as usize).filter(|import| is_missing(&root.root, import))
             else {
                 continue;
@@ -61,7 +54,7 @@ impl Planner<'_> {
 
     /// The provider of an import that has no block; none after an error, which is noted.
     fn import_provider(&mut self, import: &Import) -> Option<ProviderConfig> {
-        let block = provider(self.session, import)?;
+        let block = provider(self.inputs.session(), import)?;
         let Some(key) = import.provider.as_ref().and_then(|reference| reference.key.as_ref()) else {
             return Some(block);
         };
@@ -79,21 +72,19 @@ impl Planner<'_> {
 
     async fn generate(&mut self, import: &Import, address: ResourceInstance) {
         if import.for_each.is_some() || address.key != InstanceKey::None {
-            if let Some(wanted) = self.imports.get_mut(&address) {
-                wanted.met = true;
-            }
+            self.imports.settle(&address);
             let detail = "A block can only be written for an import of one resource without count and for_each. Write the block of \
                           this one, or an import block for each object.";
             let problem = Diagnostic::error("Configuration for import target does not exist", detail);
             self.evaluation.diagnostics.push(problem.at(import.to_expression.span));
             return;
         }
-        let Some(importing) = self.importing(&address) else { return };
+        let Some(importing) = self.imports.take(&address, &self.state) else { return };
         let (Some(config), Some(schema)) = (self.import_provider(import), self.missing_schema(import)) else {
             return;
         };
         let Some(provider) = self.providers.configured(&config) else { return };
-        self.written.insert(address.clone());
+        self.imports.note_generated(address.clone());
         let written = import.provider.as_ref().map(|reference| format!("{}{}", reference.provider, config.key));
         let subject = ManagedSubject {
             instance: None,
@@ -118,7 +109,7 @@ impl Planner<'_> {
             span: import.to_expression.span,
             purpose: Purpose::Change,
             record: None,
-            refresh: self.options.refresh,
+            refresh: self.inputs.options().refresh,
             ignore: Ignore::Nothing,
             forced: None,
             create_before_destroy: false,
@@ -126,10 +117,10 @@ impl Planner<'_> {
             parting: Parting::Destroyed,
             generating: Some(Generating { provider: written }),
             importing: Some(importing),
-            deferral: self.options.deferral,
+            deferral: self.inputs.deferral(),
             left: None,
             creates: PlanPurpose::Change,
-            hooks: Arc::clone(&self.session.hooks),
+            hooks: Arc::clone(&self.inputs.session().hooks),
         };
         self.talk(hold(subject, talk)).await;
     }

@@ -12,17 +12,14 @@ use crate::record::{self, Circumstances, Object};
 
 impl Planner<'_> {
     pub(super) fn note_change(&mut self, subject: &ManagedSubject, draft: Draft) {
-        if let Some(instance) = subject.instance {
-            self.change_of.insert(instance, self.changes.len());
-        }
         let change = self.change(subject, draft);
-        self.changes.push(change);
+        self.plan.add_change(subject.instance, change);
     }
 
     /// What happens to an object, with all that belongs to it.
     pub(super) fn change(&self, subject: &ManagedSubject, draft: Draft) -> ResourceChange {
         // Where an object was before is of no interest once it goes with all others.
-        let moves_matter = subject.deposed.is_none() && self.options.mode != Mode::Destroy;
+        let moves_matter = subject.deposed.is_none() && self.inputs.mode() != Mode::Destroy;
         let previous_address =
             self.moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
         ResourceChange {
@@ -55,7 +52,7 @@ impl Planner<'_> {
         let now = prior.map_or(&null, |object| &object.value);
         let moved = subject.deposed.is_none() && self.moves.previous.contains_key(&subject.address);
         // What has changed in an object that goes matters to nobody, as in Terraform.
-        let goes = self.options.mode == Mode::Destroy;
+        let goes = self.inputs.mode() == Mode::Destroy;
         if previous.is_null() || goes || (previous == now && !moved) {
             return;
         }
@@ -64,7 +61,7 @@ impl Planner<'_> {
             Some(_) if previous == now => Action::NoOp,
             Some(_) => Action::Update,
         };
-        self.drift.push(ResourceChange {
+        self.plan.add_drift(ResourceChange {
             address: subject.address.clone(),
             previous_address: self.moves.previous.get(&subject.address).filter(|_| moved).cloned().map(Box::new),
             deposed: subject.deposed.clone(),

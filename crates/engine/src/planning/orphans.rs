@@ -38,14 +38,15 @@ impl Planner<'_> {
         let mut forgotten_data = Vec::new();
         for view in self.state.iter() {
             let address = view.address();
-            let chosen = self.included.as_ref().is_none_or(|included| match self.options.mode {
+            let chosen = self.inputs.targets().is_none_or(|included| match self.inputs.mode() {
                 Mode::Destroy => {
                     let current = view.record.current.as_ref();
                     included.chosen(&address)
-                        || current
-                            .is_some_and(|object| included.takes_along(&self.graph, &address, &object.dependencies))
+                        || current.is_some_and(|object| {
+                            included.takes_along(self.inputs.graph(), &address, &object.dependencies)
+                        })
                 }
-                Mode::Normal | Mode::RefreshOnly => included.left_over(&self.graph, &address),
+                Mode::Normal | Mode::RefreshOnly => included.left_over(self.inputs.graph(), &address),
             });
             if !chosen || !matches!(self.standing(&address), Standing::Gone(_)) {
                 continue;
@@ -54,7 +55,7 @@ impl Planner<'_> {
                 forgotten_data.push(address);
                 continue;
             }
-            if view.record.current.is_some() && !self.lost.contains_key(&address) {
+            if view.record.current.is_some() && !self.schedule.resource_of_orphan(&address).is_some() {
                 found.push((address.clone(), None));
             }
             found.extend(view.record.deposed.keys().map(|key| (address.clone(), Some(key.clone()))));
@@ -63,13 +64,13 @@ impl Planner<'_> {
             self.state.remove_instance(&address);
         }
         for (address, deposed) in found {
-            self.queue(Task::Orphan(address, deposed));
+            self.schedule.push(Task::Orphan(address, deposed));
         }
     }
 
     /// Whether there is a block for it, in a module of whatever instances.
     fn is_written(&self, address: &ResourceInstance) -> bool {
-        self.graph.find_resource(&address.config_resource()).is_some()
+        self.inputs.graph().find_resource(&address.config_resource()).is_some()
     }
 
     /// Why an object goes for which there is no block.
@@ -81,7 +82,7 @@ impl Planner<'_> {
     }
 
     fn standing(&self, address: &ResourceInstance) -> Standing {
-        if self.written.contains(address) {
+        if self.imports.is_generated(address) {
             return Standing::Configured;
         }
         let mut module = crate::world::ModuleId::ROOT;
@@ -123,8 +124,8 @@ impl Planner<'_> {
         let Some((left_over, reason)) = self.left_over(&address, deposed) else {
             return self.end_lost(&address, Outcome::Done);
         };
-        let (subject, talk) = left_over.into_talk(Arc::clone(&self.session.hooks));
-        if self.options.mode == Mode::Normal && self.is_forgotten(&address) {
+        let (subject, talk) = left_over.into_talk(Arc::clone(&self.inputs.session().hooks));
+        if self.inputs.mode() == Mode::Normal && self.is_forgotten(&address) {
             return self.forget(subject, talk, reason).await;
         }
         self.talk(hold(subject, talk)).await;
@@ -139,19 +140,19 @@ impl Planner<'_> {
         let record = self.state.object(address, deposed.as_ref()).cloned()?;
         let config = self.state.provider(address, deposed.as_ref()).cloned()?;
         let forget = self.is_forgotten(address);
-        let left = self.waiting.reason(&config).filter(|_| !forget);
-        if let Some(reason) = left.filter(|_| self.waiting.is_unready(&config)) {
+        let left = self.managers.deferral_reason(&config).filter(|_| !forget);
+        if let Some(reason) = left.filter(|_| self.managers.is_unready(&config)) {
             self.leave_orphan(address.clone(), deposed, config, reason);
             return None;
         }
         let (provider, schema) = self.manager_of_orphan(address, &config)?;
-        let reason = match (self.standing(address), self.options.mode, &deposed) {
+        let reason = match (self.standing(address), self.inputs.mode(), &deposed) {
             (Standing::Gone(reason), Mode::Normal, None) => Some(reason),
             _ => None,
         };
         let parting = self.parting(address, &record);
         let prevention = if deposed.is_none() { self.prevention(address) } else { Prevention::None };
-        let purpose = match self.options.mode {
+        let purpose = match self.inputs.mode() {
             Mode::RefreshOnly => Purpose::Look,
             Mode::Normal if forget => Purpose::Look,
             Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
@@ -169,8 +170,8 @@ impl Planner<'_> {
             parting,
             prevention,
             // What is no longer managed is not looked at either.
-            refresh: if forget { Refresh::Trust } else { self.options.refresh },
-            deferral: self.options.deferral,
+            refresh: if forget { Refresh::Trust } else { self.inputs.options().refresh },
+            deferral: self.inputs.deferral(),
             left,
         };
         Some((left_over, reason))
@@ -184,7 +185,7 @@ impl Planner<'_> {
     ) -> Option<(Arc<Checked>, Arc<Schema>)> {
         let Some(provider) = self.providers.configured(config) else {
             // Beside an error, what keeps the provider from being configured may be among what was told.
-            if !self.is_beside_error {
+            if !self.schedule.had_errors_before_orphans() {
                 let problem = self.no_manager(config, address, Span::NONE);
                 self.evaluation.diagnostics.push(problem);
             }
@@ -230,7 +231,7 @@ impl Planner<'_> {
     /// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
     /// or what the last run noted.
     fn parting(&self, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
-        let block = self.graph.block(&address.config_resource());
+        let block = self.inputs.graph().block(&address.config_resource());
         let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
         match destroy.map(|destroy| &destroy.kind) {
             Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
@@ -244,7 +245,7 @@ impl Planner<'_> {
 
     /// Whether a block that is still there forbids the end of an instance that it has lost (PL-24).
     fn prevention(&mut self, address: &ResourceInstance) -> Prevention {
-        let Some(block) = self.graph.block(&address.config_resource()) else { return Prevention::None };
+        let Some(block) = self.inputs.graph().block(&address.config_resource()) else { return Prevention::None };
         let header = block.header_span;
         let lifecycle = Arc::clone(&block.lifecycle);
         let Some(prevent) = &lifecycle.prevent_destroy else { return Prevention::None };
@@ -263,8 +264,8 @@ impl Planner<'_> {
     /// Whether the block of an instance that is gone has its replacements created first (OD-05), as far as that does not depend on
     /// the instance.
     fn block_creates_first(&self, address: &ResourceInstance) -> bool {
-        let found = self.graph.find_resource(&address.config_resource());
-        found.is_some_and(|(index, node)| self.is_forced_to_create_first(index, node))
+        let found = self.inputs.graph().find_resource(&address.config_resource());
+        found.is_some_and(|(index, node)| self.inputs.is_forced_to_create_first(index, node))
     }
 
     /// Whether a `removed` block says that the object stays (PL-25).
@@ -276,7 +277,7 @@ impl Planner<'_> {
     fn removal(&self, address: &ResourceInstance) -> Option<bool> {
         let written = address.config_resource();
         let mut seen: Vec<RemovedFrom> = Vec::new();
-        for (_, module) in self.graph.modules() {
+        for (_, module) in self.inputs.graph().modules() {
             for removed in &module.config.removed {
                 let named = within(module.path(), &removed.from);
                 let is_meant = match &named {
@@ -301,22 +302,25 @@ impl Planner<'_> {
         self.evaluation.diagnostics.append(conversed.diagnostics);
         let Some(prior) = conversed.prior.filter(|_| !failed) else { return };
         let null = subject.schema.block.null_value();
-        self.changes.push(ResourceChange {
-            previous_address: self.moves.previous.get(&subject.address).cloned().map(Box::new),
-            address: subject.address,
-            deposed: subject.deposed,
-            provider: subject.provider,
-            schema: subject.schema,
-            action: Action::Forget,
-            reason,
-            before: prior.value,
-            after: null,
-            replace_paths: Vec::new(),
-            planned_private: Arc::default(),
-            planned_identity: None,
-            create_before_destroy: false,
-            importing: None,
-        });
+        self.plan.add_change(
+            None,
+            ResourceChange {
+                previous_address: self.moves.previous.get(&subject.address).cloned().map(Box::new),
+                address: subject.address,
+                deposed: subject.deposed,
+                provider: subject.provider,
+                schema: subject.schema,
+                action: Action::Forget,
+                reason,
+                before: prior.value,
+                after: null,
+                replace_paths: Vec::new(),
+                planned_private: Arc::default(),
+                planned_identity: None,
+                create_before_destroy: false,
+                importing: None,
+            },
+        );
     }
 }
 

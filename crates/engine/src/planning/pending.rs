@@ -1,5 +1,7 @@
 //! What data resources wait for: changes that are planned of what they depend on (PL-07).
 
+use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_address::{AbsResource, ConfigResource, InstanceKey, Mode as ResourceMode};
@@ -7,17 +9,49 @@ use groma_config::Lifecycle;
 use groma_hcl::{Expression, Traversal};
 use groma_lang::{Binding, for_each_traversal};
 use groma_plan::Mode;
+use groma_state::State;
 
 use super::event::Instance;
-use super::places::Places;
-use super::planner::Planner;
+use super::inputs::Inputs;
 use crate::config_graph::NodeIndex;
-use crate::world::{Expansion, ModuleId};
+use crate::world::{Expansion, ModuleId, World};
 
-impl Planner<'_> {
+/// The planned changes that data resources wait for.
+///
+/// Owns two caches: whether a change is planned behind a value or a called module, which stays so once the node was visited,
+/// and where the state has objects, once something asks. Both belong to one walk.
+///
+/// It knows no single change: whether a resource is going to change is noted with the resource in the world.
+#[derive(Default)]
+pub(super) struct PendingChanges {
+    behind: HashMap<(ModuleId, NodeIndex), bool>,
+    recorded: OnceCell<RecordedResources>,
+}
+
+impl PendingChanges {
     /// Whether something that a data resource depends on is going to change (PL-07): what `depends_on` names, its own or
     /// that of a module around it, what its conditions mention, and managed resources that the rest of its block mentions directly.
-    pub(super) fn dependency_pending(&mut self, instance: Instance) -> bool {
+    pub(super) fn is_dependency_pending(
+        &mut self,
+        inputs: &Inputs<'_>,
+        world: &World,
+        state: &State,
+        instance: Instance,
+    ) -> bool {
+        Query { inputs, world, state, pending: self }.is_dependency_pending(instance)
+    }
+}
+
+/// One question, with everything that the answer depends on.
+struct Query<'p> {
+    inputs: &'p Inputs<'p>,
+    world: &'p World,
+    state: &'p State,
+    pending: &'p mut PendingChanges,
+}
+
+impl Query<'_> {
+    fn is_dependency_pending(&mut self, instance: Instance) -> bool {
         let module = instance.module;
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
@@ -73,16 +107,16 @@ impl Planner<'_> {
     }
 
     fn named_behind(&mut self, module: ModuleId, name: &Traversal) -> bool {
-        let naming = self.graph.module(self.world.module(module).of);
-        self.graph.depended(naming, name).is_some_and(|node| self.pending_behind(module, node))
+        let naming = self.inputs.graph().module(self.world.module(module).of);
+        self.inputs.graph().depended(naming, name).is_some_and(|node| self.pending_behind(module, node))
     }
 
     /// Whether a managed resource is going to change that what is at a node stands on, however far away.
     fn pending_behind(&mut self, module: ModuleId, node: NodeIndex) -> bool {
-        if let Some(known) = self.pending_behind.get(&(module, node)) {
+        if let Some(known) = self.pending.behind.get(&(module, node)) {
             return *known;
         }
-        let graph = &self.graph;
+        let graph = self.inputs.graph();
         let behind = graph.ancestors().of(self.world.module(module).of, node);
         let pending =
             behind.iter().filter(|resource| resource.resource.mode == ResourceMode::Managed).any(|resource| {
@@ -95,7 +129,7 @@ impl Planner<'_> {
                     seen.iter().any(|id| self.is_pending(*id, at)) || self.is_in_lost_modules(module, resource)
                 })
             });
-        self.pending_behind.insert((module, node), pending);
+        self.pending.behind.insert((module, node), pending);
         pending
     }
 
@@ -113,40 +147,64 @@ impl Planner<'_> {
 
     /// Whether objects of a resource go with module instances that are not there any more, below a module instance.
     fn is_in_lost_modules(&self, below: ModuleId, resource: &ConfigResource) -> bool {
-        if self.options.mode != Mode::Normal {
+        if self.inputs.mode() != Mode::Normal {
             return false;
         }
         let around = self.world.module(below).address.steps();
-        let recorded = self.recorded_places.get_or_init(|| Places::of(&self.state));
-        recorded.of_resource(resource).iter().any(|place| {
+        let recorded = self.pending.recorded.get_or_init(|| RecordedResources::of(self.state));
+        recorded.instances_of(resource).iter().any(|place| {
             place.module.steps().starts_with(around)
                 && self.world.find(&place.module).is_none()
-                && self.goes(place, &Expansion::Absent)
+                && loses_objects(self.inputs, self.state, place, &Expansion::Absent)
         })
     }
+}
 
-    /// Whether objects of a resource go, because there is no instance for them any more.
-    pub(super) fn loses_instances(&self, module: ModuleId, resource: u32) -> bool {
-        let (config, data) = (&self.world.static_module(module).config, self.world.module(module));
-        let Some((address, _)) = config.resources.get_index(resource as usize) else { return false };
-        let expansion = &data.resources[resource as usize].expansion;
-        let is_settled = !matches!(expansion, Expansion::Pending | Expansion::Unknown);
-        self.options.mode == Mode::Normal
-            && address.mode == ResourceMode::Managed
-            && is_settled
-            && self.goes(&address.absolute(data.address.clone()), expansion)
+/// Whether objects of a resource go, because there is no instance for them any more.
+pub(super) fn loses_instances(
+    inputs: &Inputs<'_>,
+    world: &World,
+    state: &State,
+    module: ModuleId,
+    resource: u32,
+) -> bool {
+    let (config, data) = (&world.static_module(module).config, world.module(module));
+    let Some((address, _)) = config.resources.get_index(resource as usize) else { return false };
+    let expansion = &data.resources[resource as usize].expansion;
+    let is_settled = !matches!(expansion, Expansion::Pending | Expansion::Unknown);
+    inputs.mode() == Mode::Normal
+        && address.mode == ResourceMode::Managed
+        && is_settled
+        && loses_objects(inputs, state, &address.absolute(data.address.clone()), expansion)
+}
+
+/// Whether an object goes for which `expansion` has no instance.
+fn loses_objects(inputs: &Inputs<'_>, state: &State, resource: &AbsResource, expansion: &Expansion) -> bool {
+    let is_included = |key: &InstanceKey| {
+        let targets = inputs.targets();
+        targets.is_none_or(|targets| targets.left_over(inputs.graph(), &resource.instance(key.clone())))
+    };
+    state.resource(resource).is_some_and(|entry| {
+        entry
+            .instances()
+            .any(|(key, record)| record.current.is_some() && expansion.position(key).is_none() && is_included(key))
+    })
+}
+
+/// The resources that the state has, by their addresses in the configuration.
+struct RecordedResources(HashMap<ConfigResource, Vec<AbsResource>>);
+
+impl RecordedResources {
+    fn of(state: &State) -> Self {
+        let mut found: HashMap<ConfigResource, Vec<AbsResource>> = HashMap::new();
+        for (resource, _) in state.resources() {
+            found.entry(resource.config_resource()).or_default().push(resource.clone());
+        }
+        Self(found)
     }
 
-    /// Whether an object goes for which `expansion` has no place.
-    fn goes(&self, place: &AbsResource, expansion: &Expansion) -> bool {
-        let is_included = |key: &InstanceKey| {
-            let included = self.included.as_ref();
-            included.is_none_or(|included| included.left_over(&self.graph, &place.instance(key.clone())))
-        };
-        self.state.resource(place).is_some_and(|entry| {
-            entry
-                .instances()
-                .any(|(key, record)| record.current.is_some() && expansion.position(key).is_none() && is_included(key))
-        })
+    /// Where a resource is, in the instances of its module.
+    fn instances_of(&self, resource: &ConfigResource) -> &[AbsResource] {
+        self.0.get(resource).map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -1,23 +1,22 @@
 //! The walk that plans: visits nodes, starts conversations, takes their results in.
 
-use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet, VecDeque};
 use std::future::Future;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
-use groma_plan::{DeferredChange, DeferredInvocation, Generated, Invocation, Mode, ResourceChange};
+use groma_plan::Mode;
 use groma_state::State;
 
-use super::destroying::{Remains, is_ephemeral};
-use super::event::{Event, Instance, Task};
-use super::later::{LaterImports, Waiting};
-use super::places::Places;
-use super::targets::Included;
-use super::wanted::{self, Wanted};
-use crate::action_blocks::ActionBlocks;
-use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
+use super::destroying::is_ephemeral;
+use super::event::{Event, Task};
+use super::imports::Imports;
+use super::inputs::Inputs;
+use super::invocations::ActionRequests;
+use super::managers::Managers;
+use super::pending::PendingChanges;
+use super::plan_builder::PlanBuilder;
+use super::schedule::Schedule;
+use crate::config_graph::NodeKind;
 use crate::conversations::{Conversations, Sequel};
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
@@ -25,87 +24,38 @@ use crate::moves::Moves;
 use crate::options::PlanOptions;
 use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
-use crate::search::Searched;
 use crate::session::Session;
 use crate::templates::{Template, Templates};
-use crate::walk::{Outcome, Visit, Walk, plays_no_part_in_destroying};
+use crate::walk::{Outcome, Visit, plays_no_part_in_destroying};
 use crate::world::{ModuleId, World};
 
-/// The instances of a resource that are still to be planned.
-#[derive(Debug)]
-pub(super) struct Open {
-    pub(super) left: usize,
-    pub(super) outcome: Outcome,
-}
-
-/// Everything that planning knows.
+/// The working state of planning for one run: the world being evaluated and expanded, the state being refreshed, the plan
+/// being made, and the provider calls in flight.
+///
+/// It owns its parts and connects them; each part keeps its own invariants (see their types). [`Planner::run`] visits the
+/// nodes of the graph and the instances of resources in the order of the [`Schedule`]: values are evaluated at once, and
+/// what needs a provider becomes a call that owns its inputs. At most as many calls as the session allows are in flight.
+/// When one ends, the planner takes its result in. All evaluation and every change of a part happens on the thread that
+/// walks, so nothing here is shared.
+///
+/// What is done for each kind of node, object and result is in functions of the other modules of `planning`, which take the
+/// planner or only the parts that they need. Afterwards `finish` turns it into a plan.
 pub(super) struct Planner<'a> {
-    pub(super) session: &'a Session,
-    pub(super) options: &'a PlanOptions,
-    pub(super) graph: Arc<ConfigGraph>,
-    pub(super) templates: &'a Templates,
+    pub(super) inputs: Inputs<'a>,
     pub(super) providers: &'a mut Providers,
     pub(super) world: World,
-    pub(super) walk: Walk,
+    /// The state as moves and refreshing have left it: the prior state of the plan.
     pub(super) state: State,
     pub(super) moves: Moves,
-    /// What is needed to destroy everything; none unless that is what is planned.
-    pub(super) remains: Option<Remains>,
     pub(super) evaluation: Evaluation,
-    pub(super) included: Option<Included>,
-    pub(super) forced_create_before_destroy: Vec<Vec<bool>>,
-    /// The provider configurations that something may be done with.
-    pub(super) used: HashSet<ProviderConfig>,
-    pub(super) changes: Vec<ResourceChange>,
-    pub(super) change_of: HashMap<Instance, usize>,
-    pub(super) drift: Vec<ResourceChange>,
-    /// What is left to a later run.
-    pub(super) deferred: Vec<DeferredChange>,
-    /// The templates of resources whose instances choose an instance of their provider block, by its key.
-    pub(super) chosen: HashMap<(ModuleIndex, u32, InstanceKey), Arc<Template>>,
-    /// Those of the instances that are read.
-    pub(super) managers: HashMap<Instance, Arc<Template>>,
-    /// Providers through which nothing can be done in this run.
-    pub(super) waiting: Waiting,
-    /// What has been opened.
+    pub(super) schedule: Schedule,
+    pub(super) plan: PlanBuilder,
+    pub(super) imports: Imports,
+    pub(super) managers: Managers,
+    pub(super) actions: ActionRequests,
+    pub(super) pending: PendingChanges,
     pub(super) ephemerals: OpenEphemerals,
-    /// What import blocks name.
-    pub(super) imports: HashMap<ResourceInstance, Wanted>,
-    /// Imports of which only a later run will know what they mean.
-    pub(super) later_imports: LaterImports,
-    /// Resources that have no block of their own, because one is written.
-    pub(super) written: HashSet<ResourceInstance>,
-    /// Blocks written for imports.
-    pub(super) generated: Vec<Generated>,
-    /// What list blocks found.
-    pub(super) searched: Vec<Searched>,
-    /// Actions to be invoked.
-    pub(super) invocations: Vec<Invocation>,
-    /// Whether there is the action block that a person asks for.
-    pub(super) is_request_met: bool,
-    /// Actions that are left to a later run.
-    pub(super) deferred_invocations: Vec<DeferredInvocation>,
-    /// Where the changes of instances are that are left to a later run.
-    pub(super) left_of: HashMap<Instance, usize>,
-    /// Those of them whose actions before the change are told already.
-    pub(super) told_before: HashSet<Instance>,
-    /// The action blocks that were looked at.
-    pub(super) actions: ActionBlocks,
-    /// Instances that a block has lost and that are looked at before its resource is through, with the resource.
-    pub(super) lost: HashMap<ResourceInstance, (ModuleId, u32)>,
-    /// Instances that nothing changes but whose conditions could not be told.
-    pub(super) undecided: Vec<ResourceInstance>,
-    /// Whether any instance of a resource is updated or replaced, for those that are replaced for its sake: once it was visited it stays so.
-    pub(super) acts: HashMap<(ModuleId, u32), bool>,
-    /// Whether a change is planned behind a value or a called module, for the data that wait for it; the same.
-    pub(super) pending_behind: HashMap<(ModuleId, NodeIndex), bool>,
-    /// Where the state has objects, once something asks.
-    pub(super) recorded_places: OnceCell<Places>,
-    /// Whether the configuration could not be planned as a whole, when what is to go was looked for.
-    pub(super) is_beside_error: bool,
-    tasks: VecDeque<Task>,
-    pub(super) open: HashMap<(ModuleId, u32), Open>,
-    conversations: Conversations<Event>,
+    calls: Conversations<Event>,
 }
 
 /// What a planner is made from.
@@ -120,112 +70,63 @@ pub(super) struct Parts<'a> {
     pub(super) evaluation: Evaluation,
 }
 
-/// The provider configurations that something may be done with.
-fn used(parts: &Parts<'_>, graph: &ConfigGraph) -> HashSet<ProviderConfig> {
-    let in_flight: Vec<_> = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight).collect();
-    if parts.options.mode == Mode::Destroy && parts.state.is_empty() && in_flight.is_empty() {
-        // Nothing is there to go: a provider that cannot be configured keeps nobody from that.
-        return HashSet::new();
-    }
-    let mut used: HashSet<ProviderConfig> =
-        parts.templates.resource_blocks().map(|template| (*template.provider).clone()).collect();
-    used.extend(parts.templates.action_blocks().map(|template| (*template.provider).clone()));
-    used.extend(parts.state.resources().map(|(_, entry)| (*entry.provider).clone()));
-    used.extend(parts.state.provider_instances().map(ProviderConfig::block));
-    used.extend(wanted::providers(parts.session, parts.options));
-    used.extend(graph.function_providers().iter().cloned());
-    used.extend(in_flight.into_iter().map(|begin| begin.provider.block()));
-    used
-}
-
 impl<'a> Planner<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Self {
-        let graph = Arc::clone(parts.world.graph());
-        let used = used(&parts, &graph);
-        let included = Included::new(&graph, parts.options, &parts.state);
-        let remains =
-            (parts.options.mode == Mode::Destroy).then(|| Remains::of(&graph, &parts.state, included.as_ref()));
-        let forced_create_before_destroy = crate::config_graph::forced_create_before_destroy(&graph);
+        let Parts { session, options, templates, providers, world, state, moves, evaluation } = parts;
         Self {
-            walk: Walk::new(&parts.world),
-            remains,
-            included,
-            forced_create_before_destroy,
-            graph,
-            used,
-            session: parts.session,
-            options: parts.options,
-            templates: parts.templates,
-            providers: parts.providers,
-            world: parts.world,
-            state: parts.state,
-            moves: parts.moves,
-            evaluation: parts.evaluation,
-            changes: Vec::new(),
-            change_of: HashMap::new(),
-            drift: Vec::new(),
-            deferred: Vec::new(),
-            chosen: HashMap::new(),
-            managers: HashMap::new(),
-            waiting: Waiting::default(),
+            inputs: Inputs::new(session, options, templates, world.graph(), &state),
+            schedule: Schedule::new(&world),
+            plan: PlanBuilder::default(),
+            imports: Imports::of_options(options),
+            managers: Managers::default(),
+            actions: ActionRequests::with(options.deferral),
+            pending: PendingChanges::default(),
             ephemerals: OpenEphemerals::default(),
-            imports: Wanted::of_options(parts.options),
-            later_imports: LaterImports::default(),
-            written: HashSet::new(),
-            generated: Vec::new(),
-            searched: Vec::new(),
-            invocations: Vec::new(),
-            is_request_met: false,
-            deferred_invocations: Vec::new(),
-            left_of: HashMap::new(),
-            told_before: HashSet::new(),
-            lost: HashMap::new(),
-            actions: ActionBlocks::with(parts.options.deferral),
-            undecided: Vec::new(),
-            acts: HashMap::new(),
-            pending_behind: HashMap::new(),
-            recorded_places: OnceCell::new(),
-            is_beside_error: false,
-            tasks: VecDeque::new(),
-            open: HashMap::new(),
-            conversations: Conversations::new(parts.session),
+            calls: Conversations::new(session),
+            providers,
+            world,
+            state,
+            moves,
+            evaluation,
         }
     }
 
     /// Configures what only objects of the state are managed by.
     async fn configure_switched_off(&mut self) {
-        let wanted = switched_off(self.templates, &self.world, self.state.provider_instances());
-        let recovery = self.options.recovery.as_deref();
-        let (recovered, problems) = configure_empty(self.session, self.providers, wanted, recovery).await;
+        let wanted = switched_off(self.inputs.templates(), &self.world, self.state.provider_instances());
+        let recovery = self.inputs.options().recovery.as_deref();
+        let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, wanted, recovery).await;
         self.recover(recovered);
         self.evaluation.diagnostics.append(problems);
     }
 
     /// Walks until nothing is left, or until it is told to stop.
     pub(super) async fn run(&mut self) {
-        let recovery = self.options.recovery.as_deref();
-        let implied = implied(self.templates, &self.used);
-        let (recovered, problems) = configure_empty(self.session, self.providers, implied, recovery).await;
+        let recovery = self.inputs.options().recovery.as_deref();
+        let implied = implied(self.inputs.templates(), self.inputs.used_providers());
+        let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, implied, recovery).await;
         self.recover(recovered);
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
-        if !self.conversations.is_stopping() && !self.evaluation.diagnostics.has_errors() {
+        if !self.calls.is_stopping() && !self.evaluation.diagnostics.has_errors() {
             self.generate_missing().await;
             self.drain().await;
             self.report_unmet_imports();
             self.report_unmet_request();
         }
         // Beside an error, too: people see what else is going to happen.
-        if !self.conversations.is_stopping() {
-            self.is_beside_error = self.evaluation.diagnostics.has_errors();
+        if !self.calls.is_stopping() {
+            if self.evaluation.diagnostics.has_errors() {
+                self.schedule.note_errors_before_orphans();
+            }
             self.configure_switched_off().await;
             self.collect_orphans();
             self.drain().await;
         }
-        let hooks = Arc::clone(&self.session.hooks);
+        let hooks = Arc::clone(&self.inputs.session().hooks);
         let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
-        if self.conversations.is_stopping() {
+        if self.calls.is_stopping() {
             let detail =
                 "The plan was interrupted before it was complete, so nothing can be applied. Nothing was changed.";
             self.evaluation.diagnostics.push(Diagnostic::error("execution halted", detail));
@@ -234,23 +135,23 @@ impl<'a> Planner<'a> {
 
     async fn drain(&mut self) {
         loop {
-            while self.conversations.has_room() {
-                if let Some(task) = self.tasks.pop_front() {
+            while self.calls.has_room() {
+                if let Some(task) = self.schedule.next_task() {
                     self.start(task).await;
-                } else if let Some((visit, outcome)) = self.walk.next() {
+                } else if let Some((visit, outcome)) = self.schedule.next_node() {
                     self.visit(visit, outcome).await;
                 } else {
                     break;
                 }
             }
-            let Some(event) = self.conversations.next(self.providers).await else { return };
+            let Some(event) = self.calls.next(self.providers).await else { return };
             self.take(event);
         }
     }
 
     /// Starts a conversation.
     pub(super) async fn talk(&mut self, talk: impl Future<Output = Event> + Send + 'static) {
-        if let Some(event) = self.conversations.start(talk, Sequel::Nothing).await {
+        if let Some(event) = self.calls.start(talk, Sequel::Nothing).await {
             self.take(event);
         }
     }
@@ -274,27 +175,23 @@ impl<'a> Planner<'a> {
         }
     }
 
-    pub(super) fn queue(&mut self, task: Task) {
-        self.tasks.push_back(task);
-    }
-
     async fn visit(&mut self, visit: Visit, outcome: Outcome) {
         let index = self.world.module(visit.module).of;
-        let kind = self.graph.module(index).kind(visit.node);
-        let included = self.included.as_ref();
-        let left_out = included.is_some_and(|included| !included.node(&self.graph, index, visit.node));
+        let kind = self.inputs.graph().module(index).kind(visit.node);
+        let targets = self.inputs.targets();
+        let left_out = targets.is_some_and(|targets| !targets.node(self.inputs.graph(), index, visit.node));
         if outcome == Outcome::Failed || left_out {
             return self.end(visit, outcome);
         }
         let id = visit.module;
-        if self.options.mode == Mode::Destroy && plays_no_part_in_destroying(kind, id) {
+        if self.inputs.mode() == Mode::Destroy && plays_no_part_in_destroying(kind, id) {
             return self.end(visit, Outcome::Done);
         }
         let uses_providers = matches!(kind, NodeKind::Provider(_) | NodeKind::Resource(_));
-        if self.options.mode == Mode::Destroy && uses_providers && self.used.is_empty() {
+        if self.inputs.mode() == Mode::Destroy && uses_providers && self.inputs.used_providers().is_empty() {
             return self.end(visit, Outcome::Done);
         }
-        let needed = self.remains.as_ref().is_none_or(|remains| remains.needs(index, visit.node));
+        let needed = self.inputs.destroy_needs().is_none_or(|needs| needs.needs(index, visit.node));
         if !needed && is_ephemeral(self.world.static_module(id), kind) {
             return self.end(visit, Outcome::Done);
         }
@@ -305,7 +202,7 @@ impl<'a> Planner<'a> {
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
             NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
             NodeKind::Check(at) => self.evaluation.check(&self.world, id, at),
-            NodeKind::Import(at) if self.options.mode == Mode::Normal => self.import(id, at),
+            NodeKind::Import(at) if self.inputs.mode() == Mode::Normal => self.import(id, at),
             NodeKind::Import(_) => Outcome::Done,
             NodeKind::Action(at) => return self.requested_invocations(visit, at).await,
             NodeKind::Trigger(at) => return self.triggered_invocations(visit, at).await,
@@ -335,7 +232,7 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn end(&mut self, visit: Visit, outcome: Outcome) {
-        self.walk.end(&self.world, visit, outcome);
+        self.schedule.end_node(&self.world, visit, outcome);
     }
 
     pub(super) fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {
@@ -343,6 +240,6 @@ impl<'a> Planner<'a> {
     }
 
     pub(super) fn template(&self, module: ModuleId, resource: u32) -> Option<Arc<Template>> {
-        self.templates.resource(self.world.module(module).of, resource).cloned()
+        self.inputs.templates().resource(self.world.module(module).of, resource).cloned()
     }
 }

@@ -16,21 +16,23 @@ use crate::world::ModuleId;
 impl Planner<'_> {
     pub(super) async fn configure_block(&mut self, visit: Visit, at: u32) {
         let index: ModuleIndex = self.world.module(visit.module).of;
-        let Some(block) = self.templates.provider(index, at).cloned() else { return self.end(visit, Outcome::Failed) };
-        if !self.used.contains(&block.config) {
+        let Some(block) = self.inputs.templates().provider(index, at).cloned() else {
+            return self.end(visit, Outcome::Failed);
+        };
+        if !self.inputs.uses_provider(&block.config) {
             return self.end(visit, Outcome::Done);
         }
         if block.withheld.has_errors() {
             self.evaluation.diagnostics.append(block.withheld.clone());
             return self.end(visit, Outcome::Failed);
         }
-        if self.walk.is_deferred(visit) {
-            self.waiting.note(&block.config, DeferralReason::DeferredPrerequisite);
+        if self.schedule.is_deferred(visit) {
+            self.managers.defer_provider(&block.config, DeferralReason::DeferredPrerequisite);
         }
         let Some(configuring) = self.configuring(visit.module, &block) else {
             return self.end(visit, Outcome::Failed);
         };
-        let (at_once, version) = (self.session.parallelism, self.session.terraform_version.clone());
+        let (at_once, version) = (self.inputs.session().parallelism, self.inputs.session().terraform_version.clone());
         self.talk(async move { Event::Providers(visit, hold_all(configuring, at_once, version).await) }).await;
     }
 
@@ -45,12 +47,12 @@ impl Planner<'_> {
     fn configuring_one(&mut self, instance: BlockInstance<'_>) -> Option<Configuring> {
         let value = instance.value(&self.world, &mut self.evaluation)?;
         let configuring = instance.configuring(value, &mut self.evaluation, self.providers)?;
-        Some(configuring.deferring(self.options.deferral).recovering(self.options.recovery.as_deref()))
+        Some(configuring.deferring(self.inputs.deferral()).recovering(self.inputs.options().recovery.as_deref()))
     }
 
     /// What an interrupted run had begun becomes part of the state before anything is planned on it.
     pub(super) fn recover(&mut self, recovered: Vec<Recovered>) {
-        let Some(recovery) = self.options.recovery.clone() else { return };
+        let Some(recovery) = self.inputs.options().recovery.clone() else { return };
         for call in recovered {
             let problems = recovery.take_in(&mut self.state, call);
             self.evaluation.diagnostics.append(problems);
@@ -71,9 +73,9 @@ impl Planner<'_> {
 
     fn provider_configured(&mut self, configuring: Configuring) -> Outcome {
         let failed = configuring.diagnostics.has_errors();
-        if failed && self.options.deferral == Deferral::Allowed && !configuring.value.is_wholly_known() {
+        if failed && self.inputs.deferral() == Deferral::Allowed && !configuring.value.is_wholly_known() {
             // It cannot work with what is known of its configuration now.
-            self.waiting.unready(&configuring.config);
+            self.managers.mark_unready(&configuring.config);
             return Outcome::Deferred;
         }
         self.evaluation.diagnostics.append(configuring.diagnostics);

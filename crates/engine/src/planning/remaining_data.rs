@@ -26,7 +26,7 @@ impl Planner<'_> {
         address: ResourceInstance,
         template: Arc<Template>,
     ) {
-        if self.options.refresh == Refresh::Trust || self.goes_unread(instance, &address) {
+        if self.inputs.options().refresh == Refresh::Trust || self.goes_unread(instance, &address) {
             return self.settle_recorded(instance, &address);
         }
         let repetition = self.repetition(instance);
@@ -43,7 +43,7 @@ impl Planner<'_> {
     pub(super) fn remaining_data_read(&mut self, instance: Instance, read: DataRead) {
         let DataRead { address, value, mut diagnostics, .. } = read;
         if let Some(value) = value.filter(|_| !diagnostics.has_errors()) {
-            self.session.hooks.read_complete(&address, &value);
+            self.inputs.session().hooks.read_complete(&address, &value);
             self.evaluation.diagnostics.append(diagnostics);
             self.record_data(instance, &address, &value);
             self.settle(instance, value);
@@ -59,11 +59,11 @@ impl Planner<'_> {
 
     /// Data sources that go with what is destroyed.
     pub(super) fn parting_data(&self) -> Vec<ResourceInstance> {
-        if self.options.mode != Mode::Destroy {
+        if self.inputs.mode() != Mode::Destroy {
             return Vec::new();
         }
         let data = self.state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Data);
-        let is_aimed_at = |address: &ResourceInstance| self.included.as_ref().is_none_or(|some| some.chosen(address));
+        let is_aimed_at = |address: &ResourceInstance| self.inputs.targets().is_none_or(|some| some.chosen(address));
         data.map(|view| view.address()).filter(is_aimed_at).collect()
     }
 
@@ -71,7 +71,7 @@ impl Planner<'_> {
     /// resource, or its repetition cannot be worked out: then it is what the last run found.
     pub(super) fn expansion_of_needed_data(&self, visit: Visit, resource: &Resource) -> Option<Expansion> {
         let index = self.world.module(visit.module).of;
-        let is_needed = self.remains.as_ref().is_some_and(|remains| remains.needs(index, visit.node));
+        let is_needed = self.inputs.destroy_needs().is_some_and(|remains| remains.needs(index, visit.node));
         if resource.address.mode != ResourceMode::Data || !is_needed {
             return None;
         }
@@ -85,8 +85,8 @@ impl Planner<'_> {
     fn goes_unread(&self, instance: Instance, address: &ResourceInstance) -> bool {
         let module = self.world.module(instance.module).of;
         let node = self.world.static_module(instance.module).resource(instance.resource as usize);
-        let is_needed = self.remains.as_ref().is_some_and(|remains| remains.needs(module, node));
-        !is_needed && self.included.as_ref().is_some_and(|included| !included.reads(module, node, address))
+        let is_needed = self.inputs.destroy_needs().is_some_and(|remains| remains.needs(module, node));
+        !is_needed && self.inputs.targets().is_some_and(|included| !included.reads(module, node, address))
     }
 
     /// The data resource is what the last run found.

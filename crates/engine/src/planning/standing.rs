@@ -13,25 +13,27 @@ impl Planner<'_> {
     /// Brings the record of an object that stays as it is up to what the configuration says now, so that it is destroyed in the right
     /// order one day, though nothing changes it until then. Who is changed gets all this from apply.
     pub(super) fn note_standing(&mut self, subject: &ManagedSubject, action: Option<Action>) {
-        if self.options.mode == Mode::Destroy {
+        if self.inputs.mode() == Mode::Destroy {
             return;
         }
         let Some(instance) = subject.instance.filter(|_| subject.deposed.is_none()) else { return };
         let Some(record) = self.state.object(&subject.address, None).cloned() else { return };
         let wanted = self.configured_dependencies(instance);
-        let dependencies = match (self.options.mode, action) {
+        let dependencies = match (self.inputs.mode(), action) {
             (Mode::Normal, Some(Action::NoOp)) => wanted,
             // What is looked at may be about to let go of something: both count until it has.
             (Mode::RefreshOnly, _) => union(&record.dependencies, wanted),
-            (Mode::Normal, Some(_)) if self.options.refresh == Refresh::Read => union(&record.dependencies, wanted),
+            (Mode::Normal, Some(_)) if self.inputs.options().refresh == Refresh::Read => {
+                union(&record.dependencies, wanted)
+            }
             _ => return,
         };
         // A look does not work out whether a replacement creates first.
-        let create_before_destroy = match self.options.mode {
+        let create_before_destroy = match self.inputs.mode() {
             Mode::Normal => subject.create_before_destroy,
             Mode::RefreshOnly | Mode::Destroy => record.create_before_destroy,
         };
-        let is_kept = match self.options.mode {
+        let is_kept = match self.inputs.mode() {
             Mode::Normal => subject.is_kept,
             Mode::RefreshOnly | Mode::Destroy => record.is_kept(),
         };
@@ -46,7 +48,7 @@ impl Planner<'_> {
     fn configured_dependencies(&mut self, instance: Instance) -> Dependencies {
         let module = self.world.module(instance.module).of;
         let node = self.world.static_module(instance.module).resource(instance.resource as usize);
-        self.graph.ancestors().of(module, node)
+        self.inputs.graph().ancestors().of(module, node)
     }
 }
 

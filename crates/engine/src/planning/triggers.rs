@@ -7,7 +7,6 @@ use groma_config::Module;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Binding, instance_key, instance_key_of};
-use groma_plan::{Action, ResourceChange};
 use groma_value::{Path, Value};
 
 use super::event::Instance;
@@ -68,7 +67,9 @@ impl Planner<'_> {
         let number = trigger.resource;
         let Some(key) = &trigger.key else {
             if trigger.steps.is_empty() {
-                return Ok(self.acts(instance.module, number));
+                let data = self.world.module(instance.module).resources.get(number as usize);
+                let instances = data.map_or(0, |data| data.expansion.len());
+                return Ok(self.plan.is_acting(instance.module, number, instances));
             }
             return self.fires_at(instance.module, number, 0, trigger.steps);
         };
@@ -79,30 +80,14 @@ impl Planner<'_> {
 
     /// Whether `steps` lead to something in the object of an instance that changes.
     fn fires_at(&self, module: ModuleId, number: u32, at: usize, steps: &[Step]) -> Result<bool, Diagnostic> {
-        let Some(change) = self.acting(Instance { module, resource: number, position: at }) else { return Ok(false) };
-        if let Some(template) = self.templates.resource(self.world.module(module).of, number) {
+        let Some(change) = self.plan.acting_change_of(Instance { module, resource: number, position: at }) else {
+            return Ok(false);
+        };
+        if let Some(template) = self.inputs.templates().resource(self.world.module(module).of, number) {
             static_references::in_block(&template.schema.block, steps)?;
         }
         let path = steps_path(steps);
         Ok(path.is_empty() || differs(&change.before, &change.after, &path))
-    }
-
-    /// Whether any instance of a resource is updated or replaced.
-    fn acts(&mut self, module: ModuleId, number: u32) -> bool {
-        if let Some(known) = self.acts.get(&(module, number)) {
-            return *known;
-        }
-        let data = self.world.module(module).resources.get(number as usize);
-        let mut positions = 0..data.map_or(0, |data| data.expansion.len());
-        let acts = positions.any(|position| self.acting(Instance { module, resource: number, position }).is_some());
-        self.acts.insert((module, number), acts);
-        acts
-    }
-
-    /// The change of an instance, if it is an update or a replacement.
-    fn acting(&self, instance: Instance) -> Option<&ResourceChange> {
-        let change = self.changes.get(*self.change_of.get(&instance)?)?;
-        (change.action == Action::Update || change.action.is_replace()).then_some(change)
     }
 }
 

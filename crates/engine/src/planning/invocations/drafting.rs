@@ -26,10 +26,10 @@ impl Planner<'_> {
         left: Option<DeferralReason>,
     ) -> Option<InvocationDraft> {
         let index = self.world.module(module).of;
-        let template = self.templates.action(index, named.block).cloned()?;
+        let template = self.inputs.templates().action(index, named.block).cloned()?;
         let declared = Arc::clone(&self.world.static_module(module).config);
         let (_, action) = declared.actions.get_index(named.block as usize)?;
-        let config = self.actions.config(&self.world, &mut self.evaluation, &template, module, named)?;
+        let config = self.actions.blocks().config(&self.world, &mut self.evaluation, &template, module, named)?;
         let (key, which) = match &named.key {
             NamedKey::Known(key) => (key.clone(), Which::Known),
             NamedKey::Open => (InstanceKey::None, Which::Unknown),
@@ -44,7 +44,7 @@ impl Planner<'_> {
             self.evaluation.diagnostics.push(problem);
             return None;
         }
-        let is_open = self.actions.is_open(&self.world, &mut self.evaluation, module, named.block)?;
+        let is_open = self.actions.blocks().is_open(&self.world, &mut self.evaluation, module, named.block)?;
         let left = left
             .or(is_open.then_some(DeferralReason::InstanceCountUnknown))
             .or((which == Which::Unknown).then_some(DeferralReason::ResourceConfigUnknown))
@@ -74,12 +74,12 @@ impl Planner<'_> {
 
     /// Why an action is left to a later run, as far as that can be told before its provider is asked.
     fn left_action(&self, module: ModuleId, block: u32, provider: &ProviderConfig) -> Option<DeferralReason> {
-        if self.options.deferral == Deferral::Refused {
+        if self.inputs.deferral() == Deferral::Refused {
             return None;
         }
         let node = self.world.static_module(module).action(block as usize);
-        let stands_on_such = self.walk.is_deferred(Visit { module, node });
-        self.waiting.reason(provider).or(stands_on_such.then_some(DeferralReason::DeferredPrerequisite))
+        let stands_on_such = self.schedule.is_deferred(Visit { module, node });
+        self.managers.deferral_reason(provider).or(stands_on_such.then_some(DeferralReason::DeferredPrerequisite))
     }
 
     /// None after an error, which is noted.
@@ -93,15 +93,15 @@ impl Planner<'_> {
         if drafts.is_empty() {
             return self.end(visit, Outcome::Done);
         }
-        let deferral = self.options.deferral;
+        let deferral = self.inputs.deferral();
         self.talk(async move { Event::Invocations(visit, Box::new(asked(drafts, deferral).await)) }).await;
     }
 
     pub(in crate::planning) fn invocations_planned(&mut self, visit: Visit, planned: PlannedInvocations) {
         let failed = planned.diagnostics.has_errors();
         self.evaluation.diagnostics.append(planned.diagnostics);
-        self.invocations.extend(planned.invocations);
-        self.deferred_invocations.extend(planned.deferred);
+        self.plan.add_invocations(planned.invocations);
+        self.plan.defer_invocations(planned.deferred);
         self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
     }
 }

@@ -23,7 +23,7 @@ impl Planner<'_> {
     }
 
     fn requests(&mut self, module: ModuleId, block: u32, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
-        let Some(target) = &self.options.invoke else { return Some(()) };
+        let Some(target) = &self.inputs.options().invoke else { return Some(()) };
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, action) = config.actions.get_index(block as usize)?;
         let is_meant = self.world.module(module).address == target.module
@@ -32,10 +32,10 @@ impl Planner<'_> {
         if !is_meant {
             return Some(());
         }
-        self.is_request_met = true;
+        self.actions.note_request_met();
         let keys = match &target.key {
             Some(key) => vec![key.clone()],
-            None => self.actions.keys(&self.world, &mut self.evaluation, module, block)?,
+            None => self.actions.blocks().keys(&self.world, &mut self.evaluation, module, block)?,
         };
         for key in keys {
             let named = Named { block, key: NamedKey::Known(key), named_at: None };
@@ -46,7 +46,9 @@ impl Planner<'_> {
 
     /// That what a person asks for is not there.
     pub(in crate::planning) fn report_unmet_request(&mut self) {
-        let Some(target) = self.options.invoke.as_ref().filter(|_| !self.is_request_met) else { return };
+        let Some(target) = self.inputs.options().invoke.as_ref().filter(|_| !self.actions.is_request_met()) else {
+            return;
+        };
         let action = ActionInstance {
             module: target.module.clone(),
             type_name: target.type_name.clone(),

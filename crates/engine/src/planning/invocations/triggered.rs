@@ -53,7 +53,7 @@ impl Planner<'_> {
     pub(in crate::planning) fn conversed(&mut self, mut event: Box<ManagedEvent>) {
         match self.drafts_before(&event) {
             Some(drafts) if drafts.is_empty() => self.managed(*event),
-            Some(drafts) => self.queue(Task::Before(event, drafts)),
+            Some(drafts) => self.schedule.push(Task::Before(event, drafts)),
             None => {
                 event.subject.outcome = Outcome::Failed;
                 self.managed(*event);
@@ -85,14 +85,14 @@ impl Planner<'_> {
     fn triggers(&self, instance: Instance) -> bool {
         let config = &self.world.static_module(instance.module).config;
         let block = config.resources.get_index(instance.resource as usize);
-        self.options.mode == Mode::Normal
-            && self.options.invoke.is_none()
+        self.inputs.mode() == Mode::Normal
+            && self.inputs.options().invoke.is_none()
             && block.is_some_and(|(_, block)| !block.lifecycle.action_triggers.is_empty())
     }
 
     /// Asks about the actions before a change.
     pub(in crate::planning) async fn ask_before(&mut self, event: Box<ManagedEvent>, drafts: Vec<InvocationDraft>) {
-        let deferral = self.options.deferral;
+        let deferral = self.inputs.deferral();
         self.talk(async move { Event::Before(event, Box::new(asked(drafts, deferral).await)) }).await;
     }
 
@@ -101,13 +101,15 @@ impl Planner<'_> {
         let PlannedInvocations { invocations, deferred, diagnostics } = planned;
         event.conversed.diagnostics.append(diagnostics);
         if deferred.is_empty() {
-            self.invocations.extend(invocations);
+            self.plan.add_invocations(invocations);
         } else {
             let reason = DeferralReason::DeferredPrerequisite;
             let which = Which::Known;
             let others = invocations.into_iter().map(|invocation| DeferredInvocation { reason, invocation, which });
-            self.deferred_invocations.extend(deferred.into_iter().chain(others));
-            self.told_before.extend(event.subject.instance);
+            self.plan.defer_invocations(deferred.into_iter().chain(others));
+            if let Some(instance) = event.subject.instance {
+                self.plan.note_deferred_by_actions(instance);
+            }
             if let Some(draft) = &mut event.conversed.draft {
                 draft.deferred = Some(reason);
             }
@@ -135,16 +137,16 @@ impl Planner<'_> {
         if !self.triggers(instance) {
             return None;
         }
-        if let Some(change) = self.change_of.get(&instance).and_then(|at| self.changes.get(*at)) {
+        if let Some(change) = self.plan.change_of(instance) {
             let (address, action) = (change.address.clone(), change.action);
             return Some(Triggering { instance, address, action, events: Events::After, left: None });
         }
-        let change = &self.deferred.get(*self.left_of.get(&instance)?)?.change;
+        let change = &self.plan.deferred_of(instance)?.change;
         Some(Triggering {
             instance,
             address: change.address.clone(),
             action: change.action,
-            events: if self.told_before.contains(&instance) { Events::After } else { Events::All },
+            events: if self.plan.is_deferred_by_actions(instance) { Events::After } else { Events::All },
             left: Some(DeferralReason::DeferredPrerequisite),
         })
     }
@@ -163,7 +165,7 @@ impl Planner<'_> {
         let (_, block) = config.resources.get_index(instance.resource as usize)?;
         let repetition = self.repetition(instance);
         let functions = Arc::clone(&self.evaluation.functions);
-        let deferral = if left.is_some() { Deferral::Allowed } else { self.options.deferral };
+        let deferral = if left.is_some() { Deferral::Allowed } else { self.inputs.deferral() };
         for (at, trigger) in block.lifecycle.action_triggers.iter().enumerate() {
             let events = triggering.events(trigger);
             let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);

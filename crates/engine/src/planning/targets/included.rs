@@ -10,8 +10,8 @@ use super::aim::{Aim, covers};
 use super::along::Along;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
 use crate::options::{InvokeTarget, PlanOptions};
+use crate::planning::imports::is_missing;
 use crate::planning::reach::{Triggers, dependents, needed, requirements};
-use crate::planning::wanted::is_missing;
 
 /// What a partial plan looks at.
 #[derive(Debug)]

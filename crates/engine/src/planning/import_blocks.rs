@@ -7,12 +7,11 @@ use groma_config::{Import, ImportIdentity};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::{Expression, ExpressionKind, Step, with_stack};
 use groma_lang::{instance_key, instance_key_of, observing};
-use groma_plan::Importing;
 use groma_provider::{IdentitySchema, ImportTarget};
 use groma_value::{Type, Value, convert};
 
+use super::imports::Conflict;
 use super::planner::Planner;
-use super::wanted::Wanted;
 use crate::import_identity::{read_identity, unusable};
 use crate::options::{Deferral, MissingResources};
 use crate::repetition::{Elements, import_elements, secret_key};
@@ -32,8 +31,8 @@ impl Planner<'_> {
         };
         let elements = match elements {
             Some(Elements::Known(elements)) => elements,
-            Some(Elements::Unknown(_)) if self.options.deferral == Deferral::Allowed => {
-                self.later_imports.note_resource(import.to.clone());
+            Some(Elements::Unknown(_)) if self.inputs.deferral() == Deferral::Allowed => {
+                self.imports.defer_resource(import.to.clone());
                 return Outcome::Done;
             }
             Some(Elements::Unknown(problem)) => {
@@ -55,7 +54,7 @@ impl Planner<'_> {
         let address = self.import_address(module, &import.to_expression, repetition)?;
         let (ImportIdentity::Id(expression) | ImportIdentity::Identity(expression)) = &import.identity;
         if self.is_left(module, expression, repetition) {
-            self.later_imports.note_instance(address);
+            self.imports.defer_instance(address);
             return Some(());
         }
         let target = match &import.identity {
@@ -65,10 +64,7 @@ impl Planner<'_> {
             }
         };
         let span = import.to_expression.span;
-        let wanted = Wanted { importing: Importing { target, generated: None }, span, met: false, block: Some(at) };
-        if let Some(other) = self.imports.insert(address.clone(), wanted)
-            && other.importing != self.imports[&address].importing
-        {
+        if let Err(Conflict) = self.imports.add(address.clone(), target, at, span) {
             let detail = format!(
                 "{address} is imported twice, as two different objects. An instance stands for one object: remove one of the two."
             );
@@ -84,7 +80,7 @@ impl Planner<'_> {
         let scope = InstanceScope::new(&self.world, module, &self.evaluation.functions).repeated(repetition);
         // Problems are told where the value is used.
         let mut problems = Diagnostics::new();
-        self.options.deferral == Deferral::Allowed
+        self.inputs.deferral() == Deferral::Allowed
             && !groma_lang::evaluate(expression, &scope, &mut problems).is_wholly_known()
             && !problems.has_errors()
     }
@@ -113,10 +109,15 @@ impl Planner<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
         let value = self.evaluation.value(expression, &scope)?;
-        let found =
-            self.graph.find_resource(&import.to).map(|(index, node)| (index, self.graph.module(index).kind(node)));
+        let found = self
+            .inputs
+            .graph()
+            .find_resource(&import.to)
+            .map(|(index, node)| (index, self.inputs.graph().module(index).kind(node)));
         let template = match found {
-            Some((index, crate::config_graph::NodeKind::Resource(at))) => self.templates.resource(index, at).cloned(),
+            Some((index, crate::config_graph::NodeKind::Resource(at))) => {
+                self.inputs.templates().resource(index, at).cloned()
+            }
             _ => None,
         };
         let schema = match &template {
@@ -125,7 +126,7 @@ impl Planner<'_> {
         };
         let Some(schema) = schema else {
             // That there is no block is the problem, and it is told of all such imports when the walk has ended.
-            return (self.options.missing == MissingResources::Refused).then_some(value);
+            return (self.inputs.options().missing == MissingResources::Refused).then_some(value);
         };
         let found = match schema.identity.as_ref() {
             Some(schema) => known_identity(&value, schema),
@@ -205,28 +206,11 @@ impl Planner<'_> {
         None
     }
 
-    /// What an instance without an object is to take over.
-    pub(super) fn importing(&mut self, address: &ResourceInstance) -> Option<Importing> {
-        let wanted = self.imports.get_mut(address)?;
-        wanted.met = true;
-        let is_managed = self.state.object(address, None).is_some();
-        (!is_managed).then(|| wanted.importing.clone())
-    }
-
     /// Imports into instances that the configuration does not have. What is managed has been imported, and goes as others do.
     pub(super) fn report_unmet_imports(&mut self) {
-        let mut missing: Vec<(&ResourceInstance, &Wanted)> = self
-            .imports
-            .iter()
-            .filter(|(address, wanted)| {
-                !wanted.met
-                    && self.state.object(address, None).is_none()
-                    && self.included.as_ref().is_none_or(|included| included.chosen(address))
-            })
-            .collect();
-        missing.sort_by_key(|(address, _)| *address);
+        let unmet = self.imports.unmet(&self.state, self.inputs.targets());
         let problems: Vec<Diagnostic> =
-            missing.into_iter().map(|(address, wanted)| not_configured(address, wanted.span)).collect();
+            unmet.into_iter().map(|(address, span)| not_configured(address, span)).collect();
         problems.into_iter().for_each(|problem| self.evaluation.diagnostics.push(problem));
     }
 }
