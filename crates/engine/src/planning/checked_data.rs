@@ -5,42 +5,44 @@ use groma_address::Name;
 use groma_plan::{ActionReason, Mode};
 use groma_provider::planned_unknown;
 
+use super::data;
 use super::event::Instance;
+use super::instances;
+use super::managed;
+use super::managers;
 use super::planner::Planner;
 use crate::evaluation::outcome_of;
 use crate::reading::DataRead;
 use crate::walk::Outcome;
 
-impl Planner<'_> {
-    /// The check block that holds a resource, if one does.
-    pub(super) fn check_around(&self, instance: Instance) -> Option<Name> {
-        let config = &self.world.static_module(instance.module).config;
-        config.resources.get_index(instance.resource as usize)?.1.check.clone()
-    }
+/// The check block that holds a resource, if one does.
+pub(super) fn check_around(planner: &Planner<'_>, instance: Instance) -> Option<Name> {
+    let config = &planner.world.static_module(instance.module).config;
+    config.resources.get_index(instance.resource as usize)?.1.check.clone()
+}
 
-    pub(super) fn checked_data_read(&mut self, instance: Instance, check: &Name, read: DataRead) {
-        let Some(template) = self.template_of(instance) else {
-            return self.end_instance(instance, Outcome::Failed);
-        };
-        let DataRead { address, config, value, diagnostics, .. } = read;
-        let value = value.filter(|_| !diagnostics.has_errors());
-        self.evaluation.checked_data(&self.world, instance.module, check, diagnostics);
-        let (known, outcome) = match value {
-            Some(value) => {
-                self.inputs.session().hooks.read_complete(&address, &value);
-                self.settle(instance, value.clone());
-                (value.clone(), outcome_of(self.postconditions(instance, &address, &value)))
-            }
-            None => {
-                let unknown = planned_unknown(&template.schema.block, &config);
-                self.settle(instance, unknown.clone());
-                (unknown, Outcome::Done)
-            }
-        };
-        self.record_data(instance, &address, &known.unknown_as_null());
-        if self.inputs.mode() == Mode::Normal {
-            self.plan_read(instance, address, &template, known, ActionReason::ReadBecauseCheckNested);
+pub(super) fn checked_data_read(planner: &mut Planner<'_>, instance: Instance, check: &Name, read: DataRead) {
+    let Some(template) = managers::template_of(planner, instance) else {
+        return instances::end_instance(planner, instance, Outcome::Failed);
+    };
+    let DataRead { address, config, value, diagnostics, .. } = read;
+    let value = value.filter(|_| !diagnostics.has_errors());
+    planner.evaluation.checked_data(&planner.world, instance.module, check, diagnostics);
+    let (known, outcome) = match value {
+        Some(value) => {
+            planner.inputs.session().hooks.read_complete(&address, &value);
+            data::settle(planner, instance, value.clone());
+            (value.clone(), outcome_of(managed::postconditions(planner, instance, &address, &value)))
         }
-        self.end_instance(instance, outcome);
+        None => {
+            let unknown = planned_unknown(&template.schema.block, &config);
+            data::settle(planner, instance, unknown.clone());
+            (unknown, Outcome::Done)
+        }
+    };
+    data::record_data(planner, instance, &address, &known.unknown_as_null());
+    if planner.inputs.mode() == Mode::Normal {
+        data::plan_read(planner, instance, address, &template, known, ActionReason::ReadBecauseCheckNested);
     }
+    instances::end_instance(planner, instance, outcome);
 }

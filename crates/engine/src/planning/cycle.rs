@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_plan::{ExecutionGraph, ResourceChange, Step};
 
+use super::plan_builder::PlanBuilder;
 use super::planner::Planner;
 
 /// The longest list of steps in a message.
@@ -17,31 +18,29 @@ struct Member<'a> {
     suffix: &'static str,
 }
 
-impl Planner<'_> {
-    /// Refuses a plan whose steps form a cycle. Only references can cause one: the order of destruction yields before it closes a
-    /// cycle.
-    pub(super) fn refuse_cycle(&mut self, execution: &ExecutionGraph) {
-        let steps = execution.cycle();
-        if steps.is_empty() {
-            return;
-        }
-        let members: Vec<_> =
-            steps.iter().filter_map(|step| self.cycle_member(execution.steps()[*step as usize])).collect();
-        let block =
-            members.first().and_then(|member| self.inputs.graph().block(&member.change.address.config_resource()));
-        let span = block.map_or(Span::NONE, |block| block.header_span);
-        let summary = format!("Cycle: {}", names(&members));
-        self.evaluation.diagnostics.push(Diagnostic::error(summary, advice(&members)).at(span));
+/// Refuses a plan whose steps form a cycle. Only references can cause one: the order of destruction yields before it closes a
+/// cycle.
+pub(super) fn refuse_cycle(planner: &mut Planner<'_>, execution: &ExecutionGraph) {
+    let steps = execution.cycle();
+    if steps.is_empty() {
+        return;
     }
+    let members: Vec<_> =
+        steps.iter().filter_map(|step| cycle_member(&planner.plan, execution.steps()[*step as usize])).collect();
+    let block =
+        members.first().and_then(|member| planner.inputs.graph().block(&member.change.address.config_resource()));
+    let span = block.map_or(Span::NONE, |block| block.header_span);
+    let summary = format!("Cycle: {}", names(&members));
+    planner.evaluation.diagnostics.push(Diagnostic::error(summary, advice(&members)).at(span));
+}
 
-    fn cycle_member(&self, step: Step) -> Option<Member<'_>> {
-        let (change, suffix) = match step {
-            Step::Create(at) | Step::Update(at) | Step::Read(at) | Step::Conditions(at) => (at, ""),
-            Step::Delete(at) | Step::Forget(at) => (at, " (destroy)"),
-            _ => return None,
-        };
-        Some(Member { change: self.plan.changes().get(change as usize)?, suffix })
-    }
+fn cycle_member(plan: &PlanBuilder, step: Step) -> Option<Member<'_>> {
+    let (change, suffix) = match step {
+        Step::Create(at) | Step::Update(at) | Step::Read(at) | Step::Conditions(at) => (at, ""),
+        Step::Delete(at) | Step::Forget(at) => (at, " (destroy)"),
+        _ => return None,
+    };
+    Some(Member { change: plan.changes().get(change as usize)?, suffix })
 }
 
 fn names(members: &[Member<'_>]) -> String {

@@ -12,8 +12,11 @@ use groma_state::CheckStatus;
 use groma_value::Value;
 
 use super::conversation::{Parting, Prevention};
+use super::deferral;
 use super::event::Instance;
+use super::expand;
 use super::ignore::{Ignore, ignored};
+use super::managed;
 use super::planner::Planner;
 use crate::evaluation::{Evaluation, Truth, outcome_of, repetition_of};
 use crate::templates::Template;
@@ -46,80 +49,78 @@ impl Evaluated {
     }
 }
 
-impl Planner<'_> {
-    /// The lifecycle of an instance whose configuration plays no part.
-    pub(super) fn unevaluated(&mut self, instance: Instance, template: &Template) -> Evaluated {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let block = config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource);
-        let repetition = block.map(|block| as_written(block, self.repetition(instance))).unwrap_or_default();
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let lifecycle = block.map(|block| Arc::clone(&block.lifecycle));
-        let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
-        let prevention = prevention(prevent, self.header(instance), &mut self.evaluation, &scope);
-        let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
-        let parting = parting(self.evaluation.truth(destroy, &scope));
-        Evaluated { prevention, parting, ..Evaluated::nothing(template, Outcome::Done) }
-    }
+/// The lifecycle of an instance whose configuration plays no part.
+pub(super) fn unevaluated(planner: &mut Planner<'_>, instance: Instance, template: &Template) -> Evaluated {
+    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+    let block = config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource);
+    let repetition = block.map(|block| as_written(block, managed::repetition(planner, instance))).unwrap_or_default();
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
+    let lifecycle = block.map(|block| Arc::clone(&block.lifecycle));
+    let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
+    let prevention = prevention(prevent, managed::header(planner, instance), &mut planner.evaluation, &scope);
+    let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
+    let parting = parting(planner.evaluation.truth(destroy, &scope));
+    Evaluated { prevention, parting, ..Evaluated::nothing(template, Outcome::Done) }
+}
 
-    /// The same of one that is only looked at, whose preconditions are told all the same.
-    pub(super) fn looked_at(
-        &mut self,
-        instance: Instance,
-        address: &ResourceInstance,
-        template: &Template,
-    ) -> Evaluated {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
-            return Evaluated::nothing(template, Outcome::Failed);
-        };
-        let repetition = self.repetition(instance);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let outcome = outcome_of(self.evaluation.preconditions(&resource.lifecycle, address, &scope));
-        Evaluated { outcome, ..self.unevaluated(instance, template) }
-    }
+/// The same of one that is only looked at, whose preconditions are told all the same.
+pub(super) fn looked_at(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: &ResourceInstance,
+    template: &Template,
+) -> Evaluated {
+    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+    let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
+        return Evaluated::nothing(template, Outcome::Failed);
+    };
+    let repetition = managed::repetition(planner, instance);
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
+    let outcome = outcome_of(planner.evaluation.preconditions(&resource.lifecycle, address, &scope));
+    Evaluated { outcome, ..unevaluated(planner, instance, template) }
+}
 
-    pub(super) fn evaluate_instance(
-        &mut self,
-        instance: Instance,
-        address: &ResourceInstance,
-        template: &Template,
-    ) -> Option<Evaluated> {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let (_, resource) = config.resources.get_index(instance.resource as usize)?;
-        let lifecycle = Arc::clone(&resource.lifecycle);
-        let repetition = repetition_of(&self.world, instance.module, instance.resource, instance.position);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let status = match self.stands_for_many(instance) {
-            // There is no instance yet of which they could hold.
-            true => CheckStatus::Pass,
-            false => self.evaluation.preconditions(&lifecycle, address, &scope),
-        };
-        if outcome_of(status) == Outcome::Failed {
-            return None;
-        }
-        let value = self.evaluation.instance(&template.body, address, &scope)?;
-        if let Some(problem) = template.ephemeral_misuse(&value, address) {
-            self.evaluation.diagnostics.push(problem);
-            return None;
-        }
-        let own = self.evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
-        let prevent = lifecycle.prevent_destroy.as_ref();
-        let prevention = prevention(prevent, resource.header_span, &mut self.evaluation, &scope);
-        let parting = parting(self.evaluation.truth(lifecycle.destroy.as_ref(), &scope));
-        let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
-        Some(Evaluated {
-            config: value,
-            ignore,
-            create_before_destroy: self.creates_before_destroy(instance.module, instance.resource, own),
-            prevention,
-            parting,
-            undecided: status == CheckStatus::Unknown,
-            outcome: Outcome::Done,
-        })
+pub(super) fn evaluate_instance(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: &ResourceInstance,
+    template: &Template,
+) -> Option<Evaluated> {
+    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+    let (_, resource) = config.resources.get_index(instance.resource as usize)?;
+    let lifecycle = Arc::clone(&resource.lifecycle);
+    let repetition = repetition_of(&planner.world, instance.module, instance.resource, instance.position);
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
+    let status = match deferral::stands_for_many(planner, instance) {
+        // There is no instance yet of which they could hold.
+        true => CheckStatus::Pass,
+        false => planner.evaluation.preconditions(&lifecycle, address, &scope),
+    };
+    if outcome_of(status) == Outcome::Failed {
+        return None;
     }
+    let value = planner.evaluation.instance(&template.body, address, &scope)?;
+    if let Some(problem) = template.ephemeral_misuse(&value, address) {
+        planner.evaluation.diagnostics.push(problem);
+        return None;
+    }
+    let own = planner.evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
+    let prevent = lifecycle.prevent_destroy.as_ref();
+    let prevention = prevention(prevent, resource.header_span, &mut planner.evaluation, &scope);
+    let parting = parting(planner.evaluation.truth(lifecycle.destroy.as_ref(), &scope));
+    let ignore = ignored(&mut planner.evaluation, &lifecycle.ignore_changes, &scope);
+    Some(Evaluated {
+        config: value,
+        ignore,
+        create_before_destroy: expand::creates_before_destroy(planner, instance.module, instance.resource, own),
+        prevention,
+        parting,
+        undecided: status == CheckStatus::Unknown,
+        outcome: Outcome::Done,
+    })
 }
 
 /// What `count` and `each` mean in a block for an object of the state. One that was made when the block repeated in another way, or

@@ -11,8 +11,11 @@ use groma_plan::Mode;
 use groma_state::State;
 use groma_value::Value;
 
+use super::instances;
+use super::lost;
 use super::pending::loses_instances;
 use super::planner::Planner;
+use super::remaining_data;
 use crate::checks::{Checkable, Verdict};
 use crate::config_graph::narrow;
 use crate::options::Deferral;
@@ -20,147 +23,148 @@ use crate::repetition::{Arguments, expand_or_defer};
 use crate::walk::{Outcome, Visit};
 use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 
-impl Planner<'_> {
-    pub(super) fn expand_call(&mut self, visit: Visit, at: u32) {
-        let config = Arc::clone(&self.world.static_module(visit.module).config);
-        let Some((_, call)) = config.calls.get_index(at as usize) else { return self.end(visit, Outcome::Failed) };
-        let repeats = call.is_repeated();
-        let index = self.world.module(visit.module).of;
-        let remains = self.inputs.destroy_needs().filter(|remains| repeats && !remains.needs(index, visit.node));
-        if let Some(remains) = remains {
-            let address = &self.world.module(visit.module).address;
-            let expansion = remains.recorded_call(address, call);
-            return self.expanded_call(visit, at, expansion);
-        }
-        let arguments = Arguments::of_call(call);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, visit.module, &functions);
-        let deferral = self.repetition_deferral();
-        let Some(expansion) = expand_or_defer(arguments, deferral, &scope, &mut self.evaluation.diagnostics) else {
-            return self.end(visit, Outcome::Failed);
-        };
-        self.expanded_call(visit, at, expansion);
+pub(super) fn expand_call(planner: &mut Planner<'_>, visit: Visit, at: u32) {
+    let config = Arc::clone(&planner.world.static_module(visit.module).config);
+    let Some((_, call)) = config.calls.get_index(at as usize) else { return planner.end(visit, Outcome::Failed) };
+    let repeats = call.is_repeated();
+    let index = planner.world.module(visit.module).of;
+    let remains = planner.inputs.destroy_needs().filter(|remains| repeats && !remains.needs(index, visit.node));
+    if let Some(remains) = remains {
+        let address = &planner.world.module(visit.module).address;
+        let expansion = remains.recorded_call(address, call);
+        return expanded_call(planner, visit, at, expansion);
     }
+    let arguments = Arguments::of_call(call);
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, visit.module, &functions);
+    let deferral = repetition_deferral(planner);
+    let Some(expansion) = expand_or_defer(arguments, deferral, &scope, &mut planner.evaluation.diagnostics) else {
+        return planner.end(visit, Outcome::Failed);
+    };
+    expanded_call(planner, visit, at, expansion);
+}
 
-    fn expanded_call(&mut self, visit: Visit, at: u32, expansion: Expansion) {
-        let instances = self.world.expand_call(visit.module, at, expansion);
-        let is_open = self.world.module(visit.module).calls[at as usize].expansion == Expansion::Unknown;
-        self.schedule.expand_call(&self.world, visit.module, at, &instances);
-        self.end(visit, if is_open { Outcome::Deferred } else { Outcome::Done });
+fn expanded_call(planner: &mut Planner<'_>, visit: Visit, at: u32, expansion: Expansion) {
+    let instances = planner.world.expand_call(visit.module, at, expansion);
+    let is_open = planner.world.module(visit.module).calls[at as usize].expansion == Expansion::Unknown;
+    planner.schedule.expand_call(&planner.world, visit.module, at, &instances);
+    planner.end(visit, if is_open { Outcome::Deferred } else { Outcome::Done });
+}
+
+pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) {
+    let config = Arc::clone(&planner.world.static_module(visit.module).config);
+    let Some((_, resource)) = config.resources.get_index(at as usize) else {
+        return planner.end(visit, Outcome::Failed);
+    };
+    if planner.template(visit.module, at).is_none() {
+        return planner.end(visit, Outcome::Failed);
     }
-
-    pub(super) fn expand_resource(&mut self, visit: Visit, at: u32) {
-        let config = Arc::clone(&self.world.static_module(visit.module).config);
-        let Some((_, resource)) = config.resources.get_index(at as usize) else {
-            return self.end(visit, Outcome::Failed);
-        };
-        if self.template(visit.module, at).is_none() {
-            return self.end(visit, Outcome::Failed);
+    let arguments = Arguments::of_resource(resource);
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, visit.module, &functions);
+    let expansion = match planner.inputs.mode() {
+        // What is to be destroyed is what the state has, whatever the configuration says now.
+        Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => {
+            let wanted = remaining_data::expansion_of_needed_data(planner, visit, resource);
+            wanted.unwrap_or_else(|| {
+                let recorded = recorded_expansion(&planner.world, &planner.state, visit.module, at);
+                if stands_on_elements(resource) { with_elements(recorded, arguments, &scope) } else { recorded }
+            })
         }
-        let arguments = Arguments::of_resource(resource);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, visit.module, &functions);
-        let expansion = match self.inputs.mode() {
-            // What is to be destroyed is what the state has, whatever the configuration says now.
-            Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => {
-                let wanted = self.expansion_of_needed_data(visit, resource);
-                wanted.unwrap_or_else(|| {
-                    let recorded = recorded_expansion(&self.world, &self.state, visit.module, at);
-                    if stands_on_elements(resource) { with_elements(recorded, arguments, &scope) } else { recorded }
-                })
-            }
-            Mode::Normal | Mode::RefreshOnly | Mode::Destroy => {
-                let deferral = self.repetition_deferral();
-                match expand_or_defer(arguments, deferral, &scope, &mut self.evaluation.diagnostics) {
-                    Some(expansion) => expansion,
-                    None => return self.end(visit, Outcome::Failed),
-                }
-            }
-        };
-        self.world.module_mut(visit.module).resources[at as usize].expand(expansion);
-        self.show_what_there_is(visit.module, at);
-        if loses_instances(&self.inputs, &self.world, &self.state, visit.module, at) {
-            self.world.module_mut(visit.module).resources[at as usize].pending = true;
-        }
-        let positions = self.planned_positions(visit, at);
-        if self.inputs.targets().is_some() {
-            let planned: &[usize] = if self.inputs.mode() == Mode::Destroy { &[] } else { &positions };
-            self.settle_what_stays(visit.module, at, planned);
-        }
-        let has_conditions =
-            !resource.lifecycle.preconditions.is_empty() || !resource.lifecycle.postconditions.is_empty();
-        if has_conditions && self.inputs.mode() != Mode::Destroy {
-            self.leave_undecided(visit.module, at, &positions);
-        }
-        self.begin_instances(visit.module, at, positions);
-    }
-
-    /// The conditions of instances that nobody aimed at are not decided.
-    fn leave_undecided(&mut self, module: ModuleId, at: u32, planned: &[usize]) {
-        for position in 0..self.world.module(module).resources[at as usize].expansion.len() {
-            // Positions come in order.
-            if planned.binary_search(&position).is_err() {
-                let address = self.world.instance_address(module, at, position);
-                let block = address.config_resource().to_string();
-                self.evaluation.checks.report(Checkable::Resource, block, address.to_string(), &Verdict::Unknown);
+        Mode::Normal | Mode::RefreshOnly | Mode::Destroy => {
+            let deferral = repetition_deferral(planner);
+            match expand_or_defer(arguments, deferral, &scope, &mut planner.evaluation.diagnostics) {
+                Some(expansion) => expansion,
+                None => return planner.end(visit, Outcome::Failed),
             }
         }
+    };
+    planner.world.module_mut(visit.module).resources[at as usize].expand(expansion);
+    lost::show_what_there_is(planner, visit.module, at);
+    if loses_instances(&planner.inputs, &planner.world, &planner.state, visit.module, at) {
+        planner.world.module_mut(visit.module).resources[at as usize].pending = true;
     }
+    let positions = planned_positions(planner, visit, at);
+    if planner.inputs.targets().is_some() {
+        let planned: &[usize] = if planner.inputs.mode() == Mode::Destroy { &[] } else { &positions };
+        settle_what_stays(planner, visit.module, at, planned);
+    }
+    let has_conditions = !resource.lifecycle.preconditions.is_empty() || !resource.lifecycle.postconditions.is_empty();
+    if has_conditions && planner.inputs.mode() != Mode::Destroy {
+        leave_undecided(planner, visit.module, at, &positions);
+    }
+    instances::begin_instances(planner, visit.module, at, positions);
+}
 
-    /// Objects that a partial plan leaves as they are have the values that the state has: outputs are made of them, and providers
-    /// may be configured with them.
-    fn settle_what_stays(&mut self, module: ModuleId, at: u32, planned: &[usize]) {
-        let Some(template) = self.template(module, at) else { return };
-        for position in 0..self.world.module(module).resources[at as usize].expansion.len() {
-            // Positions come in order.
-            if planned.binary_search(&position).is_ok() {
-                continue;
-            }
-            let address = self.world.instance_address(module, at, position);
-            let record = self.state.object(&address, None);
-            if let Some(value) = record.and_then(|record| crate::record::decode(&template.schema, record)) {
-                self.world.module_mut(module).resources[at as usize].settle(position, value);
-            }
+/// The conditions of instances that nobody aimed at are not decided.
+fn leave_undecided(planner: &mut Planner<'_>, module: ModuleId, at: u32, planned: &[usize]) {
+    for position in 0..planner.world.module(module).resources[at as usize].expansion.len() {
+        // Positions come in order.
+        if planned.binary_search(&position).is_err() {
+            let address = planner.world.instance_address(module, at, position);
+            let block = address.config_resource().to_string();
+            planner.evaluation.checks.report(Checkable::Resource, block, address.to_string(), &Verdict::Unknown);
         }
     }
+}
 
-    /// The instances to plan: all, unless targets were chosen.
-    fn planned_positions(&self, visit: Visit, at: u32) -> Vec<usize> {
-        let data = &self.world.module(visit.module).resources[at as usize];
-        let all = 0..data.expansion.len();
-        match self.inputs.targets() {
-            None => all.collect(),
-            // Some of them may be meant.
-            Some(_) if data.expansion == Expansion::Unknown => all.collect(),
-            Some(included) => {
-                let index = self.world.module(visit.module).of;
-                let chosen = |position: &usize| {
-                    let address = self.world.instance_address(visit.module, at, *position);
-                    let is_recorded = matches!(address.resource.mode, ResourceMode::Managed | ResourceMode::Data);
-                    let is_read = is_recorded && included.reads(index, visit.node, &address);
-                    is_read || included.instance(index, visit.node, &address)
-                };
-                all.filter(chosen).collect()
-            }
+/// Objects that a partial plan leaves as they are have the values that the state has: outputs are made of them, and providers
+/// may be configured with them.
+fn settle_what_stays(planner: &mut Planner<'_>, module: ModuleId, at: u32, planned: &[usize]) {
+    let Some(template) = planner.template(module, at) else { return };
+    for position in 0..planner.world.module(module).resources[at as usize].expansion.len() {
+        // Positions come in order.
+        if planned.binary_search(&position).is_ok() {
+            continue;
+        }
+        let address = planner.world.instance_address(module, at, position);
+        let record = planner.state.object(&address, None);
+        if let Some(value) = record.and_then(|record| crate::record::decode(&template.schema, record)) {
+            planner.world.module_mut(module).resources[at as usize].settle(position, value);
         }
     }
+}
 
-    /// What becomes of repetitions that are not known yet: what is destroyed is what the state has.
-    fn repetition_deferral(&self) -> Deferral {
-        if self.inputs.mode() == Mode::Destroy { Deferral::Refused } else { self.inputs.deferral() }
+/// The instances to plan: all, unless targets were chosen.
+fn planned_positions(planner: &Planner<'_>, visit: Visit, at: u32) -> Vec<usize> {
+    let data = &planner.world.module(visit.module).resources[at as usize];
+    let all = 0..data.expansion.len();
+    match planner.inputs.targets() {
+        None => all.collect(),
+        // Some of them may be meant.
+        Some(_) if data.expansion == Expansion::Unknown => all.collect(),
+        Some(included) => {
+            let index = planner.world.module(visit.module).of;
+            let chosen = |position: &usize| {
+                let address = planner.world.instance_address(visit.module, at, *position);
+                let is_recorded = matches!(address.resource.mode, ResourceMode::Managed | ResourceMode::Data);
+                let is_read = is_recorded && included.reads(index, visit.node, &address);
+                is_read || included.instance(index, visit.node, &address)
+            };
+            all.filter(chosen).collect()
+        }
     }
+}
 
-    /// Whether replacements of an instance create first: its own wish, or that of something that depends on it (PL-11).
-    pub(super) fn creates_before_destroy(&self, module: ModuleId, at: u32, own: Option<bool>) -> bool {
-        let index = self.world.module(module).of;
-        let node = self.world.static_module(module).resource(at as usize);
-        own.unwrap_or(false) || self.inputs.is_forced_to_create_first(index, node)
-    }
+/// What becomes of repetitions that are not known yet: what is destroyed is what the state has.
+fn repetition_deferral(planner: &Planner<'_>) -> Deferral {
+    if planner.inputs.mode() == Mode::Destroy { Deferral::Refused } else { planner.inputs.deferral() }
+}
 
-    /// The number of the resource at `address` in a module instance.
-    pub(super) fn resource_number(&self, module: ModuleId, address: &groma_address::Resource) -> Option<u32> {
-        self.world.static_module(module).config.resources.get_index_of(address).map(narrow)
-    }
+/// Whether replacements of an instance create first: its own wish, or that of something that depends on it (PL-11).
+pub(super) fn creates_before_destroy(planner: &Planner<'_>, module: ModuleId, at: u32, own: Option<bool>) -> bool {
+    let index = planner.world.module(module).of;
+    let node = planner.world.static_module(module).resource(at as usize);
+    own.unwrap_or(false) || planner.inputs.is_forced_to_create_first(index, node)
+}
+
+/// The number of the resource at `address` in a module instance.
+pub(super) fn resource_number(
+    planner: &Planner<'_>,
+    module: ModuleId,
+    address: &groma_address::Resource,
+) -> Option<u32> {
+    planner.world.static_module(module).config.resources.get_index_of(address).map(narrow)
 }
 
 /// Whether what may be destroyed can depend on the elements of `for_each`.

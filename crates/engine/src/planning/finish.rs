@@ -10,8 +10,10 @@ use groma_state::Dependencies;
 use groma_value::{Marks, Type, Value};
 
 use super::Spent;
+use super::cycle;
 use super::planner::Planner;
 use super::relevant;
+use super::remaining_data;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
 use crate::general_problems::reported_once;
@@ -20,220 +22,222 @@ use crate::ordering;
 use crate::search::Searched;
 use crate::walk::Visit;
 
-impl Planner<'_> {
-    pub(super) fn finish(mut self) -> (Plan, Diagnostics, Spent) {
-        self.plan.defer_with_others(&self.state);
-        self.plan.sort();
-        self.warn_of_unknown_replacements();
-        self.declare_checks();
-        let outputs = self.output_changes();
-        let variables = self.planned_variables();
-        let parting = self.parting_data();
-        let going = (self.inputs.mode(), &parting[..]);
-        let relevant = relevant::attributes(&self.world, self.inputs.templates(), self.plan.changes(), &outputs, going);
-        let order = self.carried_out();
-        let execution =
-            if self.evaluation.diagnostics.has_errors() { ExecutionGraph::default() } else { self.execution(&order) };
-        self.refuse_cycle(&execution);
-        let errored = self.evaluation.diagnostics.has_errors();
-        let contents = self.plan.finish();
-        let options = self.inputs.options();
-        let plan = Plan {
-            mode: options.mode,
-            expansions: self.world.expansions(),
-            changes: contents.changes,
-            deferred: contents.deferred,
-            drift: contents.drift,
-            parting,
-            outputs,
-            prior_state: self.state,
-            variables,
-            targets: options.targets.clone(),
-            excludes: options.excludes.clone(),
-            replace: options.replace.clone(),
-            checks: self.evaluation.checks.results(),
-            relevant_attributes: relevant,
-            invocations: contents.invocations,
-            deferred_invocations: contents.deferred_invocations,
-            generated: contents.generated,
-            timestamp: self.inputs.session().timestamp.clone(),
-            errored,
-            execution,
-        };
-        let spent = Box::new((self.world, order, contents.spent));
-        (plan, reported_once(self.evaluation.diagnostics), spent)
-    }
+pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
+    planner.plan.defer_with_others(&planner.state);
+    planner.plan.sort();
+    warn_of_unknown_replacements(&mut planner);
+    declare_checks(&mut planner);
+    let outputs = output_changes(&planner);
+    let variables = planned_variables(&planner);
+    let parting = remaining_data::parting_data(&planner);
+    let going = (planner.inputs.mode(), &parting[..]);
+    let relevant =
+        relevant::attributes(&planner.world, planner.inputs.templates(), planner.plan.changes(), &outputs, going);
+    let order = carried_out(&mut planner);
+    let execution = if planner.evaluation.diagnostics.has_errors() {
+        ExecutionGraph::default()
+    } else {
+        execution(&planner, &order)
+    };
+    cycle::refuse_cycle(&mut planner, &execution);
+    let errored = planner.evaluation.diagnostics.has_errors();
+    let contents = planner.plan.finish();
+    let options = planner.inputs.options();
+    let plan = Plan {
+        mode: options.mode,
+        expansions: planner.world.expansions(),
+        changes: contents.changes,
+        deferred: contents.deferred,
+        drift: contents.drift,
+        parting,
+        outputs,
+        prior_state: planner.state,
+        variables,
+        targets: options.targets.clone(),
+        excludes: options.excludes.clone(),
+        replace: options.replace.clone(),
+        checks: planner.evaluation.checks.results(),
+        relevant_attributes: relevant,
+        invocations: contents.invocations,
+        deferred_invocations: contents.deferred_invocations,
+        generated: contents.generated,
+        timestamp: planner.inputs.session().timestamp.clone(),
+        errored,
+        execution,
+    };
+    let spent = Box::new((planner.world, order, contents.spent));
+    (plan, reported_once(planner.evaluation.diagnostics), spent)
+}
 
-    /// What the plan has done, in its order, after the nodes that apply comes by.
-    fn execution(&self, order: &[Visit]) -> ExecutionGraph {
-        let (changes, undecided) = (self.plan.changes(), self.plan.undecided_changes());
-        let dependencies = |at: usize| -> Dependencies {
-            let change: Option<&ResourceChange> = changes.get(at);
-            let record = change.and_then(|change| self.state.object(&change.address, change.deposed.as_ref()));
-            record.map(|record| record.dependencies.clone()).unwrap_or_default()
-        };
-        let (graph, included, remains) = (self.inputs.graph(), self.inputs.targets(), self.inputs.destroy_needs());
-        let looks_at = |module, node| {
-            included.is_none_or(|included| included.node(graph, module, node))
-                && remains.is_none_or(|remains| remains.executes(graph.module(module), module, node))
-        };
-        ordering::build(&ordering::Inputs {
-            world: &self.world,
-            order,
-            changes,
-            dependencies: &dependencies,
-            undecided: &undecided,
-            invocations: self.plan.invocations(),
-            mode: self.inputs.mode(),
-            looks_at: &looks_at,
-        })
-    }
+/// What the plan has done, in its order, after the nodes that apply comes by.
+fn execution(planner: &Planner<'_>, order: &[Visit]) -> ExecutionGraph {
+    let (changes, undecided) = (planner.plan.changes(), planner.plan.undecided_changes());
+    let dependencies = |at: usize| -> Dependencies {
+        let change: Option<&ResourceChange> = changes.get(at);
+        let record = change.and_then(|change| planner.state.object(&change.address, change.deposed.as_ref()));
+        record.map(|record| record.dependencies.clone()).unwrap_or_default()
+    };
+    let (graph, included, remains) = (planner.inputs.graph(), planner.inputs.targets(), planner.inputs.destroy_needs());
+    let looks_at = |module, node| {
+        included.is_none_or(|included| included.node(graph, module, node))
+            && remains.is_none_or(|remains| remains.executes(graph.module(module), module, node))
+    };
+    ordering::build(&ordering::Inputs {
+        world: &planner.world,
+        order,
+        changes,
+        dependencies: &dependencies,
+        undecided: &undecided,
+        invocations: planner.plan.invocations(),
+        mode: planner.inputs.mode(),
+        looks_at: &looks_at,
+    })
+}
 
-    /// The end of a search: nothing is to be done.
-    pub(super) fn finish_search(mut self) -> (Vec<Searched>, Diagnostics, Spent) {
-        self.plan.sort();
-        let contents = self.plan.finish();
-        let spent = Box::new((self.world, self.schedule.into_spent(), contents.spent));
-        (contents.searched, reported_once(self.evaluation.diagnostics), spent)
-    }
+/// The end of a search: nothing is to be done.
+pub(super) fn finish_search(mut planner: Planner<'_>) -> (Vec<Searched>, Diagnostics, Spent) {
+    planner.plan.sort();
+    let contents = planner.plan.finish();
+    let spent = Box::new((planner.world, planner.schedule.into_spent(), contents.spent));
+    (contents.searched, reported_once(planner.evaluation.diagnostics), spent)
+}
 
-    /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
-    /// look at them; the rest waits.
-    fn carried_out(&mut self) -> Vec<Visit> {
-        let order = self.schedule.take_order();
-        if self.inputs.deferral() == Deferral::Refused {
-            return order;
-        }
-        let waits = |visit: &Visit| {
-            let module = self.world.static_module(visit.module);
-            let left = match module.kind(visit.node) {
-                NodeKind::Provider(_) | NodeKind::Check(_) | NodeKind::Validation(_) => true,
-                NodeKind::Resource(at) => {
-                    let resource = module.config.resources.get_index(at as usize);
-                    resource.is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
-                }
-                _ => false,
-            };
-            left && self.schedule.is_deferred(*visit)
-        };
-        order.into_iter().filter(|visit| !waits(visit)).collect()
+/// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
+/// look at them; the rest waits.
+fn carried_out(planner: &mut Planner<'_>) -> Vec<Visit> {
+    let order = planner.schedule.take_order();
+    if planner.inputs.deferral() == Deferral::Refused {
+        return order;
     }
-
-    /// A replace option that names nothing is a slip (PL-60).
-    fn warn_of_unknown_replacements(&mut self) {
-        for address in &self.inputs.options().replace {
-            if self.plan.changes().iter().any(|change| change.address == *address) {
-                continue;
+    let waits = |visit: &Visit| {
+        let module = planner.world.static_module(visit.module);
+        let left = match module.kind(visit.node) {
+            NodeKind::Provider(_) | NodeKind::Check(_) | NodeKind::Validation(_) => true,
+            NodeKind::Resource(at) => {
+                let resource = module.config.resources.get_index(at as usize);
+                resource.is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
             }
-            let names: Vec<String> = self.plan.changes().iter().map(|change| change.address.to_string()).collect();
-            let wanted = address.to_string();
-            let hint = groma_diagnostics::suggest(&wanted, names.iter().map(String::as_str));
-            let hint = hint.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
-            let detail = format!(
-                "The -replace option names {wanted}, but there is no such instance, so it has no effect.{hint}"
-            );
-            self.evaluation
-                .diagnostics
-                .push(Diagnostic::warning("Incompletely-matched force-replace resource instance", detail));
-        }
-    }
+            _ => false,
+        };
+        left && planner.schedule.is_deferred(*visit)
+    };
+    order.into_iter().filter(|visit| !waits(visit)).collect()
+}
 
-    /// Blocks with conditions are known, whether they were looked at or not. Destroying decides nothing.
-    fn declare_checks(&mut self) {
-        let destroys = self.inputs.mode() == Mode::Destroy;
-        if destroys {
-            self.evaluation.checks = Checks::new();
+/// A replace option that names nothing is a slip (PL-60).
+fn warn_of_unknown_replacements(planner: &mut Planner<'_>) {
+    for address in &planner.inputs.options().replace {
+        if planner.plan.changes().iter().any(|change| change.address == *address) {
+            continue;
         }
-        let graph = Arc::clone(self.inputs.graph());
-        for (index, module) in graph.modules() {
-            for (node, block) in module.nodes() {
-                let Some((kind, address)) = checked_block(&module.config, block) else { continue };
-                self.evaluation.checks.declare(kind, address.clone());
-                let looked_at = self.inputs.targets().is_none_or(|included| included.node(&graph, index, node));
-                match destroys {
-                    _ if !looked_at => {}
-                    false => self.evaluation.checks.count(kind, address),
-                    true if kind == Checkable::Output
-                        && module.config.path.is_root()
-                        && self.inputs.targets().is_none() =>
-                    {
-                        self.evaluation.checks.report(kind, address.clone(), address, &Verdict::Unknown);
-                    }
-                    true => {}
+        let names: Vec<String> = planner.plan.changes().iter().map(|change| change.address.to_string()).collect();
+        let wanted = address.to_string();
+        let hint = groma_diagnostics::suggest(&wanted, names.iter().map(String::as_str));
+        let hint = hint.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
+        let detail =
+            format!("The -replace option names {wanted}, but there is no such instance, so it has no effect.{hint}");
+        planner
+            .evaluation
+            .diagnostics
+            .push(Diagnostic::warning("Incompletely-matched force-replace resource instance", detail));
+    }
+}
+
+/// Blocks with conditions are known, whether they were looked at or not. Destroying decides nothing.
+fn declare_checks(planner: &mut Planner<'_>) {
+    let destroys = planner.inputs.mode() == Mode::Destroy;
+    if destroys {
+        planner.evaluation.checks = Checks::new();
+    }
+    let graph = Arc::clone(planner.inputs.graph());
+    for (index, module) in graph.modules() {
+        for (node, block) in module.nodes() {
+            let Some((kind, address)) = checked_block(&module.config, block) else { continue };
+            planner.evaluation.checks.declare(kind, address.clone());
+            let looked_at = planner.inputs.targets().is_none_or(|included| included.node(&graph, index, node));
+            match destroys {
+                _ if !looked_at => {}
+                false => planner.evaluation.checks.count(kind, address),
+                true if kind == Checkable::Output
+                    && module.config.path.is_root()
+                    && planner.inputs.targets().is_none() =>
+                {
+                    planner.evaluation.checks.report(kind, address.clone(), address, &Verdict::Unknown);
                 }
+                true => {}
             }
         }
     }
+}
 
-    fn output_changes(&self) -> Vec<OutputChange> {
-        let root = self.world.module(crate::world::ModuleId::ROOT);
-        let config = &self.inputs.graph().module(root.of).config;
-        let mut changes = Vec::new();
-        for (at, (name, output)) in config.outputs.iter().enumerate() {
-            let before = self.recorded_output(name);
-            let after = match self.inputs.mode() {
-                // What was never there does not go, nor what nobody aimed at.
-                Mode::Destroy if before.is_none() || self.inputs.targets().is_some() => continue,
-                Mode::Destroy => None,
-                Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
-                    Some(value) if !value.is_wholly_known() && self.is_left_output(at) => continue,
-                    Some(value) => Some(carried(value)),
-                    // Left out of a partial plan, or not worked out: it stays as it is.
-                    None => continue,
-                },
-            };
-            // What is null is not recorded, nor of what type it would be.
-            let after = after.filter(|value| before.is_some() || !value.is_null());
-            let action = compare(before.as_ref(), after.as_ref());
-            let sensitive = output.sensitive || before.as_ref().is_some_and(|value| value.marks().is_sensitive());
+fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
+    let root = planner.world.module(crate::world::ModuleId::ROOT);
+    let config = &planner.inputs.graph().module(root.of).config;
+    let mut changes = Vec::new();
+    for (at, (name, output)) in config.outputs.iter().enumerate() {
+        let before = recorded_output(planner, name);
+        let after = match planner.inputs.mode() {
+            // What was never there does not go, nor what nobody aimed at.
+            Mode::Destroy if before.is_none() || planner.inputs.targets().is_some() => continue,
+            Mode::Destroy => None,
+            Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
+                Some(value) if !value.is_wholly_known() && is_left_output(planner, at) => continue,
+                Some(value) => Some(carried(value)),
+                // Left out of a partial plan, or not worked out: it stays as it is.
+                None => continue,
+            },
+        };
+        // What is null is not recorded, nor of what type it would be.
+        let after = after.filter(|value| before.is_some() || !value.is_null());
+        let action = compare(before.as_ref(), after.as_ref());
+        let sensitive = output.sensitive || before.as_ref().is_some_and(|value| value.marks().is_sensitive());
+        changes.push(OutputChange {
+            name: name.clone(),
+            action,
+            before: before.unwrap_or(Value::null(Type::Dynamic)),
+            after: after.unwrap_or(Value::null(Type::Dynamic)),
+            sensitive,
+        });
+    }
+    for (name, known) in &planner.state.outputs {
+        if !config.outputs.contains_key(name) && planner.inputs.targets().is_none() {
             changes.push(OutputChange {
                 name: name.clone(),
-                action,
-                before: before.unwrap_or(Value::null(Type::Dynamic)),
-                after: after.unwrap_or(Value::null(Type::Dynamic)),
-                sensitive,
+                action: Action::Delete,
+                before: recorded_output(planner, name).unwrap_or(Value::null(Type::Dynamic)),
+                after: Value::null(Type::Dynamic),
+                sensitive: known.sensitive,
             });
         }
-        for (name, known) in &self.state.outputs {
-            if !config.outputs.contains_key(name) && self.inputs.targets().is_none() {
-                changes.push(OutputChange {
-                    name: name.clone(),
-                    action: Action::Delete,
-                    before: self.recorded_output(name).unwrap_or(Value::null(Type::Dynamic)),
-                    after: Value::null(Type::Dynamic),
-                    sensitive: known.sensitive,
-                });
-            }
-        }
-        changes.sort_by(|one, other| one.name.cmp(&other.name));
-        changes
     }
+    changes.sort_by(|one, other| one.name.cmp(&other.name));
+    changes
+}
 
-    /// Whether an output of the root module is left to a later run.
-    fn is_left_output(&self, at: usize) -> bool {
-        let module = crate::world::ModuleId::ROOT;
-        self.schedule.is_deferred(Visit { module, node: self.world.static_module(module).output(at) })
-    }
+/// Whether an output of the root module is left to a later run.
+fn is_left_output(planner: &Planner<'_>, at: usize) -> bool {
+    let module = crate::world::ModuleId::ROOT;
+    planner.schedule.is_deferred(Visit { module, node: planner.world.static_module(module).output(at) })
+}
 
-    fn recorded_output(&self, name: &Name) -> Option<Value> {
-        let known = self.state.outputs.get(name)?;
-        let marks = if known.sensitive { Marks::SENSITIVE } else { Marks::NONE };
-        Some(known.value.clone().with_marks(&marks))
-    }
+fn recorded_output(planner: &Planner<'_>, name: &Name) -> Option<Value> {
+    let known = planner.state.outputs.get(name)?;
+    let marks = if known.sensitive { Marks::SENSITIVE } else { Marks::NONE };
+    Some(known.value.clone().with_marks(&marks))
+}
 
-    /// What was given is kept as it was given; apply converts it again.
-    fn planned_variables(&self) -> Vec<PlannedVariable> {
-        let root = self.world.module(crate::world::ModuleId::ROOT);
-        let config = &self.inputs.graph().module(root.of).config;
-        let known = config.variables.iter().zip(&root.variables);
-        let planned = known.filter(|((_, variable), _)| !variable.ephemeral).filter_map(|((name, variable), used)| {
-            let given = self.evaluation.inputs.get(name).map(|input| &input.value);
-            // A variable that no target needs has its default all the same.
-            let value = given.or(used.as_ref()).cloned().or_else(|| variable.default_value())?;
-            Some(PlannedVariable { name: name.clone(), value })
-        });
-        planned.collect()
-    }
+/// What was given is kept as it was given; apply converts it again.
+fn planned_variables(planner: &Planner<'_>) -> Vec<PlannedVariable> {
+    let root = planner.world.module(crate::world::ModuleId::ROOT);
+    let config = &planner.inputs.graph().module(root.of).config;
+    let known = config.variables.iter().zip(&root.variables);
+    let planned = known.filter(|((_, variable), _)| !variable.ephemeral).filter_map(|((name, variable), used)| {
+        let given = planner.evaluation.inputs.get(name).map(|input| &input.value);
+        // A variable that no target needs has its default all the same.
+        let value = given.or(used.as_ref()).cloned().or_else(|| variable.default_value())?;
+        Some(PlannedVariable { name: name.clone(), value })
+    });
+    planned.collect()
 }
 
 /// What a node stands for, if it is a block with conditions, and its address.

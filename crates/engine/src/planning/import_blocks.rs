@@ -11,6 +11,7 @@ use groma_provider::{IdentitySchema, ImportTarget};
 use groma_value::{Type, Value, convert};
 
 use super::imports::Conflict;
+use super::missing;
 use super::planner::Planner;
 use crate::import_identity::{read_identity, unusable};
 use crate::options::{Deferral, MissingResources};
@@ -18,201 +19,214 @@ use crate::repetition::{Elements, import_elements, secret_key};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};
 
-impl Planner<'_> {
-    /// Evaluates an import block: which instances it is into, and what their objects are called outside.
-    pub(super) fn import(&mut self, module: ModuleId, at: u32) -> Outcome {
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let Some(import) = config.imports.get(at as usize) else { return Outcome::Failed };
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions);
-        let elements = match &import.for_each {
-            Some(for_each) => import_elements(for_each, &scope, &mut self.evaluation.diagnostics),
-            None => Some(Elements::Known(vec![Repetition::None])),
-        };
-        let elements = match elements {
-            Some(Elements::Known(elements)) => elements,
-            Some(Elements::Unknown(_)) if self.inputs.deferral() == Deferral::Allowed => {
-                self.imports.defer_resource(import.to.clone());
-                return Outcome::Done;
-            }
-            Some(Elements::Unknown(problem)) => {
-                self.evaluation.diagnostics.push(*problem);
-                return Outcome::Failed;
-            }
-            None => return Outcome::Failed,
-        };
-        let mut outcome = Outcome::Done;
-        for repetition in elements {
-            if self.import_one(module, (at, import), &repetition).is_none() {
-                outcome = Outcome::Failed;
-            }
+/// Evaluates an import block: which instances it is into, and what their objects are called outside.
+pub(super) fn import(planner: &mut Planner<'_>, module: ModuleId, at: u32) -> Outcome {
+    let config = Arc::clone(&planner.world.static_module(module).config);
+    let Some(import) = config.imports.get(at as usize) else { return Outcome::Failed };
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, module, &functions);
+    let elements = match &import.for_each {
+        Some(for_each) => import_elements(for_each, &scope, &mut planner.evaluation.diagnostics),
+        None => Some(Elements::Known(vec![Repetition::None])),
+    };
+    let elements = match elements {
+        Some(Elements::Known(elements)) => elements,
+        Some(Elements::Unknown(_)) if planner.inputs.deferral() == Deferral::Allowed => {
+            planner.imports.defer_resource(import.to.clone());
+            return Outcome::Done;
         }
-        outcome
-    }
-
-    fn import_one(&mut self, module: ModuleId, (at, import): (u32, &Import), repetition: &Repetition) -> Option<()> {
-        let address = self.import_address(module, &import.to_expression, repetition)?;
-        let (ImportIdentity::Id(expression) | ImportIdentity::Identity(expression)) = &import.identity;
-        if self.is_left(module, expression, repetition) {
-            self.imports.defer_instance(address);
-            return Some(());
+        Some(Elements::Unknown(problem)) => {
+            planner.evaluation.diagnostics.push(*problem);
+            return Outcome::Failed;
         }
-        let target = match &import.identity {
-            ImportIdentity::Id(id) => ImportTarget::Id(self.import_id(module, id, repetition)?),
-            ImportIdentity::Identity(identity) => {
-                ImportTarget::Identity(self.import_identity(module, import, identity, repetition)?)
-            }
-        };
-        let span = import.to_expression.span;
-        if let Err(Conflict) = self.imports.add(address.clone(), target, at, span) {
-            let detail = format!(
-                "{address} is imported twice, as two different objects. An instance stands for one object: remove one of the two."
-            );
-            let summary = format!("Duplicate import configuration for \"{address}\"");
-            self.evaluation.diagnostics.push(Diagnostic::error(summary, detail).at(span));
-            return None;
-        }
-        Some(())
-    }
-
-    /// Whether only a later run will know which object is meant.
-    fn is_left(&self, module: ModuleId, expression: &Expression, repetition: &Repetition) -> bool {
-        let scope = InstanceScope::new(&self.world, module, &self.evaluation.functions).repeated(repetition);
-        // Problems are told where the value is used.
-        let mut problems = Diagnostics::new();
-        self.inputs.deferral() == Deferral::Allowed
-            && !groma_lang::evaluate(expression, &scope, &mut problems).is_wholly_known()
-            && !problems.has_errors()
-    }
-
-    fn import_id(&mut self, module: ModuleId, expression: &Expression, repetition: &Repetition) -> Option<String> {
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
-        let value = self.evaluation.value(expression, &scope)?;
-        let problem = match read_id(&value) {
-            Ok(id) => return Some(id),
-            Err(problem) => problem,
-        };
-        let problem = Diagnostic::error("Invalid import id argument", problem).at(expression.span);
-        let problem = observing(problem, expression, &scope);
-        self.evaluation.diagnostics.push(problem);
-        None
-    }
-
-    fn import_identity(
-        &mut self,
-        module: ModuleId,
-        import: &Import,
-        expression: &Expression,
-        repetition: &Repetition,
-    ) -> Option<Value> {
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
-        let value = self.evaluation.value(expression, &scope)?;
-        let found = self
-            .inputs
-            .graph()
-            .find_resource(&import.to)
-            .map(|(index, node)| (index, self.inputs.graph().module(index).kind(node)));
-        let template = match found {
-            Some((index, crate::config_graph::NodeKind::Resource(at))) => {
-                self.inputs.templates().resource(index, at).cloned()
-            }
-            _ => None,
-        };
-        let schema = match &template {
-            Some(template) => Some(Arc::clone(&template.schema)),
-            None => self.missing_schema(import),
-        };
-        let Some(schema) = schema else {
-            // That there is no block is the problem, and it is told of all such imports when the walk has ended.
-            return (self.inputs.options().missing == MissingResources::Refused).then_some(value);
-        };
-        let found = match schema.identity.as_ref() {
-            Some(schema) => known_identity(&value, schema),
-            None => Err(unusable(format!(
-                "{} has no identity that it could be imported by. Use the argument \"id\".",
-                import.to
-            ))),
-        };
-        let problem = match found {
-            Ok(identity) => return Some(identity),
-            Err(problem) => problem.at(expression.span),
-        };
-        let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
-        self.evaluation.diagnostics.push(observing(problem, expression, &scope));
-        None
-    }
-
-    /// The instance that an address with keys to be evaluated names.
-    fn import_address(
-        &mut self,
-        module: ModuleId,
-        expression: &Expression,
-        repetition: &Repetition,
-    ) -> Option<ResourceInstance> {
-        let mut parts = Vec::new();
-        self.address_parts(module, expression, repetition, &mut parts)?;
-        assemble(&parts).or_else(|| self.no_import_address(expression))
-    }
-
-    fn no_import_address<T>(&mut self, expression: &Expression) -> Option<T> {
-        let detail = "This is no address of a resource instance. Write TYPE.NAME, with module steps before it and a key after it if need be.";
-        self.evaluation
-            .diagnostics
-            .push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
-        None
-    }
-
-    fn address_parts(
-        &mut self,
-        module: ModuleId,
-        expression: &Expression,
-        repetition: &Repetition,
-        parts: &mut Vec<Part>,
-    ) -> Option<()> {
-        match &expression.without_parentheses().kind {
-            ExpressionKind::Traversal(traversal) => {
-                parts.push(Part::Name(traversal.root.name.clone()));
-                push_steps(traversal.steps(), parts).or_else(|| self.no_import_address(expression))
-            }
-            ExpressionKind::Index(index) => {
-                with_stack(|| self.address_parts(module, &index.source, repetition, parts))?;
-                let key = self.import_key(module, &index.key, repetition)?;
-                parts.push(Part::Key(key));
-                Some(())
-            }
-            ExpressionKind::Relative(relative) => {
-                self.address_parts(module, &relative.source, repetition, parts)?;
-                push_steps(&relative.steps, parts).or_else(|| self.no_import_address(expression))
-            }
-            _ => self.no_import_address(expression),
+        None => return Outcome::Failed,
+    };
+    let mut outcome = Outcome::Done;
+    for repetition in elements {
+        if import_one(planner, module, (at, import), &repetition).is_none() {
+            outcome = Outcome::Failed;
         }
     }
+    outcome
+}
 
-    fn import_key(&mut self, module: ModuleId, key: &Expression, repetition: &Repetition) -> Option<InstanceKey> {
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions).repeated(repetition);
-        let value = self.evaluation.value(key, &scope)?;
-        let problem = match instance_key_of(&value) {
-            _ if value.marks().is_sensitive() => secret_key(),
-            Some(found) => return Some(found),
-            None => {
-                let detail = "An instance key must be a whole number or a string, and known when planning.";
-                Diagnostic::error("Invalid import 'to' expression", detail)
-            }
-        };
-        self.evaluation.diagnostics.push(observing(problem.at(key.span), key, &scope));
-        None
+fn import_one(
+    planner: &mut Planner<'_>,
+    module: ModuleId,
+    (at, import): (u32, &Import),
+    repetition: &Repetition,
+) -> Option<()> {
+    let address = import_address(planner, module, &import.to_expression, repetition)?;
+    let (ImportIdentity::Id(expression) | ImportIdentity::Identity(expression)) = &import.identity;
+    if is_left(planner, module, expression, repetition) {
+        planner.imports.defer_instance(address);
+        return Some(());
     }
+    let target = match &import.identity {
+        ImportIdentity::Id(id) => ImportTarget::Id(import_id(planner, module, id, repetition)?),
+        ImportIdentity::Identity(identity) => {
+            ImportTarget::Identity(import_identity(planner, module, import, identity, repetition)?)
+        }
+    };
+    let span = import.to_expression.span;
+    if let Err(Conflict) = planner.imports.add(address.clone(), target, at, span) {
+        let detail = format!(
+            "{address} is imported twice, as two different objects. An instance stands for one object: remove one of the two."
+        );
+        let summary = format!("Duplicate import configuration for \"{address}\"");
+        planner.evaluation.diagnostics.push(Diagnostic::error(summary, detail).at(span));
+        return None;
+    }
+    Some(())
+}
 
-    /// Imports into instances that the configuration does not have. What is managed has been imported, and goes as others do.
-    pub(super) fn report_unmet_imports(&mut self) {
-        let unmet = self.imports.unmet(&self.state, self.inputs.targets());
-        let problems: Vec<Diagnostic> =
-            unmet.into_iter().map(|(address, span)| not_configured(address, span)).collect();
-        problems.into_iter().for_each(|problem| self.evaluation.diagnostics.push(problem));
+/// Whether only a later run will know which object is meant.
+fn is_left(planner: &Planner<'_>, module: ModuleId, expression: &Expression, repetition: &Repetition) -> bool {
+    let scope = InstanceScope::new(&planner.world, module, &planner.evaluation.functions).repeated(repetition);
+    // Problems are told where the value is used.
+    let mut problems = Diagnostics::new();
+    planner.inputs.deferral() == Deferral::Allowed
+        && !groma_lang::evaluate(expression, &scope, &mut problems).is_wholly_known()
+        && !problems.has_errors()
+}
+
+fn import_id(
+    planner: &mut Planner<'_>,
+    module: ModuleId,
+    expression: &Expression,
+    repetition: &Repetition,
+) -> Option<String> {
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, module, &functions).repeated(repetition);
+    let value = planner.evaluation.value(expression, &scope)?;
+    let problem = match read_id(&value) {
+        Ok(id) => return Some(id),
+        Err(problem) => problem,
+    };
+    let problem = Diagnostic::error("Invalid import id argument", problem).at(expression.span);
+    let problem = observing(problem, expression, &scope);
+    planner.evaluation.diagnostics.push(problem);
+    None
+}
+
+fn import_identity(
+    planner: &mut Planner<'_>,
+    module: ModuleId,
+    import: &Import,
+    expression: &Expression,
+    repetition: &Repetition,
+) -> Option<Value> {
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, module, &functions).repeated(repetition);
+    let value = planner.evaluation.value(expression, &scope)?;
+    let found = planner
+        .inputs
+        .graph()
+        .find_resource(&import.to)
+        .map(|(index, node)| (index, planner.inputs.graph().module(index).kind(node)));
+    let template = match found {
+        Some((index, crate::config_graph::NodeKind::Resource(at))) => {
+            planner.inputs.templates().resource(index, at).cloned()
+        }
+        _ => None,
+    };
+    let schema = match &template {
+        Some(template) => Some(Arc::clone(&template.schema)),
+        None => missing::missing_schema(planner, import),
+    };
+    let Some(schema) = schema else {
+        // That there is no block is the problem, and it is told of all such imports when the walk has ended.
+        return (planner.inputs.options().missing == MissingResources::Refused).then_some(value);
+    };
+    let found = match schema.identity.as_ref() {
+        Some(schema) => known_identity(&value, schema),
+        None => Err(unusable(format!(
+            "{} has no identity that it could be imported by. Use the argument \"id\".",
+            import.to
+        ))),
+    };
+    let problem = match found {
+        Ok(identity) => return Some(identity),
+        Err(problem) => problem.at(expression.span),
+    };
+    let scope = InstanceScope::new(&planner.world, module, &functions).repeated(repetition);
+    planner.evaluation.diagnostics.push(observing(problem, expression, &scope));
+    None
+}
+
+/// The instance that an address with keys to be evaluated names.
+fn import_address(
+    planner: &mut Planner<'_>,
+    module: ModuleId,
+    expression: &Expression,
+    repetition: &Repetition,
+) -> Option<ResourceInstance> {
+    let mut parts = Vec::new();
+    address_parts(planner, module, expression, repetition, &mut parts)?;
+    assemble(&parts).or_else(|| no_import_address(planner, expression))
+}
+
+fn no_import_address<T>(planner: &mut Planner<'_>, expression: &Expression) -> Option<T> {
+    let detail = "This is no address of a resource instance. Write TYPE.NAME, with module steps before it and a key after it if need be.";
+    planner
+        .evaluation
+        .diagnostics
+        .push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
+    None
+}
+
+fn address_parts(
+    planner: &mut Planner<'_>,
+    module: ModuleId,
+    expression: &Expression,
+    repetition: &Repetition,
+    parts: &mut Vec<Part>,
+) -> Option<()> {
+    match &expression.without_parentheses().kind {
+        ExpressionKind::Traversal(traversal) => {
+            parts.push(Part::Name(traversal.root.name.clone()));
+            push_steps(traversal.steps(), parts).or_else(|| no_import_address(planner, expression))
+        }
+        ExpressionKind::Index(index) => {
+            with_stack(|| address_parts(planner, module, &index.source, repetition, parts))?;
+            let key = import_key(planner, module, &index.key, repetition)?;
+            parts.push(Part::Key(key));
+            Some(())
+        }
+        ExpressionKind::Relative(relative) => {
+            address_parts(planner, module, &relative.source, repetition, parts)?;
+            push_steps(&relative.steps, parts).or_else(|| no_import_address(planner, expression))
+        }
+        _ => no_import_address(planner, expression),
     }
+}
+
+fn import_key(
+    planner: &mut Planner<'_>,
+    module: ModuleId,
+    key: &Expression,
+    repetition: &Repetition,
+) -> Option<InstanceKey> {
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, module, &functions).repeated(repetition);
+    let value = planner.evaluation.value(key, &scope)?;
+    let problem = match instance_key_of(&value) {
+        _ if value.marks().is_sensitive() => secret_key(),
+        Some(found) => return Some(found),
+        None => {
+            let detail = "An instance key must be a whole number or a string, and known when planning.";
+            Diagnostic::error("Invalid import 'to' expression", detail)
+        }
+    };
+    planner.evaluation.diagnostics.push(observing(problem.at(key.span), key, &scope));
+    None
+}
+
+/// Imports into instances that the configuration does not have. What is managed has been imported, and goes as others do.
+pub(super) fn report_unmet_imports(planner: &mut Planner<'_>) {
+    let unmet = planner.imports.unmet(&planner.state, planner.inputs.targets());
+    let problems: Vec<Diagnostic> = unmet.into_iter().map(|(address, span)| not_configured(address, span)).collect();
+    problems.into_iter().for_each(|problem| planner.evaluation.diagnostics.push(problem));
 }
 
 /// That there is no instance to import into.

@@ -6,57 +6,56 @@ use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_plan::Mode;
 
 use super::event::Instance;
+use super::lost;
 use super::planner::Planner;
 use crate::walk::Outcome;
 use crate::world::ModuleId;
 
-impl Planner<'_> {
-    /// The instances of a resource are queued; its node ends with the last of them.
-    pub(super) fn begin_instances(&mut self, module: ModuleId, resource: u32, positions: Vec<usize>) {
-        let lost = self.lost_to_look_at(module, resource);
-        if positions.is_empty() && lost.is_empty() {
-            return self.end_instances(module, resource, Outcome::Done);
-        }
-        self.schedule.begin_resource((module, resource), positions, lost);
+/// The instances of a resource are queued; its node ends with the last of them.
+pub(super) fn begin_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, positions: Vec<usize>) {
+    let lost = lost::lost_to_look_at(planner, module, resource);
+    if positions.is_empty() && lost.is_empty() {
+        return end_instances(planner, module, resource, Outcome::Done);
     }
+    planner.schedule.begin_resource((module, resource), positions, lost);
+}
 
-    /// One instance of a resource is through.
-    pub(super) fn end_instance(&mut self, instance: Instance, outcome: Outcome) {
-        self.end_one((instance.module, instance.resource), outcome);
-    }
+/// One instance of a resource is through.
+pub(super) fn end_instance(planner: &mut Planner<'_>, instance: Instance, outcome: Outcome) {
+    end_one(planner, (instance.module, instance.resource), outcome);
+}
 
-    /// One that the block has lost is through, if it is one that is looked at so early.
-    pub(super) fn end_lost(&mut self, address: &ResourceInstance, outcome: Outcome) {
-        if let Some(of) = self.schedule.resource_of_orphan(address) {
-            self.end_one(of, outcome);
-        }
+/// One that the block has lost is through, if it is one that is looked at so early.
+pub(super) fn end_lost(planner: &mut Planner<'_>, address: &ResourceInstance, outcome: Outcome) {
+    if let Some(of) = planner.schedule.resource_of_orphan(address) {
+        end_one(planner, of, outcome);
     }
+}
 
-    fn end_one(&mut self, key: (ModuleId, u32), outcome: Outcome) {
-        if let Some(outcome) = self.schedule.end_instance(key, outcome) {
-            self.end_instances(key.0, key.1, outcome);
-        }
+fn end_one(planner: &mut Planner<'_>, key: (ModuleId, u32), outcome: Outcome) {
+    if let Some(outcome) = planner.schedule.end_instance(key, outcome) {
+        end_instances(planner, key.0, key.1, outcome);
     }
+}
 
-    fn end_instances(&mut self, module: ModuleId, resource: u32, outcome: Outcome) {
-        if self.inputs.mode() == Mode::RefreshOnly && outcome == Outcome::Done {
-            self.keep_what_is_there(module, resource);
-        }
-        self.end(self.resource_visit(module, resource), outcome);
+fn end_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, outcome: Outcome) {
+    if planner.inputs.mode() == Mode::RefreshOnly && outcome == Outcome::Done {
+        keep_what_is_there(planner, module, resource);
     }
+    planner.end(planner.resource_visit(module, resource), outcome);
+}
 
-    /// Who only looks sees what there is, not what is still to be made; declared is that all the same.
-    fn keep_what_is_there(&mut self, module: ModuleId, resource: u32) {
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let Some((address, _)) = config.resources.get_index(resource as usize) else { return };
-        if address.mode != ResourceMode::Managed {
-            return;
-        }
-        if self.moves.name_instances_of(address) {
-            for position in 0..self.world.module(module).resources[resource as usize].expansion.len() {
-                self.moves.note_declared(&self.world.instance_address(module, resource, position));
-            }
-        }
-        self.world.module_mut(module).resources[resource as usize].keep_settled();
+/// Who only looks sees what there is, not what is still to be made; declared is that all the same.
+fn keep_what_is_there(planner: &mut Planner<'_>, module: ModuleId, resource: u32) {
+    let config = Arc::clone(&planner.world.static_module(module).config);
+    let Some((address, _)) = config.resources.get_index(resource as usize) else { return };
+    if address.mode != ResourceMode::Managed {
+        return;
     }
+    if planner.moves.name_instances_of(address) {
+        for position in 0..planner.world.module(module).resources[resource as usize].expansion.len() {
+            planner.moves.note_declared(&planner.world.instance_address(module, resource, position));
+        }
+    }
+    planner.world.module_mut(module).resources[resource as usize].keep_settled();
 }

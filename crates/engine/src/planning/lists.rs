@@ -9,7 +9,9 @@ use groma_provider::{Checked, ListDetail, ListInput, Schema};
 use groma_value::Value;
 
 use super::event::{Event, Instance};
+use super::instances;
 use super::list_talk::{ListTalk, Search, Writing};
+use super::managed;
 use super::planner::Planner;
 use crate::evaluation::{ListArguments, unknown_list_argument};
 use crate::options::FoundObjects;
@@ -18,107 +20,110 @@ use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::InstanceScope;
 
-impl Planner<'_> {
-    pub(super) async fn start_list(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
-        let Some(provider) = self.configured(&template, instance) else { return };
-        let Some(search) = self.search(instance, address, &template, provider) else {
-            return self.end_instance(instance, Outcome::Failed);
-        };
-        let shown = self.shown_config(instance, &search.input.config);
-        let hooks = Arc::clone(&self.inputs.session().hooks);
-        let talk = async move {
-            hooks.list_start(&search.address, shown.as_ref());
-            Event::List(instance, Box::new(search.hold().await))
-        };
-        self.talk(talk).await;
-    }
+pub(super) async fn start_list(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: ResourceInstance,
+    template: Arc<Template>,
+) {
+    let Some(provider) = managed::configured(planner, &template, instance) else { return };
+    let Some(search) = search(planner, instance, address, &template, provider) else {
+        return instances::end_instance(planner, instance, Outcome::Failed);
+    };
+    let shown = shown_config(planner, instance, &search.input.config);
+    let hooks = Arc::clone(&planner.inputs.session().hooks);
+    let talk = async move {
+        hooks.list_start(&search.address, shown.as_ref());
+        Event::List(instance, Box::new(search.hold().await))
+    };
+    planner.talk(talk).await;
+}
 
-    /// What is searched for; nothing where the block does not say.
-    fn shown_config(&self, instance: Instance, config: &Value) -> Option<Value> {
-        let module = &self.world.static_module(instance.module).config;
-        let (_, resource) = module.resources.get_index(instance.resource as usize)?;
-        let is_written = resource.body.span() != resource.header_span;
-        is_written.then(|| config.clone())
-    }
+/// What is searched for; nothing where the block does not say.
+fn shown_config(planner: &Planner<'_>, instance: Instance, config: &Value) -> Option<Value> {
+    let module = &planner.world.static_module(instance.module).config;
+    let (_, resource) = module.resources.get_index(instance.resource as usize)?;
+    let is_written = resource.body.span() != resource.header_span;
+    is_written.then(|| config.clone())
+}
 
-    fn search(
-        &mut self,
-        instance: Instance,
-        address: ResourceInstance,
-        template: &Template,
-        provider: Arc<Checked>,
-    ) -> Option<Search> {
-        let module = Arc::clone(&self.world.static_module(instance.module).config);
-        let (_, resource) = module.resources.get_index(instance.resource as usize)?;
-        let search = resource.search.as_ref()?;
-        let repetition = self.repetition(instance);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-        let config = self.evaluation.instance(&template.body, &address, &scope)?;
-        let arguments = ListArguments::evaluate(search, &scope, &mut self.evaluation)?;
-        if !config.is_wholly_known() {
-            let problem = not_known(&address, template, &config, resource.header_span);
-            self.evaluation.diagnostics.push(problem);
+fn search(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: ResourceInstance,
+    template: &Template,
+    provider: Arc<Checked>,
+) -> Option<Search> {
+    let module = Arc::clone(&planner.world.static_module(instance.module).config);
+    let (_, resource) = module.resources.get_index(instance.resource as usize)?;
+    let search = resource.search.as_ref()?;
+    let repetition = managed::repetition(planner, instance);
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
+    let config = planner.evaluation.instance(&template.body, &address, &scope)?;
+    let arguments = ListArguments::evaluate(search, &scope, &mut planner.evaluation)?;
+    if !config.is_wholly_known() {
+        let problem = not_known(&address, template, &config, resource.header_span);
+        planner.evaluation.diagnostics.push(problem);
+        return None;
+    }
+    let Some(detail) = arguments.detail else {
+        let problem = unknown_list_argument("include_resource", search.include_resource.as_ref(), &scope);
+        planner.evaluation.diagnostics.push(problem);
+        return None;
+    };
+    let Some(limit) = arguments.limit else {
+        planner.evaluation.diagnostics.push(unknown_list_argument("limit", search.limit.as_ref(), &scope));
+        return None;
+    };
+    let found = match searched_schema(&provider, &address, resource) {
+        Ok(schema) => schema,
+        Err(problems) => {
+            planner.evaluation.diagnostics.append(problems);
             return None;
         }
-        let Some(detail) = arguments.detail else {
-            let problem = unknown_list_argument("include_resource", search.include_resource.as_ref(), &scope);
-            self.evaluation.diagnostics.push(problem);
-            return None;
-        };
-        let Some(limit) = arguments.limit else {
-            self.evaluation.diagnostics.push(unknown_list_argument("limit", search.limit.as_ref(), &scope));
-            return None;
-        };
-        let found = match searched_schema(&provider, &address, resource) {
-            Ok(schema) => schema,
-            Err(problems) => {
-                self.evaluation.diagnostics.append(problems);
-                return None;
-            }
-        };
-        let is_repeated = resource.is_repeated();
-        let writing = (self.inputs.options().found == FoundObjects::Written).then(|| Writing {
-            provider: resource
-                .provider
-                .as_ref()
-                .map(|reference| format!("{}{}", reference.provider, template.provider.key)),
-            name: match is_repeated {
-                true => format!("{}_{}", address.resource.name, instance.position),
-                false => address.resource.name.to_string(),
-            },
-        });
-        let detail = if writing.is_some() { ListDetail::Objects } else { detail };
-        Some(Search {
-            address,
-            provider,
-            schema: Arc::clone(&template.schema),
-            found,
-            body: Arc::clone(&template.body),
-            span: resource.beginning(),
-            input: ListInput { config, detail, limit },
-            writing,
-        })
-    }
+    };
+    let is_repeated = resource.is_repeated();
+    let writing = (planner.inputs.options().found == FoundObjects::Written).then(|| Writing {
+        provider: resource
+            .provider
+            .as_ref()
+            .map(|reference| format!("{}{}", reference.provider, template.provider.key)),
+        name: match is_repeated {
+            true => format!("{}_{}", address.resource.name, instance.position),
+            false => address.resource.name.to_string(),
+        },
+    });
+    let detail = if writing.is_some() { ListDetail::Objects } else { detail };
+    Some(Search {
+        address,
+        provider,
+        schema: Arc::clone(&template.schema),
+        found,
+        body: Arc::clone(&template.body),
+        span: resource.beginning(),
+        input: ListInput { config, detail, limit },
+        writing,
+    })
+}
 
-    pub(super) fn listed(&mut self, instance: Instance, talk: ListTalk) {
-        self.evaluation.diagnostics.append(talk.diagnostics);
-        let Some(found) = talk.found else { return self.end_instance(instance, Outcome::Failed) };
-        let data = found.iter().map(|one| {
-            Value::object([
-                ("display_name", Value::string(&one.display_name)),
-                ("identity", one.identity.clone()),
-                ("state", one.object.clone().unwrap_or(Value::null(groma_value::Type::Dynamic))),
-            ])
-        });
-        let value = Value::object([("config", talk.config), ("data", Value::tuple(data.collect()))]);
-        let resources = &mut self.world.module_mut(instance.module).resources;
-        resources[instance.resource as usize].settle(instance.position, value);
-        let searched = Searched { address: talk.address, identity_version: talk.identity_version, found };
-        self.inputs.session().hooks.list_complete(&searched);
-        self.plan.add_searched(searched);
-        self.end_instance(instance, Outcome::Done);
-    }
+pub(super) fn listed(planner: &mut Planner<'_>, instance: Instance, talk: ListTalk) {
+    planner.evaluation.diagnostics.append(talk.diagnostics);
+    let Some(found) = talk.found else { return instances::end_instance(planner, instance, Outcome::Failed) };
+    let data = found.iter().map(|one| {
+        Value::object([
+            ("display_name", Value::string(&one.display_name)),
+            ("identity", one.identity.clone()),
+            ("state", one.object.clone().unwrap_or(Value::null(groma_value::Type::Dynamic))),
+        ])
+    });
+    let value = Value::object([("config", talk.config), ("data", Value::tuple(data.collect()))]);
+    let resources = &mut planner.world.module_mut(instance.module).resources;
+    resources[instance.resource as usize].settle(instance.position, value);
+    let searched = Searched { address: talk.address, identity_version: talk.identity_version, found };
+    planner.inputs.session().hooks.list_complete(&searched);
+    planner.plan.add_searched(searched);
+    instances::end_instance(planner, instance, Outcome::Done);
 }
 
 /// The schema of the objects that are searched for.

@@ -11,63 +11,60 @@ use super::planner::Planner;
 use crate::record;
 use crate::world::ModuleId;
 
-impl Planner<'_> {
-    /// Has the name of a resource that was expanded mean what there is, where this is not what the block says.
-    pub(super) fn show_what_there_is(&mut self, module: ModuleId, at: u32) {
-        if let Some(lost) = self.lost(module, at) {
-            self.world.module_mut(module).resources[at as usize].show_what_there_is(lost);
-        }
+/// Has the name of a resource that was expanded mean what there is, where this is not what the block says.
+pub(super) fn show_what_there_is(planner: &mut Planner<'_>, module: ModuleId, at: u32) {
+    if let Some(lost) = lost(planner, module, at) {
+        planner.world.module_mut(module).resources[at as usize].show_what_there_is(lost);
     }
+}
 
-    /// The instances that a resource has lost and that are looked at with those that it has, so that whoever names it sees them as they are now.
-    pub(super) fn lost_to_look_at(&self, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
-        let place = self.world.resource_address(module, at);
-        if self.inputs.mode() != Mode::RefreshOnly || place.resource.mode != ResourceMode::Managed {
-            return Vec::new();
-        }
-        let is_chosen = |address: &ResourceInstance| {
-            self.inputs.targets().is_none_or(|included| included.left_over(self.inputs.graph(), address))
-        };
-        // Another provider than that of the block may be configured later.
-        let has_manager = |address: &ResourceInstance| {
-            self.state.provider(address, None).is_some_and(|config| self.providers.configured(config).is_some())
-        };
-        let lost = self.lost(module, at).unwrap_or_default();
-        lost.into_keys().map(|key| place.instance(key)).filter(is_chosen).filter(has_manager).collect()
+/// The instances that a resource has lost and that are looked at with those that it has, so that whoever names it sees them as they are now.
+pub(super) fn lost_to_look_at(planner: &Planner<'_>, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
+    let place = planner.world.resource_address(module, at);
+    if planner.inputs.mode() != Mode::RefreshOnly || place.resource.mode != ResourceMode::Managed {
+        return Vec::new();
     }
+    let is_chosen = |address: &ResourceInstance| {
+        planner.inputs.targets().is_none_or(|included| included.left_over(planner.inputs.graph(), address))
+    };
+    // Another provider than that of the block may be configured later.
+    let has_manager = |address: &ResourceInstance| {
+        planner.state.provider(address, None).is_some_and(|config| planner.providers.configured(config).is_some())
+    };
+    let lost = lost(planner, module, at).unwrap_or_default();
+    lost.into_keys().map(|key| place.instance(key)).filter(is_chosen).filter(has_manager).collect()
+}
 
-    /// Shows one of them as it is now; none where it is gone.
-    pub(super) fn show_lost(&mut self, address: &ResourceInstance, object: Option<Value>) {
-        if let Some((module, resource)) = self.schedule.resource_of_orphan(address) {
-            self.world.module_mut(module).resources[resource as usize].show_lost(&address.key, object);
-        }
+/// Shows one of them as it is now; none where it is gone.
+pub(super) fn show_lost(planner: &mut Planner<'_>, address: &ResourceInstance, object: Option<Value>) {
+    if let Some((module, resource)) = planner.schedule.resource_of_orphan(address) {
+        planner.world.module_mut(module).resources[resource as usize].show_lost(&address.key, object);
     }
+}
 
-    /// The objects that a resource has lost and keeps. None where all is done that the block says.
-    fn lost(&self, module: ModuleId, at: u32) -> Option<BTreeMap<InstanceKey, Value>> {
-        let data = self.world.module(module);
-        let place = self.world.resource_address(module, at);
-        let template = self.inputs.templates().resource(data.of, at)?;
-        let is_only_looked_at = match (place.resource.mode, self.inputs.mode()) {
-            (ResourceMode::Managed, Mode::RefreshOnly) => true,
-            (ResourceMode::Managed | ResourceMode::Data, Mode::Normal | Mode::RefreshOnly) => false,
-            (ResourceMode::Ephemeral | ResourceMode::List, _) | (_, Mode::Destroy) => return None,
-        };
-        if !is_only_looked_at && self.inputs.targets().is_none() {
-            return None;
-        }
-        let is_beside = |key: &InstanceKey| {
-            let included = self.inputs.targets();
-            included.is_some_and(|included| !included.left_over(self.inputs.graph(), &place.instance(key.clone())))
-        };
-        let expansion = &data.resources[at as usize].expansion;
-        let instances = self.state.resource(&place).into_iter().flat_map(|entry| entry.instances());
-        let lost =
-            instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_beside(key)));
-        let objects = lost.filter_map(|(key, instance)| {
-            let object = record::decode(&template.schema, instance.current.as_ref()?)?;
-            Some((key.clone(), object))
-        });
-        Some(objects.collect())
+/// The objects that a resource has lost and keeps. None where all is done that the block says.
+fn lost(planner: &Planner<'_>, module: ModuleId, at: u32) -> Option<BTreeMap<InstanceKey, Value>> {
+    let data = planner.world.module(module);
+    let place = planner.world.resource_address(module, at);
+    let template = planner.inputs.templates().resource(data.of, at)?;
+    let is_only_looked_at = match (place.resource.mode, planner.inputs.mode()) {
+        (ResourceMode::Managed, Mode::RefreshOnly) => true,
+        (ResourceMode::Managed | ResourceMode::Data, Mode::Normal | Mode::RefreshOnly) => false,
+        (ResourceMode::Ephemeral | ResourceMode::List, _) | (_, Mode::Destroy) => return None,
+    };
+    if !is_only_looked_at && planner.inputs.targets().is_none() {
+        return None;
     }
+    let is_beside = |key: &InstanceKey| {
+        let included = planner.inputs.targets();
+        included.is_some_and(|included| !included.left_over(planner.inputs.graph(), &place.instance(key.clone())))
+    };
+    let expansion = &data.resources[at as usize].expansion;
+    let instances = planner.state.resource(&place).into_iter().flat_map(|entry| entry.instances());
+    let lost = instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_beside(key)));
+    let objects = lost.filter_map(|(key, instance)| {
+        let object = record::decode(&template.schema, instance.current.as_ref()?)?;
+        Some((key.clone(), object))
+    });
+    Some(objects.collect())
 }

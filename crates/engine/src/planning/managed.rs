@@ -10,11 +10,21 @@ use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::Value;
 
 use super::conversation::{Conversation, Conversed, Parting, Prevention, Purpose};
+use super::data;
+use super::deferral;
 use super::draft::Draft;
+use super::evaluated;
 use super::evaluated::Evaluated;
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
+use super::instances;
 use super::left_over::LeftOver;
+use super::lists;
+use super::lost;
+use super::managers;
+use super::notes;
 use super::planner::Planner;
+use super::standing;
+use super::triggers;
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Refresh;
@@ -23,297 +33,296 @@ use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::Repetition;
 
-impl Planner<'_> {
-    pub(super) async fn start_instance(&mut self, instance: Instance) {
-        let address = self.world.instance_address(instance.module, instance.resource, instance.position);
-        let Some(template) = self.template(instance.module, instance.resource) else {
-            return self.end_instance(instance, Outcome::Failed);
-        };
-        let Some(template) = self.choose(instance, &address, template) else { return };
-        match address.resource.mode {
-            ResourceMode::Managed => self.start_managed(instance, address, template).await,
-            ResourceMode::Data => self.start_data(instance, address, template).await,
-            ResourceMode::Ephemeral => self.start_ephemeral(instance, address, template).await,
-            ResourceMode::List => self.start_list(instance, address, template).await,
-        }
+pub(super) async fn start_instance(planner: &mut Planner<'_>, instance: Instance) {
+    let address = planner.world.instance_address(instance.module, instance.resource, instance.position);
+    let Some(template) = planner.template(instance.module, instance.resource) else {
+        return instances::end_instance(planner, instance, Outcome::Failed);
+    };
+    let Some(template) = managers::choose(planner, instance, &address, template) else { return };
+    match address.resource.mode {
+        ResourceMode::Managed => start_managed(planner, instance, address, template).await,
+        ResourceMode::Data => data::start_data(planner, instance, address, template).await,
+        ResourceMode::Ephemeral => data::start_ephemeral(planner, instance, address, template).await,
+        ResourceMode::List => lists::start_list(planner, instance, address, template).await,
     }
+}
 
-    async fn start_managed(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
-        // What stands for all that there will be is none of those that there are.
-        let many = self.stands_for_many(instance);
-        let record = self.state.object(&address, None).filter(|_| !many).cloned();
-        let importing = if many { None } else { self.imports.take(&address, &self.state) };
-        let left = self.deferral(instance, &address, &template);
-        if let Some(reason) = left.filter(|_| self.managers.is_unready(&template.provider)) {
-            return self.leave_instance(instance, address, &template, reason);
+async fn start_managed(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: ResourceInstance,
+    template: Arc<Template>,
+) {
+    // What stands for all that there will be is none of those that there are.
+    let many = deferral::stands_for_many(planner, instance);
+    let record = planner.state.object(&address, None).filter(|_| !many).cloned();
+    let importing = if many { None } else { planner.imports.take(&address, &planner.state) };
+    let left = deferral::deferral(planner, instance, &address, &template);
+    if let Some(reason) = left.filter(|_| planner.managers.is_unready(&template.provider)) {
+        return deferral::leave_instance(planner, instance, address, &template, reason);
+    }
+    let Some(provider) = configured(planner, &template, instance) else { return };
+    let (purpose, evaluated) = purpose(planner, instance, &address, &template);
+    if !many && (purpose != Purpose::Look || planner.inputs.mode() != Mode::Destroy) {
+        start_deposed(planner, instance, &address, (&template, evaluated.parting), &provider).await;
+    }
+    if record.is_none() && purpose != Purpose::Change && importing.is_none() {
+        let outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
+        let outcome = worse(outcome, absent(planner, instance, &address, &template));
+        return instances::end_instance(planner, instance, worse(evaluated.outcome, outcome));
+    }
+    let subject = ManagedSubject {
+        instance: Some(instance),
+        address: address.clone(),
+        deposed: None,
+        provider: Arc::clone(&template.provider),
+        schema: Arc::clone(&template.schema),
+        create_before_destroy: evaluated.create_before_destroy,
+        is_kept: evaluated.parting != Parting::Destroyed,
+        undecided: evaluated.undecided,
+        outcome: evaluated.outcome,
+        importing: importing.clone(),
+    };
+    let (refresh, forced) = (refresh(planner, instance, &address), forced(planner, instance, &address));
+    let talk = Conversation {
+        address,
+        deposed: None,
+        provider,
+        schema: Arc::clone(&template.schema),
+        body: Some(Arc::clone(&template.body)),
+        span: body_span(planner, instance),
+        purpose,
+        config: evaluated.config,
+        meta: template.meta.clone(),
+        record,
+        refresh,
+        ignore: evaluated.ignore,
+        forced,
+        create_before_destroy: evaluated.create_before_destroy,
+        prevention: evaluated.prevention,
+        parting: evaluated.parting,
+        importing,
+        generating: None,
+        deferral: planner.inputs.deferral(),
+        left,
+        creates: deferral::creation(planner, instance),
+        hooks: Arc::clone(&planner.inputs.session().hooks),
+    };
+    planner.talk(hold(subject, talk)).await;
+}
+
+/// What an instance is talked about for, with what its configuration says.
+fn purpose(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: &ResourceInstance,
+    template: &Arc<Template>,
+) -> (Purpose, Evaluated) {
+    match planner.inputs.mode() {
+        Mode::Normal => match evaluated::evaluate_instance(planner, instance, address, template) {
+            Some(evaluated) => (Purpose::Change, evaluated),
+            // The object is read all the same, so that people see what changed outside.
+            None => (Purpose::Look, Evaluated::nothing(template, Outcome::Failed)),
+        },
+        Mode::Destroy if stays(planner, instance, address) => {
+            (Purpose::Look, Evaluated::nothing(template, Outcome::Done))
         }
-        let Some(provider) = self.configured(&template, instance) else { return };
-        let (purpose, evaluated) = self.purpose(instance, &address, &template);
-        if !many && (purpose != Purpose::Look || self.inputs.mode() != Mode::Destroy) {
-            self.start_deposed(instance, &address, (&template, evaluated.parting), &provider).await;
-        }
-        if record.is_none() && purpose != Purpose::Change && importing.is_none() {
-            let outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
-            let outcome = worse(outcome, self.absent(instance, &address, &template));
-            return self.end_instance(instance, worse(evaluated.outcome, outcome));
-        }
-        let subject = ManagedSubject {
-            instance: Some(instance),
-            address: address.clone(),
-            deposed: None,
-            provider: Arc::clone(&template.provider),
-            schema: Arc::clone(&template.schema),
-            create_before_destroy: evaluated.create_before_destroy,
-            is_kept: evaluated.parting != Parting::Destroyed,
-            undecided: evaluated.undecided,
-            outcome: evaluated.outcome,
-            importing: importing.clone(),
+        Mode::Destroy => (Purpose::Delete(None), evaluated::unevaluated(planner, instance, template)),
+        Mode::RefreshOnly => (Purpose::Look, evaluated::looked_at(planner, instance, address, template)),
+    }
+}
+
+/// What comes of an instance without an object, where none is to be made.
+fn absent(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance, template: &Template) -> Outcome {
+    if planner.inputs.mode() != Mode::RefreshOnly {
+        return Outcome::Done;
+    }
+    let unknown = Value::unknown(template.schema.block.implied_type().clone());
+    outcome_of(postconditions(planner, instance, address, &unknown))
+}
+
+/// Why an instance is replaced whether it changes or not.
+fn forced(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance) -> Option<ActionReason> {
+    if triggers::triggered(planner, instance) {
+        return Some(ActionReason::ReplaceByTriggers);
+    }
+    planner.inputs.options().replace.contains(address).then_some(ActionReason::ReplaceByRequest)
+}
+
+/// What replacements of an instance have left behind.
+async fn start_deposed(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: &ResourceInstance,
+    (template, parting): (&Template, Parting),
+    provider: &Arc<Checked>,
+) {
+    let entry = planner.state.get(address);
+    let deposed: Vec<(DeposedKey, Arc<ObjectRecord>)> = entry
+        .map(|entry| entry.deposed.iter().map(|(key, object)| (key.clone(), Arc::clone(object))).collect())
+        .unwrap_or_default();
+    for (key, record) in deposed {
+        let own = record.provider().filter(|own| **own != template.provider);
+        let config = own.unwrap_or(&template.provider).clone();
+        let provider = match own {
+            None => Some(Arc::clone(provider)),
+            Some(own) => planner.providers.configured(own),
         };
-        let (refresh, forced) = (self.refresh(instance, &address), self.forced(instance, &address));
-        let talk = Conversation {
-            address,
-            deposed: None,
+        let Some(provider) = provider else {
+            let problem = managers::no_manager(planner, &config, address, header(planner, instance));
+            planner.evaluation.diagnostics.push(problem);
+            continue;
+        };
+        let left_over = LeftOver {
+            address: address.clone(),
+            deposed: Some(key),
+            record,
+            left: planner.managers.deferral_reason(&config),
+            config,
             provider,
             schema: Arc::clone(&template.schema),
-            body: Some(Arc::clone(&template.body)),
-            span: self.body_span(instance),
-            purpose,
-            config: evaluated.config,
-            meta: template.meta.clone(),
-            record,
-            refresh,
-            ignore: evaluated.ignore,
-            forced,
-            create_before_destroy: evaluated.create_before_destroy,
-            prevention: evaluated.prevention,
-            parting: evaluated.parting,
-            importing,
-            generating: None,
-            deferral: self.inputs.deferral(),
-            left,
-            creates: self.creation(instance),
-            hooks: Arc::clone(&self.inputs.session().hooks),
+            create_before_destroy: false,
+            span: body_span(planner, instance),
+            purpose: if planner.inputs.mode() == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
+            parting,
+            // What a replacement has left behind is what its block does not speak of any more.
+            prevention: Prevention::None,
+            refresh: planner.inputs.options().refresh,
+            deferral: planner.inputs.deferral(),
         };
-        self.talk(hold(subject, talk)).await;
+        let (subject, talk) = left_over.into_talk(Arc::clone(&planner.inputs.session().hooks));
+        planner.talk(hold(subject, talk)).await;
     }
+}
 
-    /// What an instance is talked about for, with what its configuration says.
-    fn purpose(
-        &mut self,
-        instance: Instance,
-        address: &ResourceInstance,
-        template: &Arc<Template>,
-    ) -> (Purpose, Evaluated) {
-        match self.inputs.mode() {
-            Mode::Normal => match self.evaluate_instance(instance, address, template) {
-                Some(evaluated) => (Purpose::Change, evaluated),
-                // The object is read all the same, so that people see what changed outside.
-                None => (Purpose::Look, Evaluated::nothing(template, Outcome::Failed)),
-            },
-            Mode::Destroy if self.stays(instance, address) => {
-                (Purpose::Look, Evaluated::nothing(template, Outcome::Done))
-            }
-            Mode::Destroy => (Purpose::Delete(None), self.unevaluated(instance, template)),
-            Mode::RefreshOnly => (Purpose::Look, self.looked_at(instance, address, template)),
-        }
-    }
+/// Whether an object is only read while others are destroyed, because a chosen one depends on it.
+fn stays(planner: &Planner<'_>, instance: Instance, address: &ResourceInstance) -> bool {
+    let (module, node) = node_of(planner, instance);
+    planner.inputs.targets().is_some_and(|included| !included.instance(module, node, address))
+}
 
-    /// What comes of an instance without an object, where none is to be made.
-    fn absent(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) -> Outcome {
-        if self.inputs.mode() != Mode::RefreshOnly {
-            return Outcome::Done;
+/// Whether an object is read first: what goes along with a chosen one is not.
+fn refresh(planner: &Planner<'_>, instance: Instance, address: &ResourceInstance) -> Refresh {
+    let (module, node) = node_of(planner, instance);
+    match planner.inputs.targets() {
+        Some(included) if planner.inputs.mode() == Mode::Destroy && !included.reads(module, node, address) => {
+            Refresh::Trust
         }
-        let unknown = Value::unknown(template.schema.block.implied_type().clone());
-        outcome_of(self.postconditions(instance, address, &unknown))
+        _ => planner.inputs.options().refresh,
     }
+}
 
-    /// Why an instance is replaced whether it changes or not.
-    fn forced(&mut self, instance: Instance, address: &ResourceInstance) -> Option<ActionReason> {
-        if self.triggered(instance) {
-            return Some(ActionReason::ReplaceByTriggers);
-        }
-        self.inputs.options().replace.contains(address).then_some(ActionReason::ReplaceByRequest)
-    }
+fn node_of(planner: &Planner<'_>, instance: Instance) -> (ModuleIndex, NodeIndex) {
+    let module = planner.world.static_module(instance.module);
+    (planner.world.module(instance.module).of, module.resource(instance.resource as usize))
+}
 
-    /// What replacements of an instance have left behind.
-    async fn start_deposed(
-        &mut self,
-        instance: Instance,
-        address: &ResourceInstance,
-        (template, parting): (&Template, Parting),
-        provider: &Arc<Checked>,
-    ) {
-        let entry = self.state.get(address);
-        let deposed: Vec<(DeposedKey, Arc<ObjectRecord>)> = entry
-            .map(|entry| entry.deposed.iter().map(|(key, object)| (key.clone(), Arc::clone(object))).collect())
-            .unwrap_or_default();
-        for (key, record) in deposed {
-            let own = record.provider().filter(|own| **own != template.provider);
-            let config = own.unwrap_or(&template.provider).clone();
-            let provider = match own {
-                None => Some(Arc::clone(provider)),
-                Some(own) => self.providers.configured(own),
-            };
-            let Some(provider) = provider else {
-                let problem = self.no_manager(&config, address, self.header(instance));
-                self.evaluation.diagnostics.push(problem);
-                continue;
-            };
-            let left_over = LeftOver {
-                address: address.clone(),
-                deposed: Some(key),
-                record,
-                left: self.managers.deferral_reason(&config),
-                config,
-                provider,
-                schema: Arc::clone(&template.schema),
-                create_before_destroy: false,
-                span: self.body_span(instance),
-                purpose: if self.inputs.mode() == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
-                parting,
-                // What a replacement has left behind is what its block does not speak of any more.
-                prevention: Prevention::None,
-                refresh: self.inputs.options().refresh,
-                deferral: self.inputs.deferral(),
-            };
-            let (subject, talk) = left_over.into_talk(Arc::clone(&self.inputs.session().hooks));
-            self.talk(hold(subject, talk)).await;
-        }
+/// The provider of an instance; the instance ends here when there is none.
+pub(super) fn configured(planner: &mut Planner<'_>, template: &Template, instance: Instance) -> Option<Arc<Checked>> {
+    if let Some(provider) = planner.providers.configured(&template.provider) {
+        return Some(provider);
     }
+    // Why it could not be configured has been said.
+    if !planner.evaluation.diagnostics.has_errors() {
+        let address = planner.world.instance_address(instance.module, instance.resource, instance.position);
+        let problem = managers::no_manager(planner, &template.provider, &address, header(planner, instance));
+        planner.evaluation.diagnostics.push(problem);
+    }
+    instances::end_instance(planner, instance, Outcome::Failed);
+    None
+}
 
-    /// Whether an object is only read while others are destroyed, because a chosen one depends on it.
-    fn stays(&self, instance: Instance, address: &ResourceInstance) -> bool {
-        let (module, node) = self.node_of(instance);
-        self.inputs.targets().is_some_and(|included| !included.instance(module, node, address))
-    }
+pub(super) fn header(planner: &Planner<'_>, instance: Instance) -> Span {
+    let config = &planner.world.static_module(instance.module).config;
+    config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource.header_span).unwrap_or_default()
+}
 
-    /// Whether an object is read first: what goes along with a chosen one is not.
-    fn refresh(&self, instance: Instance, address: &ResourceInstance) -> Refresh {
-        let (module, node) = self.node_of(instance);
-        match self.inputs.targets() {
-            Some(included) if self.inputs.mode() == Mode::Destroy && !included.reads(module, node, address) => {
-                Refresh::Trust
-            }
-            _ => self.inputs.options().refresh,
-        }
-    }
+/// Where problems are said to be that a provider has with the arguments as a whole.
+pub(super) fn body_span(planner: &Planner<'_>, instance: Instance) -> Span {
+    let config = &planner.world.static_module(instance.module).config;
+    let block = config.resources.get_index(instance.resource as usize);
+    block.map(|(_, resource)| resource.beginning()).unwrap_or_default()
+}
 
-    fn node_of(&self, instance: Instance) -> (ModuleIndex, NodeIndex) {
-        let module = self.world.static_module(instance.module);
-        (self.world.module(instance.module).of, module.resource(instance.resource as usize))
+/// Takes in what a conversation about a managed object found out.
+pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
+    let ManagedEvent { mut subject, conversed } = event;
+    let Conversed { generated, previous, prior, gone, mut draft, diagnostics } = conversed;
+    if let (Some(text), Some(importing)) = (generated, &mut subject.importing) {
+        planner.plan.add_generated(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
+        importing.generated = Some(text);
     }
+    if let (Some(found), Some(importing)) = (&prior, &mut subject.importing) {
+        importing.complete(found.identity.as_ref());
+    }
+    let failed = diagnostics.has_errors();
+    planner.evaluation.diagnostics.append(diagnostics);
+    if !failed {
+        notes::note_drift(planner, &subject, &previous, prior.as_ref(), gone);
+        notes::note_prior(planner, &subject, &previous, prior.as_ref());
+        let action = draft.as_ref().filter(|draft| draft.deferred.is_none()).map(|draft| draft.action);
+        standing::note_standing(planner, &subject, action);
+    }
+    let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
+    let value = seen_by_others(&subject, draft.as_ref(), prior.as_ref());
+    if let (Some(instance), Some(value)) = (subject.instance, &value) {
+        let data = &mut planner.world.module_mut(instance.module).resources[instance.resource as usize];
+        data.settle(instance.position, value.clone());
+        let acts = draft.as_ref().is_some_and(|draft| draft.action != Action::NoOp);
+        data.pending |= acts;
+    }
+    if let Some(draft) = draft.take_if(|draft| draft.deferred.is_some())
+        && let Some(reason) = draft.deferred
+    {
+        deferral::note_deferred(planner, &subject, draft, reason);
+        outcome = worse(outcome, Outcome::Deferred);
+    }
+    let mut undecided = subject.undecided;
+    if let (Some(instance), Some(value), Outcome::Done) = (subject.instance, &value, outcome)
+        && is_judged(planner, draft.as_ref())
+    {
+        let status = postconditions(planner, instance, &subject.address, value);
+        outcome = outcome_of(status);
+        undecided |= status == CheckStatus::Unknown;
+    }
+    if let Some(draft) = draft {
+        if undecided && draft.action == Action::NoOp {
+            planner.plan.add_undecided(subject.address.clone());
+        }
+        notes::note_change(planner, &subject, draft);
+    }
+    match subject.instance {
+        Some(instance) => instances::end_instance(planner, instance, outcome),
+        None if subject.deposed.is_none() => {
+            lost::show_lost(planner, &subject.address, value);
+            instances::end_lost(planner, &subject.address, outcome);
+        }
+        None => {}
+    }
+}
 
-    /// The provider of an instance; the instance ends here when there is none.
-    pub(super) fn configured(&mut self, template: &Template, instance: Instance) -> Option<Arc<Checked>> {
-        if let Some(provider) = self.providers.configured(&template.provider) {
-            return Some(provider);
-        }
-        // Why it could not be configured has been said.
-        if !self.evaluation.diagnostics.has_errors() {
-            let address = self.world.instance_address(instance.module, instance.resource, instance.position);
-            let problem = self.no_manager(&template.provider, &address, self.header(instance));
-            self.evaluation.diagnostics.push(problem);
-        }
-        self.end_instance(instance, Outcome::Failed);
-        None
+/// Whether postconditions are held against what came of an object.
+fn is_judged(planner: &Planner<'_>, draft: Option<&Draft>) -> bool {
+    match planner.inputs.mode() {
+        Mode::Normal => draft.is_some(),
+        Mode::RefreshOnly => true,
+        Mode::Destroy => false,
     }
+}
 
-    pub(super) fn header(&self, instance: Instance) -> Span {
-        let config = &self.world.static_module(instance.module).config;
-        config
-            .resources
-            .get_index(instance.resource as usize)
-            .map(|(_, resource)| resource.header_span)
-            .unwrap_or_default()
-    }
+pub(super) fn postconditions(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: &ResourceInstance,
+    value: &Value,
+) -> CheckStatus {
+    let place = (instance.module, instance.resource, instance.position);
+    planner.evaluation.postconditions(&planner.world, place, address, value)
+}
 
-    /// Where problems are said to be that a provider has with the arguments as a whole.
-    pub(super) fn body_span(&self, instance: Instance) -> Span {
-        let config = &self.world.static_module(instance.module).config;
-        let block = config.resources.get_index(instance.resource as usize);
-        block.map(|(_, resource)| resource.beginning()).unwrap_or_default()
-    }
-
-    /// Takes in what a conversation about a managed object found out.
-    pub(super) fn managed(&mut self, event: ManagedEvent) {
-        let ManagedEvent { mut subject, conversed } = event;
-        let Conversed { generated, previous, prior, gone, mut draft, diagnostics } = conversed;
-        if let (Some(text), Some(importing)) = (generated, &mut subject.importing) {
-            self.plan.add_generated(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
-            importing.generated = Some(text);
-        }
-        if let (Some(found), Some(importing)) = (&prior, &mut subject.importing) {
-            importing.complete(found.identity.as_ref());
-        }
-        let failed = diagnostics.has_errors();
-        self.evaluation.diagnostics.append(diagnostics);
-        if !failed {
-            self.note_drift(&subject, &previous, prior.as_ref(), gone);
-            self.note_prior(&subject, &previous, prior.as_ref());
-            let action = draft.as_ref().filter(|draft| draft.deferred.is_none()).map(|draft| draft.action);
-            self.note_standing(&subject, action);
-        }
-        let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
-        let value = seen_by_others(&subject, draft.as_ref(), prior.as_ref());
-        if let (Some(instance), Some(value)) = (subject.instance, &value) {
-            let data = &mut self.world.module_mut(instance.module).resources[instance.resource as usize];
-            data.settle(instance.position, value.clone());
-            let acts = draft.as_ref().is_some_and(|draft| draft.action != Action::NoOp);
-            data.pending |= acts;
-        }
-        if let Some(draft) = draft.take_if(|draft| draft.deferred.is_some())
-            && let Some(reason) = draft.deferred
-        {
-            self.note_deferred(&subject, draft, reason);
-            outcome = worse(outcome, Outcome::Deferred);
-        }
-        let mut undecided = subject.undecided;
-        if let (Some(instance), Some(value), Outcome::Done) = (subject.instance, &value, outcome)
-            && self.is_judged(draft.as_ref())
-        {
-            let status = self.postconditions(instance, &subject.address, value);
-            outcome = outcome_of(status);
-            undecided |= status == CheckStatus::Unknown;
-        }
-        if let Some(draft) = draft {
-            if undecided && draft.action == Action::NoOp {
-                self.plan.add_undecided(subject.address.clone());
-            }
-            self.note_change(&subject, draft);
-        }
-        match subject.instance {
-            Some(instance) => self.end_instance(instance, outcome),
-            None if subject.deposed.is_none() => {
-                self.show_lost(&subject.address, value);
-                self.end_lost(&subject.address, outcome);
-            }
-            None => {}
-        }
-    }
-
-    /// Whether postconditions are held against what came of an object.
-    fn is_judged(&self, draft: Option<&Draft>) -> bool {
-        match self.inputs.mode() {
-            Mode::Normal => draft.is_some(),
-            Mode::RefreshOnly => true,
-            Mode::Destroy => false,
-        }
-    }
-
-    pub(super) fn postconditions(
-        &mut self,
-        instance: Instance,
-        address: &ResourceInstance,
-        value: &Value,
-    ) -> CheckStatus {
-        let place = (instance.module, instance.resource, instance.position);
-        self.evaluation.postconditions(&self.world, place, address, value)
-    }
-
-    /// What `count` and `each` mean for an instance.
-    pub(super) fn repetition(&self, instance: Instance) -> Repetition {
-        repetition_of(&self.world, instance.module, instance.resource, instance.position)
-    }
+/// What `count` and `each` mean for an instance.
+pub(super) fn repetition(planner: &Planner<'_>, instance: Instance) -> Repetition {
+    repetition_of(&planner.world, instance.module, instance.resource, instance.position)
 }
 
 /// What others see of an object.

@@ -7,7 +7,11 @@ use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceI
 use groma_diagnostics::{Diagnostic, Span};
 use groma_plan::{ActionInstance, DeferralReason, Mode};
 
+use super::data;
+use super::deferral;
 use super::event::Instance;
+use super::instances;
+use super::managed;
 use super::planner::Planner;
 use crate::action_blocks::Named;
 use crate::config_graph::ModuleIndex;
@@ -77,116 +81,128 @@ impl Managers {
     }
 }
 
-impl Planner<'_> {
-    /// The template of an instance that is being planned, with the configuration that manages it.
-    pub(super) fn template_of(&self, instance: Instance) -> Option<Arc<Template>> {
-        self.managers.template_of(instance).or_else(|| self.template(instance.module, instance.resource))
-    }
+/// The template of an instance that is being planned, with the configuration that manages it.
+pub(super) fn template_of(planner: &Planner<'_>, instance: Instance) -> Option<Arc<Template>> {
+    planner.managers.template_of(instance).or_else(|| planner.template(instance.module, instance.resource))
+}
 
-    /// The same for an instance that is about to be planned; the instance ends here when there is none.
-    pub(super) fn choose(
-        &mut self,
-        instance: Instance,
-        address: &ResourceInstance,
-        template: Arc<Template>,
-    ) -> Option<Arc<Template>> {
-        if template.key.is_none() {
-            return Some(template);
-        }
-        if self.inputs.mode() == Mode::Destroy {
-            match self.recorded_manager(address, &template) {
-                Some(config) => return Some(self.note_choice(instance, &template, config)),
-                // What there is not is not destroyed, and what was read is looked up in the state.
-                None if address.resource.mode == ResourceMode::Data => return Some(template),
-                None if address.resource.mode == ResourceMode::Managed && self.state.get(address).is_none() => {
-                    self.end_instance(instance, Outcome::Done);
-                    return None;
-                }
-                None => {}
+/// The same for an instance that is about to be planned; the instance ends here when there is none.
+pub(super) fn choose(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: &ResourceInstance,
+    template: Arc<Template>,
+) -> Option<Arc<Template>> {
+    if template.key.is_none() {
+        return Some(template);
+    }
+    if planner.inputs.mode() == Mode::Destroy {
+        match recorded_manager(planner, address, &template) {
+            Some(config) => return Some(note_choice(planner, instance, &template, config)),
+            // What there is not is not destroyed, and what was read is looked up in the state.
+            None if address.resource.mode == ResourceMode::Data => return Some(template),
+            None if address.resource.mode == ResourceMode::Managed && planner.state.get(address).is_none() => {
+                instances::end_instance(planner, instance, Outcome::Done);
+                return None;
             }
-        }
-        let repetition = self.repetition(instance);
-        let choice = Choice::of(&template, instance.module, &repetition, address);
-        match choice.manager_or_defer(self.inputs.deferral(), &self.world, &mut self.evaluation, self.providers) {
-            Some(Manager::Known(config)) => Some(self.note_choice(instance, &template, config)),
-            Some(Manager::Later) => {
-                self.leave_unmanaged(instance, address, &template);
-                None
-            }
-            None => {
-                self.end_instance(instance, Outcome::Failed);
-                None
-            }
+            None => {}
         }
     }
-
-    /// The instance of the template's provider block that the state says an object is managed by.
-    fn recorded_manager(&self, address: &ResourceInstance, template: &Template) -> Option<Arc<ProviderConfig>> {
-        let recorded =
-            self.state.provider(address, None).filter(|recorded| recorded.is_of_block(&template.provider))?;
-        let InstanceKey::String(key) = &recorded.key else { return None };
-        let known = self.providers.instance(&template.provider, key);
-        Some(known.unwrap_or_else(|| Arc::new(recorded.clone())))
-    }
-
-    /// Instances of a resource that the same configuration manages share a template.
-    fn note_choice(&mut self, instance: Instance, template: &Template, config: Arc<ProviderConfig>) -> Arc<Template> {
-        let module = self.world.module(instance.module).of;
-        let chosen = self.managers.managed_by(module, instance.resource, template, config);
-        // Others carry along who manages them.
-        if self.mode_of(instance) != Some(ResourceMode::Managed) {
-            self.managers.note_template(instance, Arc::clone(&chosen));
+    let repetition = managed::repetition(planner, instance);
+    let choice = Choice::of(&template, instance.module, &repetition, address);
+    match choice.manager_or_defer(planner.inputs.deferral(), &planner.world, &mut planner.evaluation, planner.providers)
+    {
+        Some(Manager::Known(config)) => Some(note_choice(planner, instance, &template, config)),
+        Some(Manager::Later) => {
+            leave_unmanaged(planner, instance, address, &template);
+            None
         }
-        chosen
-    }
-
-    fn mode_of(&self, instance: Instance) -> Option<ResourceMode> {
-        let config = &self.world.static_module(instance.module).config;
-        Some(config.resources.get_index(instance.resource as usize)?.0.mode)
-    }
-
-    /// Leaves an instance to a later run of which it is not known yet who manages it.
-    fn leave_unmanaged(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) {
-        let reason = DeferralReason::ProviderConfigUnknown;
-        match address.resource.mode {
-            ResourceMode::Managed => self.leave_instance(instance, address.clone(), template, reason),
-            ResourceMode::Data | ResourceMode::Ephemeral => {
-                self.read_later(instance, address.clone(), reason);
-            }
-            ResourceMode::List => self.end_instance(instance, Outcome::Deferred),
+        None => {
+            instances::end_instance(planner, instance, Outcome::Failed);
+            None
         }
     }
+}
 
-    /// The template of an instance of an action block, with the configuration that manages it, or why it is left to a later run; none
-    /// after an error, which is noted.
-    pub(super) fn choose_for_action(
-        &mut self,
-        module: ModuleId,
-        named: &Named,
-        template: Arc<Template>,
-        action: &ActionInstance,
-    ) -> Option<Result<Arc<Template>, DeferralReason>> {
-        if template.key.is_none() {
-            return Some(Ok(template));
-        }
-        let repetition = self.actions.blocks().repetition(&self.world, &mut self.evaluation, module, named)?;
-        let choice = Choice::of(&template, module, &repetition, action);
-        let deferral = self.inputs.deferral();
-        Some(match choice.manager_or_defer(deferral, &self.world, &mut self.evaluation, self.providers)? {
-            Manager::Known(config) => Ok(Arc::new(template.managed_by(config))),
-            Manager::Later => Err(DeferralReason::ProviderConfigUnknown),
-        })
-    }
+/// The instance of the template's provider block that the state says an object is managed by.
+fn recorded_manager(
+    planner: &Planner<'_>,
+    address: &ResourceInstance,
+    template: &Template,
+) -> Option<Arc<ProviderConfig>> {
+    let recorded = planner.state.provider(address, None).filter(|recorded| recorded.is_of_block(&template.provider))?;
+    let InstanceKey::String(key) = &recorded.key else { return None };
+    let known = planner.providers.instance(&template.provider, key);
+    Some(known.unwrap_or_else(|| Arc::new(recorded.clone())))
+}
 
-    /// That a provider configuration is not there which an object needs.
-    pub(super) fn no_manager(&self, wanted: &ProviderConfig, address: &ResourceInstance, span: Span) -> Diagnostic {
-        let block = wanted.block();
-        let is_written = self.inputs.templates().provider_blocks().any(|(_, _, written)| written.config == block);
-        if is_written && (!wanted.key.is_none() || self.providers.keys(&block).is_some()) {
-            return absent(self.providers, wanted, address, span);
-        }
-        not_present(&block, span).about(address.to_string())
+/// Instances of a resource that the same configuration manages share a template.
+fn note_choice(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    template: &Template,
+    config: Arc<ProviderConfig>,
+) -> Arc<Template> {
+    let module = planner.world.module(instance.module).of;
+    let chosen = planner.managers.managed_by(module, instance.resource, template, config);
+    // Others carry along who manages them.
+    if mode_of(planner, instance) != Some(ResourceMode::Managed) {
+        planner.managers.note_template(instance, Arc::clone(&chosen));
     }
+    chosen
+}
+
+fn mode_of(planner: &Planner<'_>, instance: Instance) -> Option<ResourceMode> {
+    let config = &planner.world.static_module(instance.module).config;
+    Some(config.resources.get_index(instance.resource as usize)?.0.mode)
+}
+
+/// Leaves an instance to a later run of which it is not known yet who manages it.
+fn leave_unmanaged(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance, template: &Template) {
+    let reason = DeferralReason::ProviderConfigUnknown;
+    match address.resource.mode {
+        ResourceMode::Managed => deferral::leave_instance(planner, instance, address.clone(), template, reason),
+        ResourceMode::Data | ResourceMode::Ephemeral => {
+            data::read_later(planner, instance, address.clone(), reason);
+        }
+        ResourceMode::List => instances::end_instance(planner, instance, Outcome::Deferred),
+    }
+}
+
+/// The template of an instance of an action block, with the configuration that manages it, or why it is left to a later run; none
+/// after an error, which is noted.
+pub(super) fn choose_for_action(
+    planner: &mut Planner<'_>,
+    module: ModuleId,
+    named: &Named,
+    template: Arc<Template>,
+    action: &ActionInstance,
+) -> Option<Result<Arc<Template>, DeferralReason>> {
+    if template.key.is_none() {
+        return Some(Ok(template));
+    }
+    let repetition = planner.actions.blocks().repetition(&planner.world, &mut planner.evaluation, module, named)?;
+    let choice = Choice::of(&template, module, &repetition, action);
+    let deferral = planner.inputs.deferral();
+    Some(match choice.manager_or_defer(deferral, &planner.world, &mut planner.evaluation, planner.providers)? {
+        Manager::Known(config) => Ok(Arc::new(template.managed_by(config))),
+        Manager::Later => Err(DeferralReason::ProviderConfigUnknown),
+    })
+}
+
+/// That a provider configuration is not there which an object needs.
+pub(super) fn no_manager(
+    planner: &Planner<'_>,
+    wanted: &ProviderConfig,
+    address: &ResourceInstance,
+    span: Span,
+) -> Diagnostic {
+    let block = wanted.block();
+    let is_written = planner.inputs.templates().provider_blocks().any(|(_, _, written)| written.config == block);
+    if is_written && (!wanted.key.is_none() || planner.providers.keys(&block).is_some()) {
+        return absent(planner.providers, wanted, address, span);
+    }
+    not_present(&block, span).about(address.to_string())
 }
 
 fn not_present(provider: &ProviderConfig, span: Span) -> Diagnostic {

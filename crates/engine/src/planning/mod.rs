@@ -97,7 +97,7 @@ pub(crate) async fn plan(
             if options.mode != Mode::Destroy {
                 planner.evaluation.diagnostics.append(planner.moves.still_declared(&planner.world));
             }
-            let (plan, mut problems, spent) = planner.finish();
+            let (plan, mut problems, spent) = finish::finish(planner);
             deprecation::complete(&mut problems, warnings);
             told.append(problems);
             (Some(plan), told, Some(spent))
@@ -121,7 +121,7 @@ pub(crate) async fn query(
     match ready(session, providers, prepared, state, &options).await {
         Ok((mut planner, _)) => {
             planner.run().await;
-            let (searched, problems, spent) = planner.finish_search();
+            let (searched, problems, spent) = finish::finish_search(planner);
             (searched, problems, Some(spent))
         }
         Err(diagnostics) => (Vec::new(), diagnostics, None),

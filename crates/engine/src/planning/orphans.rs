@@ -11,11 +11,15 @@ use groma_provider::{Checked, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
 use super::conversation::{Conversation, Parting, Prevention, Purpose};
-use super::evaluated::{as_written, prevention};
+use super::deferral;
+use super::evaluated::{self, as_written};
 use super::event::{ManagedSubject, Task};
+use super::expand;
 use super::gone_module::GoneModuleScope;
+use super::instances;
 use super::left_over::LeftOver;
 use super::managed::hold;
+use super::managers;
 use super::planner::Planner;
 use crate::options::Refresh;
 use crate::walk::Outcome;
@@ -31,297 +35,294 @@ enum Standing {
     Gone(ActionReason),
 }
 
-impl Planner<'_> {
-    /// Queues every object of the state that the walk did not come by.
-    pub(super) fn collect_orphans(&mut self) {
-        let mut found = Vec::new();
-        let mut forgotten_data = Vec::new();
-        for view in self.state.iter() {
-            let address = view.address();
-            let chosen = self.inputs.targets().is_none_or(|included| match self.inputs.mode() {
-                Mode::Destroy => {
-                    let current = view.record.current.as_ref();
-                    included.chosen(&address)
-                        || current.is_some_and(|object| {
-                            included.takes_along(self.inputs.graph(), &address, &object.dependencies)
-                        })
-                }
-                Mode::Normal | Mode::RefreshOnly => included.left_over(self.inputs.graph(), &address),
-            });
-            if !chosen || !matches!(self.standing(&address), Standing::Gone(_)) {
-                continue;
+/// Queues every object of the state that the walk did not come by.
+pub(super) fn collect_orphans(planner: &mut Planner<'_>) {
+    let mut found = Vec::new();
+    let mut forgotten_data = Vec::new();
+    for view in planner.state.iter() {
+        let address = view.address();
+        let chosen = planner.inputs.targets().is_none_or(|included| match planner.inputs.mode() {
+            Mode::Destroy => {
+                let current = view.record.current.as_ref();
+                included.chosen(&address)
+                    || current.is_some_and(|object| {
+                        included.takes_along(planner.inputs.graph(), &address, &object.dependencies)
+                    })
             }
-            if address.resource.mode != ResourceMode::Managed {
-                forgotten_data.push(address);
-                continue;
-            }
-            if view.record.current.is_some() && !self.schedule.resource_of_orphan(&address).is_some() {
-                found.push((address.clone(), None));
-            }
-            found.extend(view.record.deposed.keys().map(|key| (address.clone(), Some(key.clone()))));
+            Mode::Normal | Mode::RefreshOnly => included.left_over(planner.inputs.graph(), &address),
+        });
+        if !chosen || !matches!(standing(planner, &address), Standing::Gone(_)) {
+            continue;
         }
-        for address in forgotten_data {
-            self.state.remove_instance(&address);
+        if address.resource.mode != ResourceMode::Managed {
+            forgotten_data.push(address);
+            continue;
         }
-        for (address, deposed) in found {
-            self.schedule.push(Task::Orphan(address, deposed));
+        if view.record.current.is_some() && !planner.schedule.resource_of_orphan(&address).is_some() {
+            found.push((address.clone(), None));
+        }
+        found.extend(view.record.deposed.keys().map(|key| (address.clone(), Some(key.clone()))));
+    }
+    for address in forgotten_data {
+        planner.state.remove_instance(&address);
+    }
+    for (address, deposed) in found {
+        planner.schedule.push(Task::Orphan(address, deposed));
+    }
+}
+
+/// Whether there is a block for it, in a module of whatever instances.
+fn is_written(planner: &Planner<'_>, address: &ResourceInstance) -> bool {
+    planner.inputs.graph().find_resource(&address.config_resource()).is_some()
+}
+
+/// Why an object goes for which there is no block.
+fn unwritten(planner: &Planner<'_>, address: &ResourceInstance) -> ActionReason {
+    match planner.moves.previous.contains_key(address) {
+        true => ActionReason::DeleteBecauseNoMoveTarget,
+        false => ActionReason::DeleteBecauseNoResourceConfig,
+    }
+}
+
+fn standing(planner: &Planner<'_>, address: &ResourceInstance) -> Standing {
+    if planner.imports.is_generated(address) {
+        return Standing::Configured;
+    }
+    let mut module = crate::world::ModuleId::ROOT;
+    for step in address.module.steps() {
+        let config = &planner.world.static_module(module).config;
+        let Some(at) = config.calls.get_index_of(&step.name) else {
+            return Standing::Gone(unwritten(planner, address));
+        };
+        let call = &planner.world.module(module).calls[at];
+        if matches!(call.expansion, Expansion::Pending | Expansion::Unknown) {
+            return Standing::Undetermined;
+        }
+        match call.expansion.position(&step.key).and_then(|position| call.instances.get(position)) {
+            Some(id) => module = *id,
+            None if is_written(planner, address) => return Standing::Gone(ActionReason::DeleteBecauseNoModule),
+            None => return Standing::Gone(unwritten(planner, address)),
         }
     }
-
-    /// Whether there is a block for it, in a module of whatever instances.
-    fn is_written(&self, address: &ResourceInstance) -> bool {
-        self.inputs.graph().find_resource(&address.config_resource()).is_some()
+    let Some(number) = expand::resource_number(planner, module, &address.resource) else {
+        return Standing::Gone(unwritten(planner, address));
+    };
+    let expansion = &planner.world.module(module).resources[number as usize].expansion;
+    if expansion.position(&address.key).is_some() {
+        return Standing::Configured;
     }
+    let config = &planner.world.static_module(module).config;
+    let is_switched = config.resources.get(&address.resource).is_some_and(|block| block.lifecycle.enabled.is_some());
+    match (expansion, &address.key) {
+        (Expansion::Pending | Expansion::Unknown, _) => Standing::Undetermined,
+        (Expansion::Count(_), InstanceKey::Int(_)) => Standing::Gone(ActionReason::DeleteBecauseCountIndex),
+        (Expansion::ForEach(_), InstanceKey::String(_)) => Standing::Gone(ActionReason::DeleteBecauseEachKey),
+        (_, InstanceKey::None) if is_switched => Standing::Gone(ActionReason::DeleteBecauseEnabledFalse),
+        _ => Standing::Gone(ActionReason::DeleteBecauseWrongRepetition),
+    }
+}
 
-    /// Why an object goes for which there is no block.
-    fn unwritten(&self, address: &ResourceInstance) -> ActionReason {
-        match self.moves.previous.contains_key(address) {
-            true => ActionReason::DeleteBecauseNoMoveTarget,
-            false => ActionReason::DeleteBecauseNoResourceConfig,
+pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceInstance, deposed: Option<DeposedKey>) {
+    let Some((left_over, reason)) = left_over(planner, &address, deposed) else {
+        return instances::end_lost(planner, &address, Outcome::Done);
+    };
+    let (subject, talk) = left_over.into_talk(Arc::clone(&planner.inputs.session().hooks));
+    if planner.inputs.mode() == Mode::Normal && is_forgotten(planner, &address) {
+        return forget(planner, subject, talk, reason).await;
+    }
+    planner.talk(hold(subject, talk)).await;
+}
+
+/// What there is to talk about with the provider of an object, and why it goes; nothing where that cannot be.
+fn left_over(
+    planner: &mut Planner<'_>,
+    address: &ResourceInstance,
+    deposed: Option<DeposedKey>,
+) -> Option<(LeftOver, Option<ActionReason>)> {
+    let record = planner.state.object(address, deposed.as_ref()).cloned()?;
+    let config = planner.state.provider(address, deposed.as_ref()).cloned()?;
+    let forget = is_forgotten(planner, address);
+    let left = planner.managers.deferral_reason(&config).filter(|_| !forget);
+    if let Some(reason) = left.filter(|_| planner.managers.is_unready(&config)) {
+        leave_orphan(planner, address.clone(), deposed, config, reason);
+        return None;
+    }
+    let (provider, schema) = manager_of_orphan(planner, address, &config)?;
+    let reason = match (standing(planner, address), planner.inputs.mode(), &deposed) {
+        (Standing::Gone(reason), Mode::Normal, None) => Some(reason),
+        _ => None,
+    };
+    let parting = parting(planner, address, &record);
+    let prevention = if deposed.is_none() { prevention_of_orphan(planner, address) } else { Prevention::None };
+    let purpose = match planner.inputs.mode() {
+        Mode::RefreshOnly => Purpose::Look,
+        Mode::Normal if forget => Purpose::Look,
+        Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
+    };
+    let left_over = LeftOver {
+        address: address.clone(),
+        deposed,
+        config: Arc::new(config),
+        provider,
+        schema,
+        create_before_destroy: record.create_before_destroy || block_creates_first(planner, address),
+        record,
+        span: Span::NONE,
+        purpose,
+        parting,
+        prevention,
+        // What is no longer managed is not looked at either.
+        refresh: if forget { Refresh::Trust } else { planner.inputs.options().refresh },
+        deferral: planner.inputs.deferral(),
+        left,
+    };
+    Some((left_over, reason))
+}
+
+/// The provider of an object that has no block, and the schema of its type; says why there is none.
+fn manager_of_orphan(
+    planner: &mut Planner<'_>,
+    address: &ResourceInstance,
+    config: &ProviderConfig,
+) -> Option<(Arc<Checked>, Arc<Schema>)> {
+    let Some(provider) = planner.providers.configured(config) else {
+        // Beside an error, what keeps the provider from being configured may be among what was told.
+        if !planner.schedule.had_errors_before_orphans() {
+            let problem = managers::no_manager(planner, config, address, Span::NONE);
+            planner.evaluation.diagnostics.push(problem);
+        }
+        return None;
+    };
+    match planner.providers.schema(&config.provider, &address.resource, Span::NONE) {
+        Ok(schema) => Some((provider, schema)),
+        Err(problems) => {
+            planner.evaluation.diagnostics.append(problems);
+            None
         }
     }
+}
 
-    fn standing(&self, address: &ResourceInstance) -> Standing {
-        if self.imports.is_generated(address) {
-            return Standing::Configured;
-        }
-        let mut module = crate::world::ModuleId::ROOT;
-        for step in address.module.steps() {
-            let config = &self.world.static_module(module).config;
-            let Some(at) = config.calls.get_index_of(&step.name) else {
-                return Standing::Gone(self.unwritten(address));
+/// Leaves an object to a later run whose provider cannot even be asked.
+fn leave_orphan(
+    planner: &mut Planner<'_>,
+    address: ResourceInstance,
+    deposed: Option<DeposedKey>,
+    config: ProviderConfig,
+    reason: DeferralReason,
+) {
+    let schema = match planner.providers.schema(&config.provider, &address.resource, Span::NONE) {
+        Ok(schema) => schema,
+        Err(problems) => return planner.evaluation.diagnostics.append(problems),
+    };
+    let config_value = schema.block.null_value();
+    let subject = ManagedSubject {
+        instance: None,
+        address,
+        deposed,
+        provider: Arc::new(config),
+        schema,
+        create_before_destroy: false,
+        is_kept: false,
+        undecided: false,
+        outcome: Outcome::Deferred,
+        importing: None,
+    };
+    deferral::leave_unasked(planner, &subject, &config_value, reason);
+}
+
+/// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
+/// or what the last run noted.
+fn parting(planner: &Planner<'_>, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
+    let block = planner.inputs.graph().block(&address.config_resource());
+    let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
+    match destroy.map(|destroy| &destroy.kind) {
+        Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
+        Some(ExpressionKind::Bool(false)) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
+        None if block.is_some() || removal(planner, address).is_some() => Parting::Destroyed,
+        // An instance that is gone has nothing that the expression could be evaluated with.
+        _ if record.is_kept() => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
+        _ => Parting::Destroyed,
+    }
+}
+
+/// Whether a block that is still there forbids the end of an instance that it has lost (PL-24).
+fn prevention_of_orphan(planner: &mut Planner<'_>, address: &ResourceInstance) -> Prevention {
+    let Some(block) = planner.inputs.graph().block(&address.config_resource()) else { return Prevention::None };
+    let header = block.header_span;
+    let lifecycle = Arc::clone(&block.lifecycle);
+    let Some(prevent) = &lifecycle.prevent_destroy else { return Prevention::None };
+    let repetition = as_written(block, Repetition::of_lost(&address.key));
+    let functions = Arc::clone(&planner.evaluation.functions);
+    if let Some(module) = planner.world.find(&address.module) {
+        let scope = InstanceScope::new(&planner.world, module, &functions).repeated(&repetition);
+        return evaluated::prevention(Some(prevent), header, &mut planner.evaluation, &scope);
+    }
+    let Some(scope) = GoneModuleScope::new(&planner.world, &functions, &address.module) else {
+        return Prevention::Undecided(prevent.span);
+    };
+    evaluated::prevention(Some(prevent), header, &mut planner.evaluation, &scope.repeated(&repetition))
+}
+
+/// Whether the block of an instance that is gone has its replacements created first (OD-05), as far as that does not depend on
+/// the instance.
+fn block_creates_first(planner: &Planner<'_>, address: &ResourceInstance) -> bool {
+    let found = planner.inputs.graph().find_resource(&address.config_resource());
+    found.is_some_and(|(index, node)| planner.inputs.is_forced_to_create_first(index, node))
+}
+
+/// Whether a `removed` block says that the object stays (PL-25).
+fn is_forgotten(planner: &Planner<'_>, address: &ResourceInstance) -> bool {
+    removal(planner, address) == Some(false)
+}
+
+/// Whether a `removed` block has the object destroyed, if one speaks of it. Of several about the same address the first one counts.
+fn removal(planner: &Planner<'_>, address: &ResourceInstance) -> Option<bool> {
+    let written = address.config_resource();
+    let mut seen: Vec<RemovedFrom> = Vec::new();
+    for (_, module) in planner.inputs.graph().modules() {
+        for removed in &module.config.removed {
+            let named = within(module.path(), &removed.from);
+            let is_meant = match &named {
+                RemovedFrom::Module(path) => path.contains(&written.module),
+                RemovedFrom::Resource(resource) => *resource == written,
             };
-            let call = &self.world.module(module).calls[at];
-            if matches!(call.expansion, Expansion::Pending | Expansion::Unknown) {
-                return Standing::Undetermined;
+            if !is_meant || seen.contains(&named) {
+                continue;
             }
-            match call.expansion.position(&step.key).and_then(|position| call.instances.get(position)) {
-                Some(id) => module = *id,
-                None if self.is_written(address) => return Standing::Gone(ActionReason::DeleteBecauseNoModule),
-                None => return Standing::Gone(self.unwritten(address)),
+            if !removed.destroy {
+                return Some(false);
             }
-        }
-        let Some(number) = self.resource_number(module, &address.resource) else {
-            return Standing::Gone(self.unwritten(address));
-        };
-        let expansion = &self.world.module(module).resources[number as usize].expansion;
-        if expansion.position(&address.key).is_some() {
-            return Standing::Configured;
-        }
-        let config = &self.world.static_module(module).config;
-        let is_switched =
-            config.resources.get(&address.resource).is_some_and(|block| block.lifecycle.enabled.is_some());
-        match (expansion, &address.key) {
-            (Expansion::Pending | Expansion::Unknown, _) => Standing::Undetermined,
-            (Expansion::Count(_), InstanceKey::Int(_)) => Standing::Gone(ActionReason::DeleteBecauseCountIndex),
-            (Expansion::ForEach(_), InstanceKey::String(_)) => Standing::Gone(ActionReason::DeleteBecauseEachKey),
-            (_, InstanceKey::None) if is_switched => Standing::Gone(ActionReason::DeleteBecauseEnabledFalse),
-            _ => Standing::Gone(ActionReason::DeleteBecauseWrongRepetition),
+            seen.push(named);
         }
     }
+    (!seen.is_empty()).then_some(true)
+}
 
-    pub(super) async fn start_orphan(&mut self, address: ResourceInstance, deposed: Option<DeposedKey>) {
-        let Some((left_over, reason)) = self.left_over(&address, deposed) else {
-            return self.end_lost(&address, Outcome::Done);
-        };
-        let (subject, talk) = left_over.into_talk(Arc::clone(&self.inputs.session().hooks));
-        if self.inputs.mode() == Mode::Normal && self.is_forgotten(&address) {
-            return self.forget(subject, talk, reason).await;
-        }
-        self.talk(hold(subject, talk)).await;
-    }
-
-    /// What there is to talk about with the provider of an object, and why it goes; nothing where that cannot be.
-    fn left_over(
-        &mut self,
-        address: &ResourceInstance,
-        deposed: Option<DeposedKey>,
-    ) -> Option<(LeftOver, Option<ActionReason>)> {
-        let record = self.state.object(address, deposed.as_ref()).cloned()?;
-        let config = self.state.provider(address, deposed.as_ref()).cloned()?;
-        let forget = self.is_forgotten(address);
-        let left = self.managers.deferral_reason(&config).filter(|_| !forget);
-        if let Some(reason) = left.filter(|_| self.managers.is_unready(&config)) {
-            self.leave_orphan(address.clone(), deposed, config, reason);
-            return None;
-        }
-        let (provider, schema) = self.manager_of_orphan(address, &config)?;
-        let reason = match (self.standing(address), self.inputs.mode(), &deposed) {
-            (Standing::Gone(reason), Mode::Normal, None) => Some(reason),
-            _ => None,
-        };
-        let parting = self.parting(address, &record);
-        let prevention = if deposed.is_none() { self.prevention(address) } else { Prevention::None };
-        let purpose = match self.inputs.mode() {
-            Mode::RefreshOnly => Purpose::Look,
-            Mode::Normal if forget => Purpose::Look,
-            Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
-        };
-        let left_over = LeftOver {
-            address: address.clone(),
-            deposed,
-            config: Arc::new(config),
-            provider,
-            schema,
-            create_before_destroy: record.create_before_destroy || self.block_creates_first(address),
-            record,
-            span: Span::NONE,
-            purpose,
-            parting,
-            prevention,
-            // What is no longer managed is not looked at either.
-            refresh: if forget { Refresh::Trust } else { self.inputs.options().refresh },
-            deferral: self.inputs.deferral(),
-            left,
-        };
-        Some((left_over, reason))
-    }
-
-    /// The provider of an object that has no block, and the schema of its type; says why there is none.
-    fn manager_of_orphan(
-        &mut self,
-        address: &ResourceInstance,
-        config: &ProviderConfig,
-    ) -> Option<(Arc<Checked>, Arc<Schema>)> {
-        let Some(provider) = self.providers.configured(config) else {
-            // Beside an error, what keeps the provider from being configured may be among what was told.
-            if !self.schedule.had_errors_before_orphans() {
-                let problem = self.no_manager(config, address, Span::NONE);
-                self.evaluation.diagnostics.push(problem);
-            }
-            return None;
-        };
-        match self.providers.schema(&config.provider, &address.resource, Span::NONE) {
-            Ok(schema) => Some((provider, schema)),
-            Err(problems) => {
-                self.evaluation.diagnostics.append(problems);
-                None
-            }
-        }
-    }
-
-    /// Leaves an object to a later run whose provider cannot even be asked.
-    fn leave_orphan(
-        &mut self,
-        address: ResourceInstance,
-        deposed: Option<DeposedKey>,
-        config: ProviderConfig,
-        reason: DeferralReason,
-    ) {
-        let schema = match self.providers.schema(&config.provider, &address.resource, Span::NONE) {
-            Ok(schema) => schema,
-            Err(problems) => return self.evaluation.diagnostics.append(problems),
-        };
-        let config_value = schema.block.null_value();
-        let subject = ManagedSubject {
-            instance: None,
-            address,
-            deposed,
-            provider: Arc::new(config),
-            schema,
+async fn forget(planner: &mut Planner<'_>, subject: ManagedSubject, talk: Conversation, reason: Option<ActionReason>) {
+    let conversed = talk.hold().await;
+    let failed = conversed.diagnostics.has_errors();
+    planner.evaluation.diagnostics.append(conversed.diagnostics);
+    let Some(prior) = conversed.prior.filter(|_| !failed) else { return };
+    let null = subject.schema.block.null_value();
+    planner.plan.add_change(
+        None,
+        ResourceChange {
+            previous_address: planner.moves.previous.get(&subject.address).cloned().map(Box::new),
+            address: subject.address,
+            deposed: subject.deposed,
+            provider: subject.provider,
+            schema: subject.schema,
+            action: Action::Forget,
+            reason,
+            before: prior.value,
+            after: null,
+            replace_paths: Vec::new(),
+            planned_private: Arc::default(),
+            planned_identity: None,
             create_before_destroy: false,
-            is_kept: false,
-            undecided: false,
-            outcome: Outcome::Deferred,
             importing: None,
-        };
-        self.leave_unasked(&subject, &config_value, reason);
-    }
-
-    /// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
-    /// or what the last run noted.
-    fn parting(&self, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
-        let block = self.inputs.graph().block(&address.config_resource());
-        let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
-        match destroy.map(|destroy| &destroy.kind) {
-            Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
-            Some(ExpressionKind::Bool(false)) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
-            None if block.is_some() || self.removal(address).is_some() => Parting::Destroyed,
-            // An instance that is gone has nothing that the expression could be evaluated with.
-            _ if record.is_kept() => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
-            _ => Parting::Destroyed,
-        }
-    }
-
-    /// Whether a block that is still there forbids the end of an instance that it has lost (PL-24).
-    fn prevention(&mut self, address: &ResourceInstance) -> Prevention {
-        let Some(block) = self.inputs.graph().block(&address.config_resource()) else { return Prevention::None };
-        let header = block.header_span;
-        let lifecycle = Arc::clone(&block.lifecycle);
-        let Some(prevent) = &lifecycle.prevent_destroy else { return Prevention::None };
-        let repetition = as_written(block, Repetition::of_lost(&address.key));
-        let functions = Arc::clone(&self.evaluation.functions);
-        if let Some(module) = self.world.find(&address.module) {
-            let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
-            return prevention(Some(prevent), header, &mut self.evaluation, &scope);
-        }
-        let Some(scope) = GoneModuleScope::new(&self.world, &functions, &address.module) else {
-            return Prevention::Undecided(prevent.span);
-        };
-        prevention(Some(prevent), header, &mut self.evaluation, &scope.repeated(&repetition))
-    }
-
-    /// Whether the block of an instance that is gone has its replacements created first (OD-05), as far as that does not depend on
-    /// the instance.
-    fn block_creates_first(&self, address: &ResourceInstance) -> bool {
-        let found = self.inputs.graph().find_resource(&address.config_resource());
-        found.is_some_and(|(index, node)| self.inputs.is_forced_to_create_first(index, node))
-    }
-
-    /// Whether a `removed` block says that the object stays (PL-25).
-    fn is_forgotten(&self, address: &ResourceInstance) -> bool {
-        self.removal(address) == Some(false)
-    }
-
-    /// Whether a `removed` block has the object destroyed, if one speaks of it. Of several about the same address the first one counts.
-    fn removal(&self, address: &ResourceInstance) -> Option<bool> {
-        let written = address.config_resource();
-        let mut seen: Vec<RemovedFrom> = Vec::new();
-        for (_, module) in self.inputs.graph().modules() {
-            for removed in &module.config.removed {
-                let named = within(module.path(), &removed.from);
-                let is_meant = match &named {
-                    RemovedFrom::Module(path) => path.contains(&written.module),
-                    RemovedFrom::Resource(resource) => *resource == written,
-                };
-                if !is_meant || seen.contains(&named) {
-                    continue;
-                }
-                if !removed.destroy {
-                    return Some(false);
-                }
-                seen.push(named);
-            }
-        }
-        (!seen.is_empty()).then_some(true)
-    }
-
-    async fn forget(&mut self, subject: ManagedSubject, talk: Conversation, reason: Option<ActionReason>) {
-        let conversed = talk.hold().await;
-        let failed = conversed.diagnostics.has_errors();
-        self.evaluation.diagnostics.append(conversed.diagnostics);
-        let Some(prior) = conversed.prior.filter(|_| !failed) else { return };
-        let null = subject.schema.block.null_value();
-        self.plan.add_change(
-            None,
-            ResourceChange {
-                previous_address: self.moves.previous.get(&subject.address).cloned().map(Box::new),
-                address: subject.address,
-                deposed: subject.deposed,
-                provider: subject.provider,
-                schema: subject.schema,
-                action: Action::Forget,
-                reason,
-                before: prior.value,
-                after: null,
-                replace_paths: Vec::new(),
-                planned_private: Arc::default(),
-                planned_identity: None,
-                create_before_destroy: false,
-                importing: None,
-            },
-        );
-    }
+        },
+    );
 }
 
 /// What a block in the module at `path` names, seen from the root.

@@ -7,14 +7,25 @@ use groma_diagnostics::Diagnostic;
 use groma_plan::Mode;
 use groma_state::State;
 
+use super::data;
 use super::destroying::is_ephemeral;
 use super::event::{Event, Task};
+use super::expand;
+use super::import_blocks;
 use super::imports::Imports;
 use super::inputs::Inputs;
 use super::invocations::ActionRequests;
+use super::invocations::drafting;
+use super::invocations::requested;
+use super::invocations::triggered;
+use super::lists;
+use super::managed;
 use super::managers::Managers;
+use super::missing;
+use super::orphans;
 use super::pending::PendingChanges;
 use super::plan_builder::PlanBuilder;
+use super::provider_blocks;
 use super::schedule::Schedule;
 use crate::config_graph::NodeKind;
 use crate::conversations::{Conversations, Sequel};
@@ -96,7 +107,7 @@ impl<'a> Planner<'a> {
         let wanted = switched_off(self.inputs.templates(), &self.world, self.state.provider_instances());
         let recovery = self.inputs.options().recovery.as_deref();
         let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, wanted, recovery).await;
-        self.recover(recovered);
+        provider_blocks::recover(self, recovered);
         self.evaluation.diagnostics.append(problems);
     }
 
@@ -105,14 +116,14 @@ impl<'a> Planner<'a> {
         let recovery = self.inputs.options().recovery.as_deref();
         let implied = implied(self.inputs.templates(), self.inputs.used_providers());
         let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, implied, recovery).await;
-        self.recover(recovered);
+        provider_blocks::recover(self, recovered);
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
         if !self.calls.is_stopping() && !self.evaluation.diagnostics.has_errors() {
-            self.generate_missing().await;
+            missing::generate_missing(self).await;
             self.drain().await;
-            self.report_unmet_imports();
-            self.report_unmet_request();
+            import_blocks::report_unmet_imports(self);
+            requested::report_unmet_request(self);
         }
         // Beside an error, too: people see what else is going to happen.
         if !self.calls.is_stopping() {
@@ -120,7 +131,7 @@ impl<'a> Planner<'a> {
                 self.schedule.note_errors_before_orphans();
             }
             self.configure_switched_off().await;
-            self.collect_orphans();
+            orphans::collect_orphans(self);
             self.drain().await;
         }
         let hooks = Arc::clone(&self.inputs.session().hooks);
@@ -158,20 +169,20 @@ impl<'a> Planner<'a> {
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Managed(event) => self.conversed(event),
-            Event::Before(event, planned) => self.before_planned(event, *planned),
-            Event::Data(instance, read) => self.data_read(instance, *read),
-            Event::List(instance, listed) => self.listed(instance, *listed),
-            Event::Invocations(visit, planned) => self.invocations_planned(visit, *planned),
-            Event::Providers(visit, configured) => self.providers_configured(visit, configured),
+            Event::Managed(event) => triggered::conversed(self, event),
+            Event::Before(event, planned) => triggered::before_planned(self, event, *planned),
+            Event::Data(instance, read) => data::data_read(self, instance, *read),
+            Event::List(instance, listed) => lists::listed(self, instance, *listed),
+            Event::Invocations(visit, planned) => drafting::invocations_planned(self, visit, *planned),
+            Event::Providers(visit, configured) => provider_blocks::providers_configured(self, visit, configured),
         }
     }
 
     async fn start(&mut self, task: Task) {
         match task {
-            Task::Instance(instance) => self.start_instance(instance).await,
-            Task::Orphan(address, deposed) => self.start_orphan(address, deposed).await,
-            Task::Before(event, drafts) => self.ask_before(event, drafts).await,
+            Task::Instance(instance) => managed::start_instance(self, instance).await,
+            Task::Orphan(address, deposed) => orphans::start_orphan(self, address, deposed).await,
+            Task::Before(event, drafts) => triggered::ask_before(self, event, drafts).await,
         }
     }
 
@@ -202,14 +213,14 @@ impl<'a> Planner<'a> {
             NodeKind::Local(at) => self.evaluation.local(&mut self.world, id, at),
             NodeKind::Output(at) => self.evaluation.output(&mut self.world, id, at),
             NodeKind::Check(at) => self.evaluation.check(&self.world, id, at),
-            NodeKind::Import(at) if self.inputs.mode() == Mode::Normal => self.import(id, at),
+            NodeKind::Import(at) if self.inputs.mode() == Mode::Normal => import_blocks::import(self, id, at),
             NodeKind::Import(_) => Outcome::Done,
-            NodeKind::Action(at) => return self.requested_invocations(visit, at).await,
-            NodeKind::Trigger(at) => return self.triggered_invocations(visit, at).await,
+            NodeKind::Action(at) => return requested::requested_invocations(self, visit, at).await,
+            NodeKind::Trigger(at) => return triggered::triggered_invocations(self, visit, at).await,
             NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
-            NodeKind::Call(at) => return self.expand_call(visit, at),
-            NodeKind::Provider(at) => return self.configure_block(visit, at).await,
-            NodeKind::Resource(at) => return self.expand_resource(visit, at),
+            NodeKind::Call(at) => return expand::expand_call(self, visit, at),
+            NodeKind::Provider(at) => return provider_blocks::configure_block(self, visit, at).await,
+            NodeKind::Resource(at) => return expand::expand_resource(self, visit, at),
         };
         self.end(visit, outcome);
     }

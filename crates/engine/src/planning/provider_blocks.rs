@@ -13,77 +13,75 @@ use crate::templates::ProviderTemplate;
 use crate::walk::{Outcome, Visit};
 use crate::world::ModuleId;
 
-impl Planner<'_> {
-    pub(super) async fn configure_block(&mut self, visit: Visit, at: u32) {
-        let index: ModuleIndex = self.world.module(visit.module).of;
-        let Some(block) = self.inputs.templates().provider(index, at).cloned() else {
-            return self.end(visit, Outcome::Failed);
-        };
-        if !self.inputs.uses_provider(&block.config) {
-            return self.end(visit, Outcome::Done);
-        }
-        if block.withheld.has_errors() {
-            self.evaluation.diagnostics.append(block.withheld.clone());
-            return self.end(visit, Outcome::Failed);
-        }
-        if self.schedule.is_deferred(visit) {
-            self.managers.defer_provider(&block.config, DeferralReason::DeferredPrerequisite);
-        }
-        let Some(configuring) = self.configuring(visit.module, &block) else {
-            return self.end(visit, Outcome::Failed);
-        };
-        let (at_once, version) = (self.inputs.session().parallelism, self.inputs.session().terraform_version.clone());
-        self.talk(async move { Event::Providers(visit, hold_all(configuring, at_once, version).await) }).await;
+pub(super) async fn configure_block(planner: &mut Planner<'_>, visit: Visit, at: u32) {
+    let index: ModuleIndex = planner.world.module(visit.module).of;
+    let Some(block) = planner.inputs.templates().provider(index, at).cloned() else {
+        return planner.end(visit, Outcome::Failed);
+    };
+    if !planner.inputs.uses_provider(&block.config) {
+        return planner.end(visit, Outcome::Done);
     }
+    if block.withheld.has_errors() {
+        planner.evaluation.diagnostics.append(block.withheld.clone());
+        return planner.end(visit, Outcome::Failed);
+    }
+    if planner.schedule.is_deferred(visit) {
+        planner.managers.defer_provider(&block.config, DeferralReason::DeferredPrerequisite);
+    }
+    let Some(configuring) = configuring(planner, visit.module, &block) else {
+        return planner.end(visit, Outcome::Failed);
+    };
+    let (at_once, version) = (planner.inputs.session().parallelism, planner.inputs.session().terraform_version.clone());
+    planner.talk(async move { Event::Providers(visit, hold_all(configuring, at_once, version).await) }).await;
+}
 
-    /// None after an error, which is noted.
-    fn configuring(&mut self, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
-        let instances = BlockInstance::all(block, module, &self.world, &mut self.evaluation, self.providers)?;
-        let configuring: Vec<_> = instances.into_iter().map(|instance| self.configuring_one(instance)).collect();
-        // What is wrong with several of them is told at once.
-        configuring.into_iter().collect()
-    }
+/// None after an error, which is noted.
+fn configuring(planner: &mut Planner<'_>, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
+    let instances = BlockInstance::all(block, module, &planner.world, &mut planner.evaluation, planner.providers)?;
+    let configuring: Vec<_> = instances.into_iter().map(|instance| configuring_one(planner, instance)).collect();
+    // What is wrong with several of them is told at once.
+    configuring.into_iter().collect()
+}
 
-    fn configuring_one(&mut self, instance: BlockInstance<'_>) -> Option<Configuring> {
-        let value = instance.value(&self.world, &mut self.evaluation)?;
-        let configuring = instance.configuring(value, &mut self.evaluation, self.providers)?;
-        Some(configuring.deferring(self.inputs.deferral()).recovering(self.inputs.options().recovery.as_deref()))
-    }
+fn configuring_one(planner: &mut Planner<'_>, instance: BlockInstance<'_>) -> Option<Configuring> {
+    let value = instance.value(&planner.world, &mut planner.evaluation)?;
+    let configuring = instance.configuring(value, &mut planner.evaluation, planner.providers)?;
+    Some(configuring.deferring(planner.inputs.deferral()).recovering(planner.inputs.options().recovery.as_deref()))
+}
 
-    /// What an interrupted run had begun becomes part of the state before anything is planned on it.
-    pub(super) fn recover(&mut self, recovered: Vec<Recovered>) {
-        let Some(recovery) = self.inputs.options().recovery.clone() else { return };
-        for call in recovered {
-            let problems = recovery.take_in(&mut self.state, call);
-            self.evaluation.diagnostics.append(problems);
+/// What an interrupted run had begun becomes part of the state before anything is planned on it.
+pub(super) fn recover(planner: &mut Planner<'_>, recovered: Vec<Recovered>) {
+    let Some(recovery) = planner.inputs.options().recovery.clone() else { return };
+    for call in recovered {
+        let problems = recovery.take_in(&mut planner.state, call);
+        planner.evaluation.diagnostics.append(problems);
+    }
+}
+
+pub(super) fn providers_configured(planner: &mut Planner<'_>, visit: Visit, configured: Vec<Configuring>) {
+    let mut worst = Outcome::Done;
+    for one in configured {
+        match provider_configured(planner, one) {
+            Outcome::Failed => worst = Outcome::Failed,
+            Outcome::Deferred if worst == Outcome::Done => worst = Outcome::Deferred,
+            Outcome::Deferred | Outcome::Done => {}
         }
     }
+    planner.end(visit, worst);
+}
 
-    pub(super) fn providers_configured(&mut self, visit: Visit, configured: Vec<Configuring>) {
-        let mut worst = Outcome::Done;
-        for one in configured {
-            match self.provider_configured(one) {
-                Outcome::Failed => worst = Outcome::Failed,
-                Outcome::Deferred if worst == Outcome::Done => worst = Outcome::Deferred,
-                Outcome::Deferred | Outcome::Done => {}
-            }
-        }
-        self.end(visit, worst);
+fn provider_configured(planner: &mut Planner<'_>, configuring: Configuring) -> Outcome {
+    let failed = configuring.diagnostics.has_errors();
+    if failed && planner.inputs.deferral() == Deferral::Allowed && !configuring.value.is_wholly_known() {
+        // It cannot work with what is known of its configuration now.
+        planner.managers.mark_unready(&configuring.config);
+        return Outcome::Deferred;
     }
-
-    fn provider_configured(&mut self, configuring: Configuring) -> Outcome {
-        let failed = configuring.diagnostics.has_errors();
-        if failed && self.inputs.deferral() == Deferral::Allowed && !configuring.value.is_wholly_known() {
-            // It cannot work with what is known of its configuration now.
-            self.managers.mark_unready(&configuring.config);
-            return Outcome::Deferred;
-        }
-        self.evaluation.diagnostics.append(configuring.diagnostics);
-        self.recover(configuring.recovered);
-        if failed {
-            return Outcome::Failed;
-        }
-        self.providers.took(configuring.config, configuring.provider, configuring.value);
-        Outcome::Done
+    planner.evaluation.diagnostics.append(configuring.diagnostics);
+    recover(planner, configuring.recovered);
+    if failed {
+        return Outcome::Failed;
     }
+    planner.providers.took(configuring.config, configuring.provider, configuring.value);
+    Outcome::Done
 }

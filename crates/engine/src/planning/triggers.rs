@@ -11,6 +11,7 @@ use groma_value::{Path, Value};
 
 use super::event::Instance;
 use super::ignore::steps_path;
+use super::managed;
 use super::planner::Planner;
 use crate::static_references;
 use crate::world::{InstanceScope, ModuleId};
@@ -22,73 +23,78 @@ struct Trigger<'a> {
     steps: &'a [Step],
 }
 
-impl Planner<'_> {
-    /// Whether something that the instance is to be replaced after changes.
-    pub(super) fn triggered(&mut self, instance: Instance) -> bool {
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
-        let entries = &resource.lifecycle.replace_triggered_by;
-        let mut triggered = false;
-        for entry in entries {
-            let Some(trigger) = self.trigger(instance, entry) else { continue };
-            match self.fires(instance, &trigger) {
-                Ok(fires) => triggered |= fires,
-                Err(problem) => self.evaluation.diagnostics.push(problem.within(entry.span)),
-            }
-        }
-        triggered
-    }
-
-    fn trigger<'a>(&self, instance: Instance, entry: &'a Expression) -> Option<Trigger<'a>> {
-        let config = &self.world.static_module(instance.module).config;
-        match &entry.kind {
-            ExpressionKind::Traversal(traversal) => plain(config, traversal),
-            ExpressionKind::Index(index) => {
-                let ExpressionKind::Traversal(traversal) = &index.source.kind else { return None };
-                Some(Trigger { key: Some(self.key(instance, &index.key)?), ..plain(config, traversal)? })
-            }
-            ExpressionKind::Relative(relative) => {
-                let inner = self.trigger(instance, &relative.source)?;
-                Some(Trigger { steps: &relative.steps, ..inner })
-            }
-            _ => None,
+/// Whether something that the instance is to be replaced after changes.
+pub(super) fn triggered(planner: &mut Planner<'_>, instance: Instance) -> bool {
+    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+    let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else { return false };
+    let entries = &resource.lifecycle.replace_triggered_by;
+    let mut triggered = false;
+    for entry in entries {
+        let Some(trigger) = trigger(planner, instance, entry) else { continue };
+        match fires(planner, instance, &trigger) {
+            Ok(fires) => triggered |= fires,
+            Err(problem) => planner.evaluation.diagnostics.push(problem.within(entry.span)),
         }
     }
+    triggered
+}
 
-    fn key(&self, instance: Instance, expression: &Expression) -> Option<InstanceKey> {
-        let repetition = self.repetition(instance);
-        let scope = InstanceScope::new(&self.world, instance.module, &self.evaluation.functions).repeated(&repetition);
-        let value = groma_lang::evaluate(expression, &scope, &mut Diagnostics::new());
-        instance_key_of(&value)
-    }
-
-    /// Whether what `trigger` names changes. That there is no such thing matters when its object does, as in Terraform.
-    fn fires(&mut self, instance: Instance, trigger: &Trigger<'_>) -> Result<bool, Diagnostic> {
-        let number = trigger.resource;
-        let Some(key) = &trigger.key else {
-            if trigger.steps.is_empty() {
-                let data = self.world.module(instance.module).resources.get(number as usize);
-                let instances = data.map_or(0, |data| data.expansion.len());
-                return Ok(self.plan.is_acting(instance.module, number, instances));
-            }
-            return self.fires_at(instance.module, number, 0, trigger.steps);
-        };
-        let data = self.world.module(instance.module).resources.get(number as usize);
-        let position = data.and_then(|data| data.expansion.position(key));
-        position.map_or(Ok(false), |position| self.fires_at(instance.module, number, position, trigger.steps))
-    }
-
-    /// Whether `steps` lead to something in the object of an instance that changes.
-    fn fires_at(&self, module: ModuleId, number: u32, at: usize, steps: &[Step]) -> Result<bool, Diagnostic> {
-        let Some(change) = self.plan.acting_change_of(Instance { module, resource: number, position: at }) else {
-            return Ok(false);
-        };
-        if let Some(template) = self.inputs.templates().resource(self.world.module(module).of, number) {
-            static_references::in_block(&template.schema.block, steps)?;
+fn trigger<'a>(planner: &Planner<'_>, instance: Instance, entry: &'a Expression) -> Option<Trigger<'a>> {
+    let config = &planner.world.static_module(instance.module).config;
+    match &entry.kind {
+        ExpressionKind::Traversal(traversal) => plain(config, traversal),
+        ExpressionKind::Index(index) => {
+            let ExpressionKind::Traversal(traversal) = &index.source.kind else { return None };
+            Some(Trigger { key: Some(key(planner, instance, &index.key)?), ..plain(config, traversal)? })
         }
-        let path = steps_path(steps);
-        Ok(path.is_empty() || differs(&change.before, &change.after, &path))
+        ExpressionKind::Relative(relative) => {
+            let inner = trigger(planner, instance, &relative.source)?;
+            Some(Trigger { steps: &relative.steps, ..inner })
+        }
+        _ => None,
     }
+}
+
+fn key(planner: &Planner<'_>, instance: Instance, expression: &Expression) -> Option<InstanceKey> {
+    let repetition = managed::repetition(planner, instance);
+    let scope =
+        InstanceScope::new(&planner.world, instance.module, &planner.evaluation.functions).repeated(&repetition);
+    let value = groma_lang::evaluate(expression, &scope, &mut Diagnostics::new());
+    instance_key_of(&value)
+}
+
+/// Whether what `trigger` names changes. That there is no such thing matters when its object does, as in Terraform.
+fn fires(planner: &mut Planner<'_>, instance: Instance, trigger: &Trigger<'_>) -> Result<bool, Diagnostic> {
+    let number = trigger.resource;
+    let Some(key) = &trigger.key else {
+        if trigger.steps.is_empty() {
+            let data = planner.world.module(instance.module).resources.get(number as usize);
+            let instances = data.map_or(0, |data| data.expansion.len());
+            return Ok(planner.plan.is_acting(instance.module, number, instances));
+        }
+        return fires_at(planner, instance.module, number, 0, trigger.steps);
+    };
+    let data = planner.world.module(instance.module).resources.get(number as usize);
+    let position = data.and_then(|data| data.expansion.position(key));
+    position.map_or(Ok(false), |position| fires_at(planner, instance.module, number, position, trigger.steps))
+}
+
+/// Whether `steps` lead to something in the object of an instance that changes.
+fn fires_at(
+    planner: &Planner<'_>,
+    module: ModuleId,
+    number: u32,
+    at: usize,
+    steps: &[Step],
+) -> Result<bool, Diagnostic> {
+    let Some(change) = planner.plan.acting_change_of(Instance { module, resource: number, position: at }) else {
+        return Ok(false);
+    };
+    if let Some(template) = planner.inputs.templates().resource(planner.world.module(module).of, number) {
+        static_references::in_block(&template.schema.block, steps)?;
+    }
+    let path = steps_path(steps);
+    Ok(path.is_empty() || differs(&change.before, &change.after, &path))
 }
 
 fn differs(before: &Value, after: &Value, path: &Path) -> bool {

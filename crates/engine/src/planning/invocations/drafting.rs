@@ -11,97 +11,101 @@ use crate::action_blocks::{Named, NamedKey};
 use crate::options::Deferral;
 use crate::planning::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
 use crate::planning::event::Event;
+use crate::planning::managers;
 use crate::planning::planner::Planner;
 use crate::templates::Template;
 use crate::walk::{Outcome, Visit};
 use crate::world::ModuleId;
 
-impl Planner<'_> {
-    /// None after an error, which is noted.
-    pub(super) fn draft(
-        &mut self,
-        module: ModuleId,
-        named: &Named,
-        cause: Cause,
-        left: Option<DeferralReason>,
-    ) -> Option<InvocationDraft> {
-        let index = self.world.module(module).of;
-        let template = self.inputs.templates().action(index, named.block).cloned()?;
-        let declared = Arc::clone(&self.world.static_module(module).config);
-        let (_, action) = declared.actions.get_index(named.block as usize)?;
-        let config = self.actions.blocks().config(&self.world, &mut self.evaluation, &template, module, named)?;
-        let (key, which) = match &named.key {
-            NamedKey::Known(key) => (key.clone(), Which::Known),
-            NamedKey::Open => (InstanceKey::None, Which::Unknown),
-        };
-        let instance = ActionInstance {
-            module: self.world.module(module).address.clone(),
-            type_name: action.type_name.clone(),
-            name: action.name.clone(),
-            key,
-        };
-        if let Some(problem) = template.ephemeral_misuse(&config, &instance) {
-            self.evaluation.diagnostics.push(problem);
-            return None;
-        }
-        let is_open = self.actions.blocks().is_open(&self.world, &mut self.evaluation, module, named.block)?;
-        let left = left
-            .or(is_open.then_some(DeferralReason::InstanceCountUnknown))
-            .or((which == Which::Unknown).then_some(DeferralReason::ResourceConfigUnknown))
-            .or_else(|| self.left_action(module, named.block, &template.provider));
-        let (template, left) = match left {
-            Some(reason) => (template, Some(reason)),
-            None => match self.choose_for_action(module, named, Arc::clone(&template), &instance)? {
-                Ok(chosen) => (chosen, None),
-                Err(reason) => (template, Some(reason)),
-            },
-        };
-        let ask = match left {
-            Some(reason) => Ask::Never(reason),
-            None => Ask::Now(self.action_provider(&template, action.span)?),
-        };
-        let invocation = Invocation {
-            action: instance,
-            cause,
-            provider: (*template.provider).clone(),
-            schema: Arc::clone(&template.schema),
-            config: kept_action_config(&template.schema.block, &config),
-        };
-        let opening = template.body.opening();
-        let span = if opening.is_none() { action.span } else { opening };
-        Some(InvocationDraft { invocation, config, which, template, ask, span, named_at: named.named_at })
+/// None after an error, which is noted.
+pub(super) fn draft(
+    planner: &mut Planner<'_>,
+    module: ModuleId,
+    named: &Named,
+    cause: Cause,
+    left: Option<DeferralReason>,
+) -> Option<InvocationDraft> {
+    let index = planner.world.module(module).of;
+    let template = planner.inputs.templates().action(index, named.block).cloned()?;
+    let declared = Arc::clone(&planner.world.static_module(module).config);
+    let (_, action) = declared.actions.get_index(named.block as usize)?;
+    let config = planner.actions.blocks().config(&planner.world, &mut planner.evaluation, &template, module, named)?;
+    let (key, which) = match &named.key {
+        NamedKey::Known(key) => (key.clone(), Which::Known),
+        NamedKey::Open => (InstanceKey::None, Which::Unknown),
+    };
+    let instance = ActionInstance {
+        module: planner.world.module(module).address.clone(),
+        type_name: action.type_name.clone(),
+        name: action.name.clone(),
+        key,
+    };
+    if let Some(problem) = template.ephemeral_misuse(&config, &instance) {
+        planner.evaluation.diagnostics.push(problem);
+        return None;
     }
+    let is_open = planner.actions.blocks().is_open(&planner.world, &mut planner.evaluation, module, named.block)?;
+    let left = left
+        .or(is_open.then_some(DeferralReason::InstanceCountUnknown))
+        .or((which == Which::Unknown).then_some(DeferralReason::ResourceConfigUnknown))
+        .or_else(|| left_action(planner, module, named.block, &template.provider));
+    let (template, left) = match left {
+        Some(reason) => (template, Some(reason)),
+        None => match managers::choose_for_action(planner, module, named, Arc::clone(&template), &instance)? {
+            Ok(chosen) => (chosen, None),
+            Err(reason) => (template, Some(reason)),
+        },
+    };
+    let ask = match left {
+        Some(reason) => Ask::Never(reason),
+        None => Ask::Now(action_provider(planner, &template, action.span)?),
+    };
+    let invocation = Invocation {
+        action: instance,
+        cause,
+        provider: (*template.provider).clone(),
+        schema: Arc::clone(&template.schema),
+        config: kept_action_config(&template.schema.block, &config),
+    };
+    let opening = template.body.opening();
+    let span = if opening.is_none() { action.span } else { opening };
+    Some(InvocationDraft { invocation, config, which, template, ask, span, named_at: named.named_at })
+}
 
-    /// Why an action is left to a later run, as far as that can be told before its provider is asked.
-    fn left_action(&self, module: ModuleId, block: u32, provider: &ProviderConfig) -> Option<DeferralReason> {
-        if self.inputs.deferral() == Deferral::Refused {
-            return None;
-        }
-        let node = self.world.static_module(module).action(block as usize);
-        let stands_on_such = self.schedule.is_deferred(Visit { module, node });
-        self.managers.deferral_reason(provider).or(stands_on_such.then_some(DeferralReason::DeferredPrerequisite))
+/// Why an action is left to a later run, as far as that can be told before its provider is asked.
+fn left_action(
+    planner: &Planner<'_>,
+    module: ModuleId,
+    block: u32,
+    provider: &ProviderConfig,
+) -> Option<DeferralReason> {
+    if planner.inputs.deferral() == Deferral::Refused {
+        return None;
     }
+    let node = planner.world.static_module(module).action(block as usize);
+    let stands_on_such = planner.schedule.is_deferred(Visit { module, node });
+    planner.managers.deferral_reason(provider).or(stands_on_such.then_some(DeferralReason::DeferredPrerequisite))
+}
 
-    /// None after an error, which is noted.
-    fn action_provider(&mut self, template: &Template, span: Span) -> Option<Arc<Checked>> {
-        let found = self.providers.needed(&template.provider, &"an action", span);
-        found.map_err(|problem| self.evaluation.tell_unless_failed(problem)).ok()
-    }
+/// None after an error, which is noted.
+fn action_provider(planner: &mut Planner<'_>, template: &Template, span: Span) -> Option<Arc<Checked>> {
+    let found = planner.providers.needed(&template.provider, &"an action", span);
+    found.map_err(|problem| planner.evaluation.tell_unless_failed(problem)).ok()
+}
 
-    /// Asks about what a node of the graph has invoked.
-    pub(super) async fn ask(&mut self, visit: Visit, drafts: Vec<InvocationDraft>) {
-        if drafts.is_empty() {
-            return self.end(visit, Outcome::Done);
-        }
-        let deferral = self.inputs.deferral();
-        self.talk(async move { Event::Invocations(visit, Box::new(asked(drafts, deferral).await)) }).await;
+/// Asks about what a node of the graph has invoked.
+pub(super) async fn ask(planner: &mut Planner<'_>, visit: Visit, drafts: Vec<InvocationDraft>) {
+    if drafts.is_empty() {
+        return planner.end(visit, Outcome::Done);
     }
+    let deferral = planner.inputs.deferral();
+    planner.talk(async move { Event::Invocations(visit, Box::new(asked(drafts, deferral).await)) }).await;
+}
 
-    pub(in crate::planning) fn invocations_planned(&mut self, visit: Visit, planned: PlannedInvocations) {
-        let failed = planned.diagnostics.has_errors();
-        self.evaluation.diagnostics.append(planned.diagnostics);
-        self.plan.add_invocations(planned.invocations);
-        self.plan.defer_invocations(planned.deferred);
-        self.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
-    }
+pub(in crate::planning) fn invocations_planned(planner: &mut Planner<'_>, visit: Visit, planned: PlannedInvocations) {
+    let failed = planned.diagnostics.has_errors();
+    planner.evaluation.diagnostics.append(planned.diagnostics);
+    planner.plan.add_invocations(planned.invocations);
+    planner.plan.defer_invocations(planned.deferred);
+    planner.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
 }

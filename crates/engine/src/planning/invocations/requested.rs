@@ -8,56 +8,55 @@ use groma_plan::{ActionInstance, Cause};
 
 use crate::action_blocks::{Named, NamedKey};
 use crate::planning::drafts::InvocationDraft;
+use crate::planning::invocations::drafting;
 use crate::planning::planner::Planner;
 use crate::walk::{Outcome, Visit};
 use crate::world::ModuleId;
 
-impl Planner<'_> {
-    /// Plans what a person asks for.
-    pub(in crate::planning) async fn requested_invocations(&mut self, visit: Visit, block: u32) {
-        let mut drafts = Vec::new();
-        if self.requests(visit.module, block, &mut drafts).is_none() {
-            return self.end(visit, Outcome::Failed);
-        }
-        self.ask(visit, drafts).await;
+/// Plans what a person asks for.
+pub(in crate::planning) async fn requested_invocations(planner: &mut Planner<'_>, visit: Visit, block: u32) {
+    let mut drafts = Vec::new();
+    if requests(planner, visit.module, block, &mut drafts).is_none() {
+        return planner.end(visit, Outcome::Failed);
     }
+    drafting::ask(planner, visit, drafts).await;
+}
 
-    fn requests(&mut self, module: ModuleId, block: u32, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
-        let Some(target) = &self.inputs.options().invoke else { return Some(()) };
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let (_, action) = config.actions.get_index(block as usize)?;
-        let is_meant = self.world.module(module).address == target.module
-            && action.type_name == target.type_name
-            && action.name == target.name;
-        if !is_meant {
-            return Some(());
-        }
-        self.actions.note_request_met();
-        let keys = match &target.key {
-            Some(key) => vec![key.clone()],
-            None => self.actions.blocks().keys(&self.world, &mut self.evaluation, module, block)?,
-        };
-        for key in keys {
-            let named = Named { block, key: NamedKey::Known(key), named_at: None };
-            drafts.push(self.draft(module, &named, Cause::Request, None)?);
-        }
-        Some(())
+fn requests(planner: &mut Planner<'_>, module: ModuleId, block: u32, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
+    let Some(target) = &planner.inputs.options().invoke else { return Some(()) };
+    let config = Arc::clone(&planner.world.static_module(module).config);
+    let (_, action) = config.actions.get_index(block as usize)?;
+    let is_meant = planner.world.module(module).address == target.module
+        && action.type_name == target.type_name
+        && action.name == target.name;
+    if !is_meant {
+        return Some(());
     }
+    planner.actions.note_request_met();
+    let keys = match &target.key {
+        Some(key) => vec![key.clone()],
+        None => planner.actions.blocks().keys(&planner.world, &mut planner.evaluation, module, block)?,
+    };
+    for key in keys {
+        let named = Named { block, key: NamedKey::Known(key), named_at: None };
+        drafts.push(drafting::draft(planner, module, &named, Cause::Request, None)?);
+    }
+    Some(())
+}
 
-    /// That what a person asks for is not there.
-    pub(in crate::planning) fn report_unmet_request(&mut self) {
-        let Some(target) = self.inputs.options().invoke.as_ref().filter(|_| !self.actions.is_request_met()) else {
-            return;
-        };
-        let action = ActionInstance {
-            module: target.module.clone(),
-            type_name: target.type_name.clone(),
-            name: target.name.clone(),
-            key: target.key.clone().unwrap_or(InstanceKey::None),
-        };
-        let detail =
-            "The -invoke option names an action block of the configuration, with the key of one instance if need be.";
-        let summary = format!("action {action} does not exist in the configuration");
-        self.evaluation.diagnostics.push(Diagnostic::error(summary, detail));
-    }
+/// That what a person asks for is not there.
+pub(in crate::planning) fn report_unmet_request(planner: &mut Planner<'_>) {
+    let Some(target) = planner.inputs.options().invoke.as_ref().filter(|_| !planner.actions.is_request_met()) else {
+        return;
+    };
+    let action = ActionInstance {
+        module: target.module.clone(),
+        type_name: target.type_name.clone(),
+        name: target.name.clone(),
+        key: target.key.clone().unwrap_or(InstanceKey::None),
+    };
+    let detail =
+        "The -invoke option names an action block of the configuration, with the key of one instance if need be.";
+    let summary = format!("action {action} does not exist in the configuration");
+    planner.evaluation.diagnostics.push(Diagnostic::error(summary, detail));
 }

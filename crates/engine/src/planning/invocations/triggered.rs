@@ -11,6 +11,8 @@ use crate::action_blocks::named;
 use crate::options::Deferral;
 use crate::planning::drafts::{InvocationDraft, PlannedInvocations, asked};
 use crate::planning::event::{Event, Instance, ManagedEvent, Task};
+use crate::planning::invocations::drafting;
+use crate::planning::managed;
 use crate::planning::planner::Planner;
 use crate::walk::{Outcome, Visit};
 use crate::world::InstanceScope;
@@ -48,146 +50,152 @@ impl Triggering {
     }
 }
 
-impl Planner<'_> {
-    /// Takes in what a conversation about a managed object found out, after the actions before its change are planned.
-    pub(in crate::planning) fn conversed(&mut self, mut event: Box<ManagedEvent>) {
-        match self.drafts_before(&event) {
-            Some(drafts) if drafts.is_empty() => self.managed(*event),
-            Some(drafts) => self.schedule.push(Task::Before(event, drafts)),
-            None => {
-                event.subject.outcome = Outcome::Failed;
-                self.managed(*event);
-            }
+/// Takes in what a conversation about a managed object found out, after the actions before its change are planned.
+pub(in crate::planning) fn conversed(planner: &mut Planner<'_>, mut event: Box<ManagedEvent>) {
+    match drafts_before(planner, &event) {
+        Some(drafts) if drafts.is_empty() => managed::managed(planner, *event),
+        Some(drafts) => planner.schedule.push(Task::Before(event, drafts)),
+        None => {
+            event.subject.outcome = Outcome::Failed;
+            managed::managed(planner, *event);
         }
     }
+}
 
-    /// None after an error, which is noted.
-    fn drafts_before(&mut self, event: &ManagedEvent) -> Option<Vec<InvocationDraft>> {
-        let mut drafts = Vec::new();
-        let (subject, conversed) = (&event.subject, &event.conversed);
-        let Some(draft) = conversed.draft.as_ref().filter(|draft| draft.deferred.is_none()) else {
-            return Some(drafts);
+/// None after an error, which is noted.
+fn drafts_before(planner: &mut Planner<'_>, event: &ManagedEvent) -> Option<Vec<InvocationDraft>> {
+    let mut drafts = Vec::new();
+    let (subject, conversed) = (&event.subject, &event.conversed);
+    let Some(draft) = conversed.draft.as_ref().filter(|draft| draft.deferred.is_none()) else {
+        return Some(drafts);
+    };
+    let Some(instance) = subject.instance.filter(|instance| subject.deposed.is_none() && triggers(planner, *instance))
+    else {
+        return Some(drafts);
+    };
+    if conversed.diagnostics.has_errors() {
+        return Some(drafts);
+    }
+    let (address, action) = (subject.address.clone(), draft.action);
+    let triggering = Triggering { instance, address, action, events: Events::Before, left: None };
+    triggered_by(planner, &triggering, &mut drafts)?;
+    Some(drafts)
+}
+
+/// Whether changes of an instance have actions invoked.
+fn triggers(planner: &Planner<'_>, instance: Instance) -> bool {
+    let config = &planner.world.static_module(instance.module).config;
+    let block = config.resources.get_index(instance.resource as usize);
+    planner.inputs.mode() == Mode::Normal
+        && planner.inputs.options().invoke.is_none()
+        && block.is_some_and(|(_, block)| !block.lifecycle.action_triggers.is_empty())
+}
+
+/// Asks about the actions before a change.
+pub(in crate::planning) async fn ask_before(
+    planner: &mut Planner<'_>,
+    event: Box<ManagedEvent>,
+    drafts: Vec<InvocationDraft>,
+) {
+    let deferral = planner.inputs.deferral();
+    planner.talk(async move { Event::Before(event, Box::new(asked(drafts, deferral).await)) }).await;
+}
+
+/// A change does not happen without what comes before it.
+pub(in crate::planning) fn before_planned(
+    planner: &mut Planner<'_>,
+    mut event: Box<ManagedEvent>,
+    planned: PlannedInvocations,
+) {
+    let PlannedInvocations { invocations, deferred, diagnostics } = planned;
+    event.conversed.diagnostics.append(diagnostics);
+    if deferred.is_empty() {
+        planner.plan.add_invocations(invocations);
+    } else {
+        let reason = DeferralReason::DeferredPrerequisite;
+        let which = Which::Known;
+        let others = invocations.into_iter().map(|invocation| DeferredInvocation { reason, invocation, which });
+        planner.plan.defer_invocations(deferred.into_iter().chain(others));
+        if let Some(instance) = event.subject.instance {
+            planner.plan.note_deferred_by_actions(instance);
+        }
+        if let Some(draft) = &mut event.conversed.draft {
+            draft.deferred = Some(reason);
+        }
+    }
+    managed::managed(planner, *event);
+}
+
+/// Plans what is invoked after the changes of a resource, and around those that are left to a later run.
+pub(in crate::planning) async fn triggered_invocations(planner: &mut Planner<'_>, visit: Visit, resource: u32) {
+    let mut drafts = Vec::new();
+    for position in 0..planner.world.module(visit.module).resources[resource as usize].expansion.len() {
+        let instance = Instance { module: visit.module, resource, position };
+        let Some(triggering) = triggering(planner, instance) else { continue };
+        if triggering.left.is_some() {
+            leave_triggered(planner, &triggering, &mut drafts);
+        } else if triggered_by(planner, &triggering, &mut drafts).is_none() {
+            return planner.end(visit, Outcome::Failed);
+        }
+    }
+    drafting::ask(planner, visit, drafts).await;
+}
+
+/// What has still to be planned of the actions around a change.
+fn triggering(planner: &Planner<'_>, instance: Instance) -> Option<Triggering> {
+    if !triggers(planner, instance) {
+        return None;
+    }
+    if let Some(change) = planner.plan.change_of(instance) {
+        let (address, action) = (change.address.clone(), change.action);
+        return Some(Triggering { instance, address, action, events: Events::After, left: None });
+    }
+    let change = &planner.plan.deferred_of(instance)?.change;
+    Some(Triggering {
+        instance,
+        address: change.address.clone(),
+        action: change.action,
+        events: if planner.plan.is_deferred_by_actions(instance) { Events::After } else { Events::All },
+        left: Some(DeferralReason::DeferredPrerequisite),
+    })
+}
+
+/// The actions around a change that is left to a later run, as far as they can be told: what is wrong with them is told by that.
+fn leave_triggered(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) {
+    let told = std::mem::take(&mut planner.evaluation.diagnostics);
+    triggered_by(planner, triggering, drafts);
+    planner.evaluation.diagnostics = told;
+}
+
+/// None after an error, which is noted.
+fn triggered_by(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
+    let Triggering { instance, left, .. } = *triggering;
+    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+    let (_, block) = config.resources.get_index(instance.resource as usize)?;
+    let repetition = managed::repetition(planner, instance);
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let deferral = if left.is_some() { Deferral::Allowed } else { planner.inputs.deferral() };
+    for (at, trigger) in block.lifecycle.action_triggers.iter().enumerate() {
+        let events = triggering.events(trigger);
+        let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
+        if events.is_empty() {
+            continue;
+        }
+        let left = match condition(&mut planner.evaluation, trigger, &scope, deferral)? {
+            Verdict::No => continue,
+            Verdict::Yes => left,
+            Verdict::Open => left.or(Some(DeferralReason::ResourceConfigUnknown)),
         };
-        let Some(instance) = subject.instance.filter(|instance| subject.deposed.is_none() && self.triggers(*instance))
-        else {
-            return Some(drafts);
-        };
-        if conversed.diagnostics.has_errors() {
-            return Some(drafts);
-        }
-        let (address, action) = (subject.address.clone(), draft.action);
-        let triggering = Triggering { instance, address, action, events: Events::Before, left: None };
-        self.triggered_by(&triggering, &mut drafts)?;
-        Some(drafts)
-    }
-
-    /// Whether changes of an instance have actions invoked.
-    fn triggers(&self, instance: Instance) -> bool {
-        let config = &self.world.static_module(instance.module).config;
-        let block = config.resources.get_index(instance.resource as usize);
-        self.inputs.mode() == Mode::Normal
-            && self.inputs.options().invoke.is_none()
-            && block.is_some_and(|(_, block)| !block.lifecycle.action_triggers.is_empty())
-    }
-
-    /// Asks about the actions before a change.
-    pub(in crate::planning) async fn ask_before(&mut self, event: Box<ManagedEvent>, drafts: Vec<InvocationDraft>) {
-        let deferral = self.inputs.deferral();
-        self.talk(async move { Event::Before(event, Box::new(asked(drafts, deferral).await)) }).await;
-    }
-
-    /// A change does not happen without what comes before it.
-    pub(in crate::planning) fn before_planned(&mut self, mut event: Box<ManagedEvent>, planned: PlannedInvocations) {
-        let PlannedInvocations { invocations, deferred, diagnostics } = planned;
-        event.conversed.diagnostics.append(diagnostics);
-        if deferred.is_empty() {
-            self.plan.add_invocations(invocations);
-        } else {
-            let reason = DeferralReason::DeferredPrerequisite;
-            let which = Which::Known;
-            let others = invocations.into_iter().map(|invocation| DeferredInvocation { reason, invocation, which });
-            self.plan.defer_invocations(deferred.into_iter().chain(others));
-            if let Some(instance) = event.subject.instance {
-                self.plan.note_deferred_by_actions(instance);
-            }
-            if let Some(draft) = &mut event.conversed.draft {
-                draft.deferred = Some(reason);
+        for (entry, element) in trigger.actions.iter().enumerate() {
+            let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
+            let named = named(element, &config, &scope, &mut planner.evaluation, deferral)?;
+            for event in &events {
+                let (block, entry) = (crate::config_graph::narrow(at), crate::config_graph::narrow(entry));
+                let resource = triggering.address.clone();
+                let cause = Cause::Trigger { resource, event: *event, block, entry };
+                drafts.push(drafting::draft(planner, instance.module, &named, cause, left)?);
             }
         }
-        self.managed(*event);
     }
-
-    /// Plans what is invoked after the changes of a resource, and around those that are left to a later run.
-    pub(in crate::planning) async fn triggered_invocations(&mut self, visit: Visit, resource: u32) {
-        let mut drafts = Vec::new();
-        for position in 0..self.world.module(visit.module).resources[resource as usize].expansion.len() {
-            let instance = Instance { module: visit.module, resource, position };
-            let Some(triggering) = self.triggering(instance) else { continue };
-            if triggering.left.is_some() {
-                self.leave_triggered(&triggering, &mut drafts);
-            } else if self.triggered_by(&triggering, &mut drafts).is_none() {
-                return self.end(visit, Outcome::Failed);
-            }
-        }
-        self.ask(visit, drafts).await;
-    }
-
-    /// What has still to be planned of the actions around a change.
-    fn triggering(&self, instance: Instance) -> Option<Triggering> {
-        if !self.triggers(instance) {
-            return None;
-        }
-        if let Some(change) = self.plan.change_of(instance) {
-            let (address, action) = (change.address.clone(), change.action);
-            return Some(Triggering { instance, address, action, events: Events::After, left: None });
-        }
-        let change = &self.plan.deferred_of(instance)?.change;
-        Some(Triggering {
-            instance,
-            address: change.address.clone(),
-            action: change.action,
-            events: if self.plan.is_deferred_by_actions(instance) { Events::After } else { Events::All },
-            left: Some(DeferralReason::DeferredPrerequisite),
-        })
-    }
-
-    /// The actions around a change that is left to a later run, as far as they can be told: what is wrong with them is told by that.
-    fn leave_triggered(&mut self, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) {
-        let told = std::mem::take(&mut self.evaluation.diagnostics);
-        self.triggered_by(triggering, drafts);
-        self.evaluation.diagnostics = told;
-    }
-
-    /// None after an error, which is noted.
-    fn triggered_by(&mut self, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
-        let Triggering { instance, left, .. } = *triggering;
-        let config = Arc::clone(&self.world.static_module(instance.module).config);
-        let (_, block) = config.resources.get_index(instance.resource as usize)?;
-        let repetition = self.repetition(instance);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let deferral = if left.is_some() { Deferral::Allowed } else { self.inputs.deferral() };
-        for (at, trigger) in block.lifecycle.action_triggers.iter().enumerate() {
-            let events = triggering.events(trigger);
-            let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-            if events.is_empty() {
-                continue;
-            }
-            let left = match condition(&mut self.evaluation, trigger, &scope, deferral)? {
-                Verdict::No => continue,
-                Verdict::Yes => left,
-                Verdict::Open => left.or(Some(DeferralReason::ResourceConfigUnknown)),
-            };
-            for (entry, element) in trigger.actions.iter().enumerate() {
-                let scope = InstanceScope::new(&self.world, instance.module, &functions).repeated(&repetition);
-                let named = named(element, &config, &scope, &mut self.evaluation, deferral)?;
-                for event in &events {
-                    let (block, entry) = (crate::config_graph::narrow(at), crate::config_graph::narrow(entry));
-                    let resource = triggering.address.clone();
-                    let cause = Cause::Trigger { resource, event: *event, block, entry };
-                    drafts.push(self.draft(instance.module, &named, cause, left)?);
-                }
-            }
-        }
-        Some(())
-    }
+    Some(())
 }
