@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_plan::{ExecutionGraph, ResourceChange, Step};
 
+use super::inputs::Inputs;
 use super::plan_builder::PlanBuilder;
-use super::planner::Planner;
+use crate::evaluation::Evaluation;
 
 /// The longest list of steps in a message.
 const SHOWN: usize = 30;
@@ -20,18 +21,22 @@ struct Member<'a> {
 
 /// Refuses a plan whose steps form a cycle. Only references can cause one: the order of destruction yields before it closes a
 /// cycle.
-pub(super) fn refuse_cycle(planner: &mut Planner<'_>, execution: &ExecutionGraph) {
+pub(super) fn refuse_cycle(
+    inputs: &Inputs<'_>,
+    evaluation: &mut Evaluation,
+    plan: &PlanBuilder,
+    execution: &ExecutionGraph,
+) {
     let steps = execution.cycle();
     if steps.is_empty() {
         return;
     }
     let members: Vec<_> =
-        steps.iter().filter_map(|step| cycle_member(&planner.plan, execution.steps()[*step as usize])).collect();
-    let block =
-        members.first().and_then(|member| planner.inputs.graph().block(&member.change.address.config_resource()));
+        steps.iter().filter_map(|step| cycle_member(plan, execution.steps()[*step as usize])).collect();
+    let block = members.first().and_then(|member| inputs.graph().block(&member.change.address.config_resource()));
     let span = block.map_or(Span::NONE, |block| block.header_span);
     let summary = format!("Cycle: {}", names(&members));
-    planner.evaluation.diagnostics.push(Diagnostic::error(summary, advice(&members)).at(span));
+    evaluation.diagnostics.push(Diagnostic::error(summary, advice(&members)).at(span));
 }
 
 fn cycle_member(plan: &PlanBuilder, step: Step) -> Option<Member<'_>> {

@@ -11,19 +11,22 @@ use groma_value::{Marks, Value};
 use super::checked_data;
 use super::deferral;
 use super::event::{Event, Instance};
+use super::inputs::Inputs;
 use super::instances;
 use super::managed;
 use super::managers;
+use super::plan_builder::PlanBuilder;
 use super::planner::Planner;
 use super::remaining_data;
-use crate::evaluation::outcome_of;
+use crate::evaluation::{Evaluation, outcome_of};
 use crate::hooks::EphemeralPhase;
+use crate::moves::Moves;
 use crate::options::Deferral;
 use crate::reading::{DataRead, DataTalk};
 use crate::record::{self, Circumstances, Object};
 use crate::templates::Template;
 use crate::walk::Outcome;
-use crate::world::InstanceScope;
+use crate::world::{InstanceScope, World};
 
 pub(super) async fn start_data(
     planner: &mut Planner<'_>,
@@ -34,7 +37,9 @@ pub(super) async fn start_data(
     if planner.inputs.mode() == Mode::Destroy {
         return remaining_data::start_remaining_data(planner, instance, address, template).await;
     }
-    let Some(config) = data_config(planner, instance, &address, &template) else {
+    let Some(config) =
+        data_config(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template)
+    else {
         return instances::end_instance(planner, instance, Outcome::Failed);
     };
     if let Some(reason) = deferral::deferral(planner, instance, &address, &template) {
@@ -70,7 +75,7 @@ pub(super) async fn read_now(
         provider,
         schema: Arc::clone(&template.schema),
         body: Arc::clone(&template.body),
-        span: managed::body_span(planner, instance),
+        span: managed::body_span(&planner.world, instance),
         config,
         meta: template.meta.clone(),
         deferral,
@@ -89,20 +94,22 @@ pub(super) async fn start_ephemeral(
     address: ResourceInstance,
     template: Arc<Template>,
 ) {
-    let Some(config) = data_config(planner, instance, &address, &template) else {
+    let Some(config) =
+        data_config(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template)
+    else {
         return instances::end_instance(planner, instance, Outcome::Failed);
     };
     let unknown = Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL);
     if deferral::deferral(planner, instance, &address, &template).is_some() {
-        settle(planner, instance, unknown);
+        settle(&mut planner.world, instance, unknown);
         return instances::end_instance(planner, instance, Outcome::Deferred);
     }
     let Some(provider) = managed::configured(planner, &template, instance) else { return };
     if !config.is_wholly_known() {
-        settle(planner, instance, unknown);
+        settle(&mut planner.world, instance, unknown);
         return instances::end_instance(planner, instance, Outcome::Done);
     }
-    let span = managed::body_span(planner, instance);
+    let span = managed::body_span(&planner.world, instance);
     let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
     let deferral = planner.inputs.deferral();
     let meta = template.meta.clone();
@@ -124,34 +131,36 @@ pub(super) async fn start_ephemeral(
     planner.talk(talk).await;
 }
 
-pub(super) fn settle(planner: &mut Planner<'_>, instance: Instance, value: Value) {
-    let data = &mut planner.world.module_mut(instance.module).resources[instance.resource as usize];
+pub(super) fn settle(world: &mut World, instance: Instance, value: Value) {
+    let data = &mut world.module_mut(instance.module).resources[instance.resource as usize];
     data.settle(instance.position, value);
 }
 
 fn data_config(
-    planner: &mut Planner<'_>,
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     instance: Instance,
     address: &ResourceInstance,
     template: &Template,
 ) -> Option<Value> {
-    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+    let config = Arc::clone(&world.static_module(instance.module).config);
     let (_, resource) = config.resources.get_index(instance.resource as usize)?;
-    let repetition = managed::repetition(planner, instance);
-    let functions = Arc::clone(&planner.evaluation.functions);
-    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
-    let status = match deferral::stands_for_many(planner, instance) {
+    let repetition = managed::repetition(world, instance);
+    let functions = Arc::clone(&evaluation.functions);
+    let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
+    let status = match deferral::stands_for_many(inputs, world, instance) {
         true => CheckStatus::Pass,
-        false => planner.evaluation.preconditions(&resource.lifecycle, address, &scope),
+        false => evaluation.preconditions(&resource.lifecycle, address, &scope),
     };
     if outcome_of(status) == Outcome::Failed {
         return None;
     }
-    let value = planner.evaluation.instance(&template.body, address, &scope)?;
+    let value = evaluation.instance(&template.body, address, &scope)?;
     if address.resource.mode == ResourceMode::Data
         && let Some(problem) = template.ephemeral_misuse(&value, address)
     {
-        planner.evaluation.diagnostics.push(problem);
+        evaluation.diagnostics.push(problem);
         return None;
     }
     Some(value)
@@ -166,36 +175,37 @@ fn defer_read(
     reason: ActionReason,
 ) {
     let after = planned_unknown(&template.schema.block, &config);
-    settle(planner, instance, after.clone());
+    settle(&mut planner.world, instance, after.clone());
     // What it was is no longer what it is.
     planner.state.remove(&address, None);
     // Who only looks leaves nothing to be read.
     if planner.inputs.mode() != Mode::RefreshOnly {
-        plan_read(planner, instance, address.clone(), template, after.clone(), reason);
+        plan_read(&planner.moves, &mut planner.plan, instance, address.clone(), template, after.clone(), reason);
     }
     // A condition that fails whatever will be read keeps apply from beginning.
-    let status = managed::postconditions(planner, instance, &address, &after);
+    let status = managed::postconditions(&planner.world, &mut planner.evaluation, instance, &address, &after);
     instances::end_instance(planner, instance, outcome_of(status));
 }
 
 /// A change of the plan: the data source is read by apply.
 pub(super) fn plan_read(
-    planner: &mut Planner<'_>,
+    moves: &Moves,
+    plan: &mut PlanBuilder,
     instance: Instance,
     address: ResourceInstance,
     template: &Template,
     after: Value,
     reason: ActionReason,
 ) {
-    let change = read_change(planner, address, template, after, Some(reason));
-    planner.plan.add_change(Some(instance), change);
+    let change = read_change(moves, address, template, after, Some(reason));
+    plan.add_change(Some(instance), change);
 }
 
 pub(super) fn data_read(planner: &mut Planner<'_>, instance: Instance, read: DataRead) {
     if planner.inputs.mode() == Mode::Destroy && read.address.resource.mode == ResourceMode::Data {
         return remaining_data::remaining_data_read(planner, instance, read);
     }
-    if let Some(check) = checked_data::check_around(planner, instance).filter(|_| read.deferred.is_none()) {
+    if let Some(check) = checked_data::check_around(&planner.world, instance).filter(|_| read.deferred.is_none()) {
         return checked_data::checked_data_read(planner, instance, &check, read);
     }
     planner.evaluation.diagnostics.append(read.diagnostics);
@@ -209,7 +219,7 @@ pub(super) fn data_read(planner: &mut Planner<'_>, instance: Instance, read: Dat
     if let Some(reason) = read.deferred {
         return read_later(planner, instance, read.address, reason);
     }
-    settle(planner, instance, value.clone());
+    settle(&mut planner.world, instance, value.clone());
     if read.address.resource.mode == ResourceMode::Ephemeral {
         planner.inputs.session().hooks.ephemeral_complete(&read.address, EphemeralPhase::Open, read.elapsed);
     }
@@ -217,7 +227,7 @@ pub(super) fn data_read(planner: &mut Planner<'_>, instance: Instance, read: Dat
         planner.inputs.session().hooks.read_complete(&read.address, &value);
         record_data(planner, instance, &read.address, &value);
     }
-    let status = managed::postconditions(planner, instance, &read.address, &value);
+    let status = managed::postconditions(&planner.world, &mut planner.evaluation, instance, &read.address, &value);
     instances::end_instance(planner, instance, outcome_of(status));
 }
 
@@ -228,20 +238,24 @@ pub(super) fn read_later(
     address: ResourceInstance,
     reason: DeferralReason,
 ) {
-    let Some(template) = managers::template_of(planner, instance) else { return };
+    let Some(template) = managers::template_of(&planner.inputs, &planner.world, &planner.managers, instance) else {
+        return;
+    };
     if address.resource.mode == ResourceMode::Ephemeral {
         let unknown = Value::unknown(template.schema.block.implied_type().clone()).with_marks(&Marks::EPHEMERAL);
-        settle(planner, instance, unknown);
+        settle(&mut planner.world, instance, unknown);
         return instances::end_instance(planner, instance, Outcome::Deferred);
     }
-    match data_config(planner, instance, &address, &template) {
+    match data_config(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template) {
         Some(config) => deferral::leave_data(planner, instance, address, &template, &config, reason),
         None => instances::end_instance(planner, instance, Outcome::Failed),
     }
 }
 
 pub(super) fn record_data(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance, value: &Value) {
-    let Some(template) = managers::template_of(planner, instance) else { return };
+    let Some(template) = managers::template_of(&planner.inputs, &planner.world, &planner.managers, instance) else {
+        return;
+    };
     let object = Object { value: value.clone(), private: Arc::default(), identity: None };
     match record::encode(&template.schema, &object, Circumstances::default()) {
         Ok(record) => {
@@ -253,14 +267,14 @@ pub(super) fn record_data(planner: &mut Planner<'_>, instance: Instance, address
 
 /// The change of a data resource that is not read now.
 pub(super) fn read_change(
-    planner: &Planner<'_>,
+    moves: &Moves,
     address: ResourceInstance,
     template: &Template,
     after: Value,
     reason: Option<ActionReason>,
 ) -> ResourceChange {
     ResourceChange {
-        previous_address: planner.moves.previous.get(&address).cloned().map(Box::new),
+        previous_address: moves.previous.get(&address).cloned().map(Box::new),
         address,
         deposed: None,
         provider: Arc::clone(&template.provider),

@@ -15,23 +15,24 @@ use super::data;
 use super::draft::Draft;
 use super::evaluated;
 use super::event::{Instance, ManagedSubject};
-use super::instances;
+use super::inputs::Inputs;
+use super::instances::{self, resource_visit};
 use super::notes;
 use super::planner::Planner;
 use crate::options::Deferral;
 use crate::record;
 use crate::templates::Template;
 use crate::walk::Outcome;
+use crate::world::World;
 
 /// Whether an instance stands for all that there will be.
-pub(super) fn stands_for_many(planner: &Planner<'_>, instance: Instance) -> bool {
-    planner.inputs.deferral() == Deferral::Allowed
-        && !planner.world.open_steps(instance.module, instance.resource).is_empty()
+pub(super) fn stands_for_many(inputs: &Inputs<'_>, world: &World, instance: Instance) -> bool {
+    inputs.deferral() == Deferral::Allowed && !world.open_steps(instance.module, instance.resource).is_empty()
 }
 
 /// What the plan of a creation is asked for.
-pub(super) fn creation(planner: &Planner<'_>, instance: Instance) -> PlanPurpose {
-    if stands_for_many(planner, instance) { PlanPurpose::Placeholder } else { PlanPurpose::Change }
+pub(super) fn creation(inputs: &Inputs<'_>, world: &World, instance: Instance) -> PlanPurpose {
+    if stands_for_many(inputs, world, instance) { PlanPurpose::Placeholder } else { PlanPurpose::Change }
 }
 
 /// Why an instance is left to a later run, as far as that can be told before its provider is asked.
@@ -45,13 +46,13 @@ pub(super) fn deferral(
     if planner.inputs.deferral() == Deferral::Refused || planner.inputs.mode() == Mode::Destroy {
         return None;
     }
-    if stands_for_many(planner, instance) {
+    if stands_for_many(&planner.inputs, &planner.world, instance) {
         return Some(DeferralReason::InstanceCountUnknown);
     }
     if let Some(reason) = planner.managers.deferral_reason(&template.provider) {
         return Some(reason);
     }
-    if planner.schedule.is_deferred(planner.resource_visit(instance.module, instance.resource)) {
+    if planner.schedule.is_deferred(resource_visit(&planner.world, instance.module, instance.resource)) {
         return Some(DeferralReason::DeferredPrerequisite);
     }
     planner.imports.is_deferred(address, &planner.state).then_some(DeferralReason::ResourceConfigUnknown)
@@ -66,7 +67,14 @@ pub(super) fn leave_instance(
     reason: DeferralReason,
 ) {
     let evaluated = match planner.inputs.mode() {
-        Mode::Normal => evaluated::evaluate_instance(planner, instance, &address, template),
+        Mode::Normal => evaluated::evaluate_instance(
+            &planner.inputs,
+            &planner.world,
+            &mut planner.evaluation,
+            instance,
+            &address,
+            template,
+        ),
         Mode::RefreshOnly | Mode::Destroy => None,
     };
     let Some(evaluated) = evaluated else {
@@ -118,7 +126,7 @@ pub(super) fn note_deferred(planner: &mut Planner<'_>, subject: &ManagedSubject,
     };
     let place = subject.instance.filter(|_| subject.deposed.is_none());
     let open_steps = place.map(|one| planner.world.open_steps(one.module, one.resource)).unwrap_or_default();
-    let change = notes::change(planner, subject, draft);
+    let change = notes::change(&planner.inputs, &planner.moves, subject, draft);
     planner.plan.defer(place, DeferredChange { reason, change, open_steps, source });
 }
 
@@ -134,7 +142,7 @@ pub(super) fn leave_data(
     let after = planned_unknown(&template.schema.block, config);
     let data = &mut planner.world.module_mut(instance.module).resources[instance.resource as usize];
     data.settle(instance.position, after.clone());
-    let change = data::read_change(planner, address, template, after, None);
+    let change = data::read_change(&planner.moves, address, template, after, None);
     let open_steps = planner.world.open_steps(instance.module, instance.resource);
     planner.plan.defer(None, DeferredChange { reason, change, open_steps, source: Source::Known });
     instances::end_instance(planner, instance, Outcome::Deferred);

@@ -16,12 +16,12 @@ use super::deferral;
 use super::event::Instance;
 use super::expand;
 use super::ignore::{Ignore, ignored};
+use super::inputs::Inputs;
 use super::managed;
-use super::planner::Planner;
 use crate::evaluation::{Evaluation, Truth, outcome_of, repetition_of};
 use crate::templates::Template;
 use crate::walk::Outcome;
-use crate::world::{InstanceScope, Repetition};
+use crate::world::{InstanceScope, Repetition, World};
 
 /// What evaluating an instance's block gave.
 pub(super) struct Evaluated {
@@ -50,72 +50,80 @@ impl Evaluated {
 }
 
 /// The lifecycle of an instance whose configuration plays no part.
-pub(super) fn unevaluated(planner: &mut Planner<'_>, instance: Instance, template: &Template) -> Evaluated {
-    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+pub(super) fn unevaluated(
+    world: &World,
+    evaluation: &mut Evaluation,
+    instance: Instance,
+    template: &Template,
+) -> Evaluated {
+    let config = Arc::clone(&world.static_module(instance.module).config);
     let block = config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource);
-    let repetition = block.map(|block| as_written(block, managed::repetition(planner, instance))).unwrap_or_default();
-    let functions = Arc::clone(&planner.evaluation.functions);
-    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
+    let repetition = block.map(|block| as_written(block, managed::repetition(world, instance))).unwrap_or_default();
+    let functions = Arc::clone(&evaluation.functions);
+    let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
     let lifecycle = block.map(|block| Arc::clone(&block.lifecycle));
     let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
-    let prevention = prevention(prevent, managed::header(planner, instance), &mut planner.evaluation, &scope);
+    let prevention = prevention(prevent, managed::header(world, instance), evaluation, &scope);
     let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
-    let parting = parting(planner.evaluation.truth(destroy, &scope));
+    let parting = parting(evaluation.truth(destroy, &scope));
     Evaluated { prevention, parting, ..Evaluated::nothing(template, Outcome::Done) }
 }
 
 /// The same of one that is only looked at, whose preconditions are told all the same.
 pub(super) fn looked_at(
-    planner: &mut Planner<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     instance: Instance,
     address: &ResourceInstance,
     template: &Template,
 ) -> Evaluated {
-    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+    let config = Arc::clone(&world.static_module(instance.module).config);
     let Some((_, resource)) = config.resources.get_index(instance.resource as usize) else {
         return Evaluated::nothing(template, Outcome::Failed);
     };
-    let repetition = managed::repetition(planner, instance);
-    let functions = Arc::clone(&planner.evaluation.functions);
-    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
-    let outcome = outcome_of(planner.evaluation.preconditions(&resource.lifecycle, address, &scope));
-    Evaluated { outcome, ..unevaluated(planner, instance, template) }
+    let repetition = managed::repetition(world, instance);
+    let functions = Arc::clone(&evaluation.functions);
+    let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
+    let outcome = outcome_of(evaluation.preconditions(&resource.lifecycle, address, &scope));
+    Evaluated { outcome, ..unevaluated(world, evaluation, instance, template) }
 }
 
 pub(super) fn evaluate_instance(
-    planner: &mut Planner<'_>,
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     instance: Instance,
     address: &ResourceInstance,
     template: &Template,
 ) -> Option<Evaluated> {
-    let config = Arc::clone(&planner.world.static_module(instance.module).config);
+    let config = Arc::clone(&world.static_module(instance.module).config);
     let (_, resource) = config.resources.get_index(instance.resource as usize)?;
     let lifecycle = Arc::clone(&resource.lifecycle);
-    let repetition = repetition_of(&planner.world, instance.module, instance.resource, instance.position);
-    let functions = Arc::clone(&planner.evaluation.functions);
-    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
-    let status = match deferral::stands_for_many(planner, instance) {
+    let repetition = repetition_of(world, instance.module, instance.resource, instance.position);
+    let functions = Arc::clone(&evaluation.functions);
+    let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
+    let status = match deferral::stands_for_many(inputs, world, instance) {
         // There is no instance yet of which they could hold.
         true => CheckStatus::Pass,
-        false => planner.evaluation.preconditions(&lifecycle, address, &scope),
+        false => evaluation.preconditions(&lifecycle, address, &scope),
     };
     if outcome_of(status) == Outcome::Failed {
         return None;
     }
-    let value = planner.evaluation.instance(&template.body, address, &scope)?;
+    let value = evaluation.instance(&template.body, address, &scope)?;
     if let Some(problem) = template.ephemeral_misuse(&value, address) {
-        planner.evaluation.diagnostics.push(problem);
+        evaluation.diagnostics.push(problem);
         return None;
     }
-    let own = planner.evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
+    let own = evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
     let prevent = lifecycle.prevent_destroy.as_ref();
-    let prevention = prevention(prevent, resource.header_span, &mut planner.evaluation, &scope);
-    let parting = parting(planner.evaluation.truth(lifecycle.destroy.as_ref(), &scope));
-    let ignore = ignored(&mut planner.evaluation, &lifecycle.ignore_changes, &scope);
+    let prevention = prevention(prevent, resource.header_span, evaluation, &scope);
+    let parting = parting(evaluation.truth(lifecycle.destroy.as_ref(), &scope));
+    let ignore = ignored(evaluation, &lifecycle.ignore_changes, &scope);
     Some(Evaluated {
         config: value,
         ignore,
-        create_before_destroy: expand::creates_before_destroy(planner, instance.module, instance.resource, own),
+        create_before_destroy: expand::creates_before_destroy(inputs, world, instance.module, instance.resource, own),
         prevention,
         parting,
         undecided: status == CheckStatus::Unknown,

@@ -11,6 +11,7 @@ use groma_plan::Mode;
 use groma_state::State;
 use groma_value::Value;
 
+use super::inputs::Inputs;
 use super::instances;
 use super::lost;
 use super::pending::loses_instances;
@@ -18,6 +19,7 @@ use super::planner::Planner;
 use super::remaining_data;
 use crate::checks::{Checkable, Verdict};
 use crate::config_graph::narrow;
+use crate::evaluation::Evaluation;
 use crate::options::Deferral;
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::walk::{Outcome, Visit};
@@ -37,7 +39,7 @@ pub(super) fn expand_call(planner: &mut Planner<'_>, visit: Visit, at: u32) {
     let arguments = Arguments::of_call(call);
     let functions = Arc::clone(&planner.evaluation.functions);
     let scope = InstanceScope::new(&planner.world, visit.module, &functions);
-    let deferral = repetition_deferral(planner);
+    let deferral = repetition_deferral(&planner.inputs);
     let Some(expansion) = expand_or_defer(arguments, deferral, &scope, &mut planner.evaluation.diagnostics) else {
         return planner.end(visit, Outcome::Failed);
     };
@@ -56,7 +58,7 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
     let Some((_, resource)) = config.resources.get_index(at as usize) else {
         return planner.end(visit, Outcome::Failed);
     };
-    if planner.template(visit.module, at).is_none() {
+    if planner.inputs.template(&planner.world, visit.module, at).is_none() {
         return planner.end(visit, Outcome::Failed);
     }
     let arguments = Arguments::of_resource(resource);
@@ -65,14 +67,20 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
     let expansion = match planner.inputs.mode() {
         // What is to be destroyed is what the state has, whatever the configuration says now.
         Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => {
-            let wanted = remaining_data::expansion_of_needed_data(planner, visit, resource);
+            let wanted = remaining_data::expansion_of_needed_data(
+                &planner.inputs,
+                &planner.world,
+                &planner.evaluation,
+                visit,
+                resource,
+            );
             wanted.unwrap_or_else(|| {
                 let recorded = recorded_expansion(&planner.world, &planner.state, visit.module, at);
                 if stands_on_elements(resource) { with_elements(recorded, arguments, &scope) } else { recorded }
             })
         }
         Mode::Normal | Mode::RefreshOnly | Mode::Destroy => {
-            let deferral = repetition_deferral(planner);
+            let deferral = repetition_deferral(&planner.inputs);
             match expand_or_defer(arguments, deferral, &scope, &mut planner.evaluation.diagnostics) {
                 Some(expansion) => expansion,
                 None => return planner.end(visit, Outcome::Failed),
@@ -80,63 +88,70 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
         }
     };
     planner.world.module_mut(visit.module).resources[at as usize].expand(expansion);
-    lost::show_what_there_is(planner, visit.module, at);
+    lost::show_what_there_is(&planner.inputs, &mut planner.world, &planner.state, visit.module, at);
     if loses_instances(&planner.inputs, &planner.world, &planner.state, visit.module, at) {
         planner.world.module_mut(visit.module).resources[at as usize].pending = true;
     }
-    let positions = planned_positions(planner, visit, at);
+    let positions = planned_positions(&planner.inputs, &planner.world, visit, at);
     if planner.inputs.targets().is_some() {
         let planned: &[usize] = if planner.inputs.mode() == Mode::Destroy { &[] } else { &positions };
-        settle_what_stays(planner, visit.module, at, planned);
+        settle_what_stays(&planner.inputs, &mut planner.world, &planner.state, visit.module, at, planned);
     }
     let has_conditions = !resource.lifecycle.preconditions.is_empty() || !resource.lifecycle.postconditions.is_empty();
     if has_conditions && planner.inputs.mode() != Mode::Destroy {
-        leave_undecided(planner, visit.module, at, &positions);
+        leave_undecided(&planner.world, &mut planner.evaluation, visit.module, at, &positions);
     }
     instances::begin_instances(planner, visit.module, at, positions);
 }
 
 /// The conditions of instances that nobody aimed at are not decided.
-fn leave_undecided(planner: &mut Planner<'_>, module: ModuleId, at: u32, planned: &[usize]) {
-    for position in 0..planner.world.module(module).resources[at as usize].expansion.len() {
+fn leave_undecided(world: &World, evaluation: &mut Evaluation, module: ModuleId, at: u32, planned: &[usize]) {
+    for position in 0..world.module(module).resources[at as usize].expansion.len() {
         // Positions come in order.
         if planned.binary_search(&position).is_err() {
-            let address = planner.world.instance_address(module, at, position);
+            let address = world.instance_address(module, at, position);
             let block = address.config_resource().to_string();
-            planner.evaluation.checks.report(Checkable::Resource, block, address.to_string(), &Verdict::Unknown);
+            evaluation.checks.report(Checkable::Resource, block, address.to_string(), &Verdict::Unknown);
         }
     }
 }
 
 /// Objects that a partial plan leaves as they are have the values that the state has: outputs are made of them, and providers
 /// may be configured with them.
-fn settle_what_stays(planner: &mut Planner<'_>, module: ModuleId, at: u32, planned: &[usize]) {
-    let Some(template) = planner.template(module, at) else { return };
-    for position in 0..planner.world.module(module).resources[at as usize].expansion.len() {
+fn settle_what_stays(
+    inputs: &Inputs<'_>,
+    world: &mut World,
+    state: &State,
+    module: ModuleId,
+    at: u32,
+    planned: &[usize],
+) {
+    let Some(template) = inputs.template(world, module, at) else { return };
+    for position in 0..world.module(module).resources[at as usize].expansion.len() {
         // Positions come in order.
         if planned.binary_search(&position).is_ok() {
             continue;
         }
-        let address = planner.world.instance_address(module, at, position);
-        let record = planner.state.object(&address, None);
+        let address = world.instance_address(module, at, position);
+        let record = state.object(&address, None);
         if let Some(value) = record.and_then(|record| crate::record::decode(&template.schema, record)) {
-            planner.world.module_mut(module).resources[at as usize].settle(position, value);
+            world.module_mut(module).resources[at as usize].settle(position, value);
         }
     }
 }
 
 /// The instances to plan: all, unless targets were chosen.
-fn planned_positions(planner: &Planner<'_>, visit: Visit, at: u32) -> Vec<usize> {
-    let data = &planner.world.module(visit.module).resources[at as usize];
+fn planned_positions(inputs: &Inputs<'_>, world: &World, visit: Visit, at: u32) -> Vec<usize> {
+    let data = &world.module(visit.module).resources[at as usize];
     let all = 0..data.expansion.len();
-    match planner.inputs.targets() {
+    match inputs.targets() {
         None => all.collect(),
         // Some of them may be meant.
         Some(_) if data.expansion == Expansion::Unknown => all.collect(),
         Some(included) => {
-            let index = planner.world.module(visit.module).of;
+            let index = world.module(visit.module).of;
             let chosen = |position: &usize| {
-                let address = planner.world.instance_address(visit.module, at, *position);
+                let address = world.instance_address(visit.module, at, *position);
                 let is_recorded = matches!(address.resource.mode, ResourceMode::Managed | ResourceMode::Data);
                 let is_read = is_recorded && included.reads(index, visit.node, &address);
                 is_read || included.instance(index, visit.node, &address)
@@ -147,24 +162,26 @@ fn planned_positions(planner: &Planner<'_>, visit: Visit, at: u32) -> Vec<usize>
 }
 
 /// What becomes of repetitions that are not known yet: what is destroyed is what the state has.
-fn repetition_deferral(planner: &Planner<'_>) -> Deferral {
-    if planner.inputs.mode() == Mode::Destroy { Deferral::Refused } else { planner.inputs.deferral() }
+fn repetition_deferral(inputs: &Inputs<'_>) -> Deferral {
+    if inputs.mode() == Mode::Destroy { Deferral::Refused } else { inputs.deferral() }
 }
 
 /// Whether replacements of an instance create first: its own wish, or that of something that depends on it (PL-11).
-pub(super) fn creates_before_destroy(planner: &Planner<'_>, module: ModuleId, at: u32, own: Option<bool>) -> bool {
-    let index = planner.world.module(module).of;
-    let node = planner.world.static_module(module).resource(at as usize);
-    own.unwrap_or(false) || planner.inputs.is_forced_to_create_first(index, node)
+pub(super) fn creates_before_destroy(
+    inputs: &Inputs<'_>,
+    world: &World,
+    module: ModuleId,
+    at: u32,
+    own: Option<bool>,
+) -> bool {
+    let index = world.module(module).of;
+    let node = world.static_module(module).resource(at as usize);
+    own.unwrap_or(false) || inputs.is_forced_to_create_first(index, node)
 }
 
 /// The number of the resource at `address` in a module instance.
-pub(super) fn resource_number(
-    planner: &Planner<'_>,
-    module: ModuleId,
-    address: &groma_address::Resource,
-) -> Option<u32> {
-    planner.world.static_module(module).config.resources.get_index_of(address).map(narrow)
+pub(super) fn resource_number(world: &World, module: ModuleId, address: &groma_address::Resource) -> Option<u32> {
+    world.static_module(module).config.resources.get_index_of(address).map(narrow)
 }
 
 /// Whether what may be destroyed can depend on the elements of `for_each`.

@@ -6,40 +6,45 @@ use groma_address::{Mode as ResourceMode, Name};
 use groma_config::Module;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_plan::{Action, ExecutionGraph, Mode, OutputChange, Plan, PlannedVariable, ResourceChange, carried};
-use groma_state::Dependencies;
+use groma_state::{Dependencies, State};
 use groma_value::{Marks, Type, Value};
 
 use super::Spent;
 use super::cycle;
+use super::inputs::Inputs;
+use super::plan_builder::PlanBuilder;
 use super::planner::Planner;
 use super::relevant;
 use super::remaining_data;
+use super::schedule::Schedule;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
+use crate::evaluation::Evaluation;
 use crate::general_problems::reported_once;
 use crate::options::Deferral;
 use crate::ordering;
 use crate::search::Searched;
 use crate::walk::Visit;
+use crate::world::World;
 
 pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
     planner.plan.defer_with_others(&planner.state);
     planner.plan.sort();
-    warn_of_unknown_replacements(&mut planner);
-    declare_checks(&mut planner);
+    warn_of_unknown_replacements(&planner.inputs, &mut planner.evaluation, &planner.plan);
+    declare_checks(&planner.inputs, &mut planner.evaluation);
     let outputs = output_changes(&planner);
-    let variables = planned_variables(&planner);
-    let parting = remaining_data::parting_data(&planner);
+    let variables = planned_variables(&planner.inputs, &planner.world, &planner.evaluation);
+    let parting = remaining_data::parting_data(&planner.inputs, &planner.state);
     let going = (planner.inputs.mode(), &parting[..]);
     let relevant =
         relevant::attributes(&planner.world, planner.inputs.templates(), planner.plan.changes(), &outputs, going);
-    let order = carried_out(&mut planner);
+    let order = carried_out(&planner.inputs, &planner.world, &mut planner.schedule);
     let execution = if planner.evaluation.diagnostics.has_errors() {
         ExecutionGraph::default()
     } else {
         execution(&planner, &order)
     };
-    cycle::refuse_cycle(&mut planner, &execution);
+    cycle::refuse_cycle(&planner.inputs, &mut planner.evaluation, &planner.plan, &execution);
     let errored = planner.evaluation.diagnostics.has_errors();
     let contents = planner.plan.finish();
     let options = planner.inputs.options();
@@ -104,13 +109,13 @@ pub(super) fn finish_search(mut planner: Planner<'_>) -> (Vec<Searched>, Diagnos
 
 /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
 /// look at them; the rest waits.
-fn carried_out(planner: &mut Planner<'_>) -> Vec<Visit> {
-    let order = planner.schedule.take_order();
-    if planner.inputs.deferral() == Deferral::Refused {
+fn carried_out(inputs: &Inputs<'_>, world: &World, schedule: &mut Schedule) -> Vec<Visit> {
+    let order = schedule.take_order();
+    if inputs.deferral() == Deferral::Refused {
         return order;
     }
     let waits = |visit: &Visit| {
-        let module = planner.world.static_module(visit.module);
+        let module = world.static_module(visit.module);
         let left = match module.kind(visit.node) {
             NodeKind::Provider(_) | NodeKind::Check(_) | NodeKind::Validation(_) => true,
             NodeKind::Resource(at) => {
@@ -119,50 +124,46 @@ fn carried_out(planner: &mut Planner<'_>) -> Vec<Visit> {
             }
             _ => false,
         };
-        left && planner.schedule.is_deferred(*visit)
+        left && schedule.is_deferred(*visit)
     };
     order.into_iter().filter(|visit| !waits(visit)).collect()
 }
 
 /// A replace option that names nothing is a slip (PL-60).
-fn warn_of_unknown_replacements(planner: &mut Planner<'_>) {
-    for address in &planner.inputs.options().replace {
-        if planner.plan.changes().iter().any(|change| change.address == *address) {
+fn warn_of_unknown_replacements(inputs: &Inputs<'_>, evaluation: &mut Evaluation, plan: &PlanBuilder) {
+    for address in &inputs.options().replace {
+        if plan.changes().iter().any(|change| change.address == *address) {
             continue;
         }
-        let names: Vec<String> = planner.plan.changes().iter().map(|change| change.address.to_string()).collect();
+        let names: Vec<String> = plan.changes().iter().map(|change| change.address.to_string()).collect();
         let wanted = address.to_string();
         let hint = groma_diagnostics::suggest(&wanted, names.iter().map(String::as_str));
         let hint = hint.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
         let detail =
             format!("The -replace option names {wanted}, but there is no such instance, so it has no effect.{hint}");
-        planner
-            .evaluation
+        evaluation
             .diagnostics
             .push(Diagnostic::warning("Incompletely-matched force-replace resource instance", detail));
     }
 }
 
 /// Blocks with conditions are known, whether they were looked at or not. Destroying decides nothing.
-fn declare_checks(planner: &mut Planner<'_>) {
-    let destroys = planner.inputs.mode() == Mode::Destroy;
+fn declare_checks(inputs: &Inputs<'_>, evaluation: &mut Evaluation) {
+    let destroys = inputs.mode() == Mode::Destroy;
     if destroys {
-        planner.evaluation.checks = Checks::new();
+        evaluation.checks = Checks::new();
     }
-    let graph = Arc::clone(planner.inputs.graph());
+    let graph = Arc::clone(inputs.graph());
     for (index, module) in graph.modules() {
         for (node, block) in module.nodes() {
             let Some((kind, address)) = checked_block(&module.config, block) else { continue };
-            planner.evaluation.checks.declare(kind, address.clone());
-            let looked_at = planner.inputs.targets().is_none_or(|included| included.node(&graph, index, node));
+            evaluation.checks.declare(kind, address.clone());
+            let looked_at = inputs.targets().is_none_or(|included| included.node(&graph, index, node));
             match destroys {
                 _ if !looked_at => {}
-                false => planner.evaluation.checks.count(kind, address),
-                true if kind == Checkable::Output
-                    && module.config.path.is_root()
-                    && planner.inputs.targets().is_none() =>
-                {
-                    planner.evaluation.checks.report(kind, address.clone(), address, &Verdict::Unknown);
+                false => evaluation.checks.count(kind, address),
+                true if kind == Checkable::Output && module.config.path.is_root() && inputs.targets().is_none() => {
+                    evaluation.checks.report(kind, address.clone(), address, &Verdict::Unknown);
                 }
                 true => {}
             }
@@ -175,13 +176,15 @@ fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
     let config = &planner.inputs.graph().module(root.of).config;
     let mut changes = Vec::new();
     for (at, (name, output)) in config.outputs.iter().enumerate() {
-        let before = recorded_output(planner, name);
+        let before = recorded_output(&planner.state, name);
         let after = match planner.inputs.mode() {
             // What was never there does not go, nor what nobody aimed at.
             Mode::Destroy if before.is_none() || planner.inputs.targets().is_some() => continue,
             Mode::Destroy => None,
             Mode::Normal | Mode::RefreshOnly => match root.outputs.get(at).cloned().flatten() {
-                Some(value) if !value.is_wholly_known() && is_left_output(planner, at) => continue,
+                Some(value) if !value.is_wholly_known() && is_left_output(&planner.world, &planner.schedule, at) => {
+                    continue;
+                }
                 Some(value) => Some(carried(value)),
                 // Left out of a partial plan, or not worked out: it stays as it is.
                 None => continue,
@@ -204,7 +207,7 @@ fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
             changes.push(OutputChange {
                 name: name.clone(),
                 action: Action::Delete,
-                before: recorded_output(planner, name).unwrap_or(Value::null(Type::Dynamic)),
+                before: recorded_output(&planner.state, name).unwrap_or(Value::null(Type::Dynamic)),
                 after: Value::null(Type::Dynamic),
                 sensitive: known.sensitive,
             });
@@ -215,24 +218,24 @@ fn output_changes(planner: &Planner<'_>) -> Vec<OutputChange> {
 }
 
 /// Whether an output of the root module is left to a later run.
-fn is_left_output(planner: &Planner<'_>, at: usize) -> bool {
+fn is_left_output(world: &World, schedule: &Schedule, at: usize) -> bool {
     let module = crate::world::ModuleId::ROOT;
-    planner.schedule.is_deferred(Visit { module, node: planner.world.static_module(module).output(at) })
+    schedule.is_deferred(Visit { module, node: world.static_module(module).output(at) })
 }
 
-fn recorded_output(planner: &Planner<'_>, name: &Name) -> Option<Value> {
-    let known = planner.state.outputs.get(name)?;
+fn recorded_output(state: &State, name: &Name) -> Option<Value> {
+    let known = state.outputs.get(name)?;
     let marks = if known.sensitive { Marks::SENSITIVE } else { Marks::NONE };
     Some(known.value.clone().with_marks(&marks))
 }
 
 /// What was given is kept as it was given; apply converts it again.
-fn planned_variables(planner: &Planner<'_>) -> Vec<PlannedVariable> {
-    let root = planner.world.module(crate::world::ModuleId::ROOT);
-    let config = &planner.inputs.graph().module(root.of).config;
+fn planned_variables(inputs: &Inputs<'_>, world: &World, evaluation: &Evaluation) -> Vec<PlannedVariable> {
+    let root = world.module(crate::world::ModuleId::ROOT);
+    let config = &inputs.graph().module(root.of).config;
     let known = config.variables.iter().zip(&root.variables);
     let planned = known.filter(|((_, variable), _)| !variable.ephemeral).filter_map(|((name, variable), used)| {
-        let given = planner.evaluation.inputs.get(name).map(|input| &input.value);
+        let given = evaluation.inputs.get(name).map(|input| &input.value);
         // A variable that no target needs has its default all the same.
         let value = given.or(used.as_ref()).cloned().or_else(|| variable.default_value())?;
         Some(PlannedVariable { name: name.clone(), value })

@@ -11,13 +11,15 @@ use groma_provider::{IdentitySchema, ImportTarget};
 use groma_value::{Type, Value, convert};
 
 use super::imports::Conflict;
+use super::inputs::Inputs;
 use super::missing;
 use super::planner::Planner;
+use crate::evaluation::Evaluation;
 use crate::import_identity::{read_identity, unusable};
 use crate::options::{Deferral, MissingResources};
 use crate::repetition::{Elements, import_elements, secret_key};
 use crate::walk::Outcome;
-use crate::world::{InstanceScope, ModuleId, Repetition};
+use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
 /// Evaluates an import block: which instances it is into, and what their objects are called outside.
 pub(super) fn import(planner: &mut Planner<'_>, module: ModuleId, at: u32) -> Outcome {
@@ -56,14 +58,16 @@ fn import_one(
     (at, import): (u32, &Import),
     repetition: &Repetition,
 ) -> Option<()> {
-    let address = import_address(planner, module, &import.to_expression, repetition)?;
+    let address = import_address(&planner.world, &mut planner.evaluation, module, &import.to_expression, repetition)?;
     let (ImportIdentity::Id(expression) | ImportIdentity::Identity(expression)) = &import.identity;
-    if is_left(planner, module, expression, repetition) {
+    if is_left(&planner.inputs, &planner.world, &planner.evaluation, module, expression, repetition) {
         planner.imports.defer_instance(address);
         return Some(());
     }
     let target = match &import.identity {
-        ImportIdentity::Id(id) => ImportTarget::Id(import_id(planner, module, id, repetition)?),
+        ImportIdentity::Id(id) => {
+            ImportTarget::Id(import_id(&planner.world, &mut planner.evaluation, module, id, repetition)?)
+        }
         ImportIdentity::Identity(identity) => {
             ImportTarget::Identity(import_identity(planner, module, import, identity, repetition)?)
         }
@@ -81,31 +85,39 @@ fn import_one(
 }
 
 /// Whether only a later run will know which object is meant.
-fn is_left(planner: &Planner<'_>, module: ModuleId, expression: &Expression, repetition: &Repetition) -> bool {
-    let scope = InstanceScope::new(&planner.world, module, &planner.evaluation.functions).repeated(repetition);
+fn is_left(
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &Evaluation,
+    module: ModuleId,
+    expression: &Expression,
+    repetition: &Repetition,
+) -> bool {
+    let scope = InstanceScope::new(world, module, &evaluation.functions).repeated(repetition);
     // Problems are told where the value is used.
     let mut problems = Diagnostics::new();
-    planner.inputs.deferral() == Deferral::Allowed
+    inputs.deferral() == Deferral::Allowed
         && !groma_lang::evaluate(expression, &scope, &mut problems).is_wholly_known()
         && !problems.has_errors()
 }
 
 fn import_id(
-    planner: &mut Planner<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     module: ModuleId,
     expression: &Expression,
     repetition: &Repetition,
 ) -> Option<String> {
-    let functions = Arc::clone(&planner.evaluation.functions);
-    let scope = InstanceScope::new(&planner.world, module, &functions).repeated(repetition);
-    let value = planner.evaluation.value(expression, &scope)?;
+    let functions = Arc::clone(&evaluation.functions);
+    let scope = InstanceScope::new(world, module, &functions).repeated(repetition);
+    let value = evaluation.value(expression, &scope)?;
     let problem = match read_id(&value) {
         Ok(id) => return Some(id),
         Err(problem) => problem,
     };
     let problem = Diagnostic::error("Invalid import id argument", problem).at(expression.span);
     let problem = observing(problem, expression, &scope);
-    planner.evaluation.diagnostics.push(problem);
+    evaluation.diagnostics.push(problem);
     None
 }
 
@@ -132,7 +144,7 @@ fn import_identity(
     };
     let schema = match &template {
         Some(template) => Some(Arc::clone(&template.schema)),
-        None => missing::missing_schema(planner, import),
+        None => missing::missing_schema(&planner.inputs, planner.providers, &mut planner.evaluation, import),
     };
     let Some(schema) = schema else {
         // That there is no block is the problem, and it is told of all such imports when the walk has ended.
@@ -156,27 +168,26 @@ fn import_identity(
 
 /// The instance that an address with keys to be evaluated names.
 fn import_address(
-    planner: &mut Planner<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     module: ModuleId,
     expression: &Expression,
     repetition: &Repetition,
 ) -> Option<ResourceInstance> {
     let mut parts = Vec::new();
-    address_parts(planner, module, expression, repetition, &mut parts)?;
-    assemble(&parts).or_else(|| no_import_address(planner, expression))
+    address_parts(world, evaluation, module, expression, repetition, &mut parts)?;
+    assemble(&parts).or_else(|| no_import_address(evaluation, expression))
 }
 
-fn no_import_address<T>(planner: &mut Planner<'_>, expression: &Expression) -> Option<T> {
+fn no_import_address<T>(evaluation: &mut Evaluation, expression: &Expression) -> Option<T> {
     let detail = "This is no address of a resource instance. Write TYPE.NAME, with module steps before it and a key after it if need be.";
-    planner
-        .evaluation
-        .diagnostics
-        .push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
+    evaluation.diagnostics.push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
     None
 }
 
 fn address_parts(
-    planner: &mut Planner<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     module: ModuleId,
     expression: &Expression,
     repetition: &Repetition,
@@ -185,31 +196,32 @@ fn address_parts(
     match &expression.without_parentheses().kind {
         ExpressionKind::Traversal(traversal) => {
             parts.push(Part::Name(traversal.root.name.clone()));
-            push_steps(traversal.steps(), parts).or_else(|| no_import_address(planner, expression))
+            push_steps(traversal.steps(), parts).or_else(|| no_import_address(evaluation, expression))
         }
         ExpressionKind::Index(index) => {
-            with_stack(|| address_parts(planner, module, &index.source, repetition, parts))?;
-            let key = import_key(planner, module, &index.key, repetition)?;
+            with_stack(|| address_parts(world, evaluation, module, &index.source, repetition, parts))?;
+            let key = import_key(world, evaluation, module, &index.key, repetition)?;
             parts.push(Part::Key(key));
             Some(())
         }
         ExpressionKind::Relative(relative) => {
-            address_parts(planner, module, &relative.source, repetition, parts)?;
-            push_steps(&relative.steps, parts).or_else(|| no_import_address(planner, expression))
+            address_parts(world, evaluation, module, &relative.source, repetition, parts)?;
+            push_steps(&relative.steps, parts).or_else(|| no_import_address(evaluation, expression))
         }
-        _ => no_import_address(planner, expression),
+        _ => no_import_address(evaluation, expression),
     }
 }
 
 fn import_key(
-    planner: &mut Planner<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     module: ModuleId,
     key: &Expression,
     repetition: &Repetition,
 ) -> Option<InstanceKey> {
-    let functions = Arc::clone(&planner.evaluation.functions);
-    let scope = InstanceScope::new(&planner.world, module, &functions).repeated(repetition);
-    let value = planner.evaluation.value(key, &scope)?;
+    let functions = Arc::clone(&evaluation.functions);
+    let scope = InstanceScope::new(world, module, &functions).repeated(repetition);
+    let value = evaluation.value(key, &scope)?;
     let problem = match instance_key_of(&value) {
         _ if value.marks().is_sensitive() => secret_key(),
         Some(found) => return Some(found),
@@ -218,7 +230,7 @@ fn import_key(
             Diagnostic::error("Invalid import 'to' expression", detail)
         }
     };
-    planner.evaluation.diagnostics.push(observing(problem.at(key.span), key, &scope));
+    evaluation.diagnostics.push(observing(problem.at(key.span), key, &scope));
     None
 }
 

@@ -13,7 +13,8 @@ use super::targets::Included;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex};
 use crate::options::{Deferral, PlanOptions};
 use crate::session::Session;
-use crate::templates::Templates;
+use crate::templates::{Template, Templates};
+use crate::world::{ModuleId, World};
 
 /// The read-only inputs of a plan, with what follows from them before the walk begins.
 ///
@@ -82,6 +83,11 @@ impl<'a> Inputs<'a> {
 
     pub(super) fn templates(&self) -> &'a Templates {
         self.templates
+    }
+
+    /// The schema binding of a resource of a module instance; none where its block cannot be planned.
+    pub(super) fn template(&self, world: &World, module: ModuleId, resource: u32) -> Option<Arc<Template>> {
+        self.templates.resource(world.module(module).of, resource).cloned()
     }
 
     /// The target set of a partial plan; none where everything is planned.

@@ -8,8 +8,9 @@ use groma_plan::Mode;
 use super::event::Instance;
 use super::lost;
 use super::planner::Planner;
-use crate::walk::Outcome;
-use crate::world::ModuleId;
+use crate::moves::Moves;
+use crate::walk::{Outcome, Visit};
+use crate::world::{ModuleId, World};
 
 /// The instances of a resource are queued; its node ends with the last of them.
 pub(super) fn begin_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, positions: Vec<usize>) {
@@ -40,22 +41,28 @@ fn end_one(planner: &mut Planner<'_>, key: (ModuleId, u32), outcome: Outcome) {
 
 fn end_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, outcome: Outcome) {
     if planner.inputs.mode() == Mode::RefreshOnly && outcome == Outcome::Done {
-        keep_what_is_there(planner, module, resource);
+        keep_what_is_there(&mut planner.world, &mut planner.moves, module, resource);
     }
-    planner.end(planner.resource_visit(module, resource), outcome);
+    let visit = resource_visit(&planner.world, module, resource);
+    planner.end(visit, outcome);
 }
 
 /// Who only looks sees what there is, not what is still to be made; declared is that all the same.
-fn keep_what_is_there(planner: &mut Planner<'_>, module: ModuleId, resource: u32) {
-    let config = Arc::clone(&planner.world.static_module(module).config);
+fn keep_what_is_there(world: &mut World, moves: &mut Moves, module: ModuleId, resource: u32) {
+    let config = Arc::clone(&world.static_module(module).config);
     let Some((address, _)) = config.resources.get_index(resource as usize) else { return };
     if address.mode != ResourceMode::Managed {
         return;
     }
-    if planner.moves.name_instances_of(address) {
-        for position in 0..planner.world.module(module).resources[resource as usize].expansion.len() {
-            planner.moves.note_declared(&planner.world.instance_address(module, resource, position));
+    if moves.name_instances_of(address) {
+        for position in 0..world.module(module).resources[resource as usize].expansion.len() {
+            moves.note_declared(&world.instance_address(module, resource, position));
         }
     }
-    planner.world.module_mut(module).resources[resource as usize].keep_settled();
+    world.module_mut(module).resources[resource as usize].keep_settled();
+}
+
+/// The node of a resource of a module instance.
+pub(super) fn resource_visit(world: &World, module: ModuleId, resource: u32) -> Visit {
+    Visit { module, node: world.static_module(module).resource(resource as usize) }
 }

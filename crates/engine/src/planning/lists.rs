@@ -9,16 +9,17 @@ use groma_provider::{Checked, ListDetail, ListInput, Schema};
 use groma_value::Value;
 
 use super::event::{Event, Instance};
+use super::inputs::Inputs;
 use super::instances;
 use super::list_talk::{ListTalk, Search, Writing};
 use super::managed;
 use super::planner::Planner;
-use crate::evaluation::{ListArguments, unknown_list_argument};
+use crate::evaluation::{Evaluation, ListArguments, unknown_list_argument};
 use crate::options::FoundObjects;
 use crate::search::Searched;
 use crate::templates::Template;
 use crate::walk::Outcome;
-use crate::world::InstanceScope;
+use crate::world::{InstanceScope, World};
 
 pub(super) async fn start_list(
     planner: &mut Planner<'_>,
@@ -27,10 +28,12 @@ pub(super) async fn start_list(
     template: Arc<Template>,
 ) {
     let Some(provider) = managed::configured(planner, &template, instance) else { return };
-    let Some(search) = search(planner, instance, address, &template, provider) else {
+    let Some(search) =
+        search(&planner.inputs, &planner.world, &mut planner.evaluation, instance, address, &template, provider)
+    else {
         return instances::end_instance(planner, instance, Outcome::Failed);
     };
-    let shown = shown_config(planner, instance, &search.input.config);
+    let shown = shown_config(&planner.world, instance, &search.input.config);
     let hooks = Arc::clone(&planner.inputs.session().hooks);
     let talk = async move {
         hooks.list_start(&search.address, shown.as_ref());
@@ -40,51 +43,53 @@ pub(super) async fn start_list(
 }
 
 /// What is searched for; nothing where the block does not say.
-fn shown_config(planner: &Planner<'_>, instance: Instance, config: &Value) -> Option<Value> {
-    let module = &planner.world.static_module(instance.module).config;
+fn shown_config(world: &World, instance: Instance, config: &Value) -> Option<Value> {
+    let module = &world.static_module(instance.module).config;
     let (_, resource) = module.resources.get_index(instance.resource as usize)?;
     let is_written = resource.body.span() != resource.header_span;
     is_written.then(|| config.clone())
 }
 
 fn search(
-    planner: &mut Planner<'_>,
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     instance: Instance,
     address: ResourceInstance,
     template: &Template,
     provider: Arc<Checked>,
 ) -> Option<Search> {
-    let module = Arc::clone(&planner.world.static_module(instance.module).config);
+    let module = Arc::clone(&world.static_module(instance.module).config);
     let (_, resource) = module.resources.get_index(instance.resource as usize)?;
     let search = resource.search.as_ref()?;
-    let repetition = managed::repetition(planner, instance);
-    let functions = Arc::clone(&planner.evaluation.functions);
-    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
-    let config = planner.evaluation.instance(&template.body, &address, &scope)?;
-    let arguments = ListArguments::evaluate(search, &scope, &mut planner.evaluation)?;
+    let repetition = managed::repetition(world, instance);
+    let functions = Arc::clone(&evaluation.functions);
+    let scope = InstanceScope::new(world, instance.module, &functions).repeated(&repetition);
+    let config = evaluation.instance(&template.body, &address, &scope)?;
+    let arguments = ListArguments::evaluate(search, &scope, evaluation)?;
     if !config.is_wholly_known() {
         let problem = not_known(&address, template, &config, resource.header_span);
-        planner.evaluation.diagnostics.push(problem);
+        evaluation.diagnostics.push(problem);
         return None;
     }
     let Some(detail) = arguments.detail else {
         let problem = unknown_list_argument("include_resource", search.include_resource.as_ref(), &scope);
-        planner.evaluation.diagnostics.push(problem);
+        evaluation.diagnostics.push(problem);
         return None;
     };
     let Some(limit) = arguments.limit else {
-        planner.evaluation.diagnostics.push(unknown_list_argument("limit", search.limit.as_ref(), &scope));
+        evaluation.diagnostics.push(unknown_list_argument("limit", search.limit.as_ref(), &scope));
         return None;
     };
     let found = match searched_schema(&provider, &address, resource) {
         Ok(schema) => schema,
         Err(problems) => {
-            planner.evaluation.diagnostics.append(problems);
+            evaluation.diagnostics.append(problems);
             return None;
         }
     };
     let is_repeated = resource.is_repeated();
-    let writing = (planner.inputs.options().found == FoundObjects::Written).then(|| Writing {
+    let writing = (inputs.options().found == FoundObjects::Written).then(|| Writing {
         provider: resource
             .provider
             .as_ref()

@@ -5,16 +5,19 @@ use std::collections::BTreeMap;
 
 use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
 use groma_plan::Mode;
+use groma_state::State;
 use groma_value::Value;
 
+use super::inputs::Inputs;
 use super::planner::Planner;
+use super::schedule::Schedule;
 use crate::record;
-use crate::world::ModuleId;
+use crate::world::{ModuleId, World};
 
 /// Has the name of a resource that was expanded mean what there is, where this is not what the block says.
-pub(super) fn show_what_there_is(planner: &mut Planner<'_>, module: ModuleId, at: u32) {
-    if let Some(lost) = lost(planner, module, at) {
-        planner.world.module_mut(module).resources[at as usize].show_what_there_is(lost);
+pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, state: &State, module: ModuleId, at: u32) {
+    if let Some(lost) = lost(inputs, world, state, module, at) {
+        world.module_mut(module).resources[at as usize].show_what_there_is(lost);
     }
 }
 
@@ -31,36 +34,42 @@ pub(super) fn lost_to_look_at(planner: &Planner<'_>, module: ModuleId, at: u32) 
     let has_manager = |address: &ResourceInstance| {
         planner.state.provider(address, None).is_some_and(|config| planner.providers.configured(config).is_some())
     };
-    let lost = lost(planner, module, at).unwrap_or_default();
+    let lost = lost(&planner.inputs, &planner.world, &planner.state, module, at).unwrap_or_default();
     lost.into_keys().map(|key| place.instance(key)).filter(is_chosen).filter(has_manager).collect()
 }
 
 /// Shows one of them as it is now; none where it is gone.
-pub(super) fn show_lost(planner: &mut Planner<'_>, address: &ResourceInstance, object: Option<Value>) {
-    if let Some((module, resource)) = planner.schedule.resource_of_orphan(address) {
-        planner.world.module_mut(module).resources[resource as usize].show_lost(&address.key, object);
+pub(super) fn show_lost(world: &mut World, schedule: &Schedule, address: &ResourceInstance, object: Option<Value>) {
+    if let Some((module, resource)) = schedule.resource_of_orphan(address) {
+        world.module_mut(module).resources[resource as usize].show_lost(&address.key, object);
     }
 }
 
 /// The objects that a resource has lost and keeps. None where all is done that the block says.
-fn lost(planner: &Planner<'_>, module: ModuleId, at: u32) -> Option<BTreeMap<InstanceKey, Value>> {
-    let data = planner.world.module(module);
-    let place = planner.world.resource_address(module, at);
-    let template = planner.inputs.templates().resource(data.of, at)?;
-    let is_only_looked_at = match (place.resource.mode, planner.inputs.mode()) {
+fn lost(
+    inputs: &Inputs<'_>,
+    world: &World,
+    state: &State,
+    module: ModuleId,
+    at: u32,
+) -> Option<BTreeMap<InstanceKey, Value>> {
+    let data = world.module(module);
+    let place = world.resource_address(module, at);
+    let template = inputs.templates().resource(data.of, at)?;
+    let is_only_looked_at = match (place.resource.mode, inputs.mode()) {
         (ResourceMode::Managed, Mode::RefreshOnly) => true,
         (ResourceMode::Managed | ResourceMode::Data, Mode::Normal | Mode::RefreshOnly) => false,
         (ResourceMode::Ephemeral | ResourceMode::List, _) | (_, Mode::Destroy) => return None,
     };
-    if !is_only_looked_at && planner.inputs.targets().is_none() {
+    if !is_only_looked_at && inputs.targets().is_none() {
         return None;
     }
     let is_beside = |key: &InstanceKey| {
-        let included = planner.inputs.targets();
-        included.is_some_and(|included| !included.left_over(planner.inputs.graph(), &place.instance(key.clone())))
+        let included = inputs.targets();
+        included.is_some_and(|included| !included.left_over(inputs.graph(), &place.instance(key.clone())))
     };
     let expansion = &data.resources[at as usize].expansion;
-    let instances = planner.state.resource(&place).into_iter().flat_map(|entry| entry.instances());
+    let instances = state.resource(&place).into_iter().flat_map(|entry| entry.instances());
     let lost = instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_beside(key)));
     let objects = lost.filter_map(|(key, instance)| {
         let object = record::decode(&template.schema, instance.current.as_ref()?)?;

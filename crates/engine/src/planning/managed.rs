@@ -13,9 +13,9 @@ use super::conversation::{Conversation, Conversed, Parting, Prevention, Purpose}
 use super::data;
 use super::deferral;
 use super::draft::Draft;
-use super::evaluated;
-use super::evaluated::Evaluated;
+use super::evaluated::{self, Evaluated};
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
+use super::inputs::Inputs;
 use super::instances;
 use super::left_over::LeftOver;
 use super::lists;
@@ -26,16 +26,16 @@ use super::planner::Planner;
 use super::standing;
 use super::triggers;
 use crate::config_graph::{ModuleIndex, NodeIndex};
-use crate::evaluation::{outcome_of, repetition_of};
+use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::options::Refresh;
 use crate::record::Object;
 use crate::templates::Template;
 use crate::walk::Outcome;
-use crate::world::Repetition;
+use crate::world::{Repetition, World};
 
 pub(super) async fn start_instance(planner: &mut Planner<'_>, instance: Instance) {
     let address = planner.world.instance_address(instance.module, instance.resource, instance.position);
-    let Some(template) = planner.template(instance.module, instance.resource) else {
+    let Some(template) = planner.inputs.template(&planner.world, instance.module, instance.resource) else {
         return instances::end_instance(planner, instance, Outcome::Failed);
     };
     let Some(template) = managers::choose(planner, instance, &address, template) else { return };
@@ -54,7 +54,7 @@ async fn start_managed(
     template: Arc<Template>,
 ) {
     // What stands for all that there will be is none of those that there are.
-    let many = deferral::stands_for_many(planner, instance);
+    let many = deferral::stands_for_many(&planner.inputs, &planner.world, instance);
     let record = planner.state.object(&address, None).filter(|_| !many).cloned();
     let importing = if many { None } else { planner.imports.take(&address, &planner.state) };
     let left = deferral::deferral(planner, instance, &address, &template);
@@ -62,13 +62,17 @@ async fn start_managed(
         return deferral::leave_instance(planner, instance, address, &template, reason);
     }
     let Some(provider) = configured(planner, &template, instance) else { return };
-    let (purpose, evaluated) = purpose(planner, instance, &address, &template);
+    let (purpose, evaluated) =
+        purpose(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template);
     if !many && (purpose != Purpose::Look || planner.inputs.mode() != Mode::Destroy) {
         start_deposed(planner, instance, &address, (&template, evaluated.parting), &provider).await;
     }
     if record.is_none() && purpose != Purpose::Change && importing.is_none() {
         let outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
-        let outcome = worse(outcome, absent(planner, instance, &address, &template));
+        let outcome = worse(
+            outcome,
+            absent(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template),
+        );
         return instances::end_instance(planner, instance, worse(evaluated.outcome, outcome));
     }
     let subject = ManagedSubject {
@@ -83,14 +87,15 @@ async fn start_managed(
         outcome: evaluated.outcome,
         importing: importing.clone(),
     };
-    let (refresh, forced) = (refresh(planner, instance, &address), forced(planner, instance, &address));
+    let (refresh, forced) =
+        (refresh(&planner.inputs, &planner.world, instance, &address), forced(planner, instance, &address));
     let talk = Conversation {
         address,
         deposed: None,
         provider,
         schema: Arc::clone(&template.schema),
         body: Some(Arc::clone(&template.body)),
-        span: body_span(planner, instance),
+        span: body_span(&planner.world, instance),
         purpose,
         config: evaluated.config,
         meta: template.meta.clone(),
@@ -105,7 +110,7 @@ async fn start_managed(
         generating: None,
         deferral: planner.inputs.deferral(),
         left,
-        creates: deferral::creation(planner, instance),
+        creates: deferral::creation(&planner.inputs, &planner.world, instance),
         hooks: Arc::clone(&planner.inputs.session().hooks),
     };
     planner.talk(hold(subject, talk)).await;
@@ -113,32 +118,41 @@ async fn start_managed(
 
 /// What an instance is talked about for, with what its configuration says.
 fn purpose(
-    planner: &mut Planner<'_>,
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     instance: Instance,
     address: &ResourceInstance,
     template: &Arc<Template>,
 ) -> (Purpose, Evaluated) {
-    match planner.inputs.mode() {
-        Mode::Normal => match evaluated::evaluate_instance(planner, instance, address, template) {
+    match inputs.mode() {
+        Mode::Normal => match evaluated::evaluate_instance(inputs, world, evaluation, instance, address, template) {
             Some(evaluated) => (Purpose::Change, evaluated),
             // The object is read all the same, so that people see what changed outside.
             None => (Purpose::Look, Evaluated::nothing(template, Outcome::Failed)),
         },
-        Mode::Destroy if stays(planner, instance, address) => {
+        Mode::Destroy if stays(inputs, world, instance, address) => {
             (Purpose::Look, Evaluated::nothing(template, Outcome::Done))
         }
-        Mode::Destroy => (Purpose::Delete(None), evaluated::unevaluated(planner, instance, template)),
-        Mode::RefreshOnly => (Purpose::Look, evaluated::looked_at(planner, instance, address, template)),
+        Mode::Destroy => (Purpose::Delete(None), evaluated::unevaluated(world, evaluation, instance, template)),
+        Mode::RefreshOnly => (Purpose::Look, evaluated::looked_at(world, evaluation, instance, address, template)),
     }
 }
 
 /// What comes of an instance without an object, where none is to be made.
-fn absent(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance, template: &Template) -> Outcome {
-    if planner.inputs.mode() != Mode::RefreshOnly {
+fn absent(
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
+    instance: Instance,
+    address: &ResourceInstance,
+    template: &Template,
+) -> Outcome {
+    if inputs.mode() != Mode::RefreshOnly {
         return Outcome::Done;
     }
     let unknown = Value::unknown(template.schema.block.implied_type().clone());
-    outcome_of(postconditions(planner, instance, address, &unknown))
+    outcome_of(postconditions(world, evaluation, instance, address, &unknown))
 }
 
 /// Why an instance is replaced whether it changes or not.
@@ -169,7 +183,13 @@ async fn start_deposed(
             Some(own) => planner.providers.configured(own),
         };
         let Some(provider) = provider else {
-            let problem = managers::no_manager(planner, &config, address, header(planner, instance));
+            let problem = managers::no_manager(
+                &planner.inputs,
+                planner.providers,
+                &config,
+                address,
+                header(&planner.world, instance),
+            );
             planner.evaluation.diagnostics.push(problem);
             continue;
         };
@@ -182,7 +202,7 @@ async fn start_deposed(
             provider,
             schema: Arc::clone(&template.schema),
             create_before_destroy: false,
-            span: body_span(planner, instance),
+            span: body_span(&planner.world, instance),
             purpose: if planner.inputs.mode() == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
             parting,
             // What a replacement has left behind is what its block does not speak of any more.
@@ -196,25 +216,23 @@ async fn start_deposed(
 }
 
 /// Whether an object is only read while others are destroyed, because a chosen one depends on it.
-fn stays(planner: &Planner<'_>, instance: Instance, address: &ResourceInstance) -> bool {
-    let (module, node) = node_of(planner, instance);
-    planner.inputs.targets().is_some_and(|included| !included.instance(module, node, address))
+fn stays(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> bool {
+    let (module, node) = node_of(world, instance);
+    inputs.targets().is_some_and(|included| !included.instance(module, node, address))
 }
 
 /// Whether an object is read first: what goes along with a chosen one is not.
-fn refresh(planner: &Planner<'_>, instance: Instance, address: &ResourceInstance) -> Refresh {
-    let (module, node) = node_of(planner, instance);
-    match planner.inputs.targets() {
-        Some(included) if planner.inputs.mode() == Mode::Destroy && !included.reads(module, node, address) => {
-            Refresh::Trust
-        }
-        _ => planner.inputs.options().refresh,
+fn refresh(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> Refresh {
+    let (module, node) = node_of(world, instance);
+    match inputs.targets() {
+        Some(included) if inputs.mode() == Mode::Destroy && !included.reads(module, node, address) => Refresh::Trust,
+        _ => inputs.options().refresh,
     }
 }
 
-fn node_of(planner: &Planner<'_>, instance: Instance) -> (ModuleIndex, NodeIndex) {
-    let module = planner.world.static_module(instance.module);
-    (planner.world.module(instance.module).of, module.resource(instance.resource as usize))
+fn node_of(world: &World, instance: Instance) -> (ModuleIndex, NodeIndex) {
+    let module = world.static_module(instance.module);
+    (world.module(instance.module).of, module.resource(instance.resource as usize))
 }
 
 /// The provider of an instance; the instance ends here when there is none.
@@ -225,21 +243,27 @@ pub(super) fn configured(planner: &mut Planner<'_>, template: &Template, instanc
     // Why it could not be configured has been said.
     if !planner.evaluation.diagnostics.has_errors() {
         let address = planner.world.instance_address(instance.module, instance.resource, instance.position);
-        let problem = managers::no_manager(planner, &template.provider, &address, header(planner, instance));
+        let problem = managers::no_manager(
+            &planner.inputs,
+            planner.providers,
+            &template.provider,
+            &address,
+            header(&planner.world, instance),
+        );
         planner.evaluation.diagnostics.push(problem);
     }
     instances::end_instance(planner, instance, Outcome::Failed);
     None
 }
 
-pub(super) fn header(planner: &Planner<'_>, instance: Instance) -> Span {
-    let config = &planner.world.static_module(instance.module).config;
+pub(super) fn header(world: &World, instance: Instance) -> Span {
+    let config = &world.static_module(instance.module).config;
     config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource.header_span).unwrap_or_default()
 }
 
 /// Where problems are said to be that a provider has with the arguments as a whole.
-pub(super) fn body_span(planner: &Planner<'_>, instance: Instance) -> Span {
-    let config = &planner.world.static_module(instance.module).config;
+pub(super) fn body_span(world: &World, instance: Instance) -> Span {
+    let config = &world.static_module(instance.module).config;
     let block = config.resources.get_index(instance.resource as usize);
     block.map(|(_, resource)| resource.beginning()).unwrap_or_default()
 }
@@ -258,10 +282,18 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
     let failed = diagnostics.has_errors();
     planner.evaluation.diagnostics.append(diagnostics);
     if !failed {
-        notes::note_drift(planner, &subject, &previous, prior.as_ref(), gone);
-        notes::note_prior(planner, &subject, &previous, prior.as_ref());
+        notes::note_drift(
+            &planner.inputs,
+            &planner.moves,
+            &mut planner.plan,
+            &subject,
+            &previous,
+            prior.as_ref(),
+            gone,
+        );
+        notes::note_prior(&mut planner.state, &mut planner.evaluation, &subject, &previous, prior.as_ref());
         let action = draft.as_ref().filter(|draft| draft.deferred.is_none()).map(|draft| draft.action);
-        standing::note_standing(planner, &subject, action);
+        standing::note_standing(&planner.inputs, &planner.world, &mut planner.state, &subject, action);
     }
     let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
     let value = seen_by_others(&subject, draft.as_ref(), prior.as_ref());
@@ -279,9 +311,9 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
     }
     let mut undecided = subject.undecided;
     if let (Some(instance), Some(value), Outcome::Done) = (subject.instance, &value, outcome)
-        && is_judged(planner, draft.as_ref())
+        && is_judged(&planner.inputs, draft.as_ref())
     {
-        let status = postconditions(planner, instance, &subject.address, value);
+        let status = postconditions(&planner.world, &mut planner.evaluation, instance, &subject.address, value);
         outcome = outcome_of(status);
         undecided |= status == CheckStatus::Unknown;
     }
@@ -289,12 +321,12 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
         if undecided && draft.action == Action::NoOp {
             planner.plan.add_undecided(subject.address.clone());
         }
-        notes::note_change(planner, &subject, draft);
+        notes::note_change(&planner.inputs, &planner.moves, &mut planner.plan, &subject, draft);
     }
     match subject.instance {
         Some(instance) => instances::end_instance(planner, instance, outcome),
         None if subject.deposed.is_none() => {
-            lost::show_lost(planner, &subject.address, value);
+            lost::show_lost(&mut planner.world, &planner.schedule, &subject.address, value);
             instances::end_lost(planner, &subject.address, outcome);
         }
         None => {}
@@ -302,8 +334,8 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
 }
 
 /// Whether postconditions are held against what came of an object.
-fn is_judged(planner: &Planner<'_>, draft: Option<&Draft>) -> bool {
-    match planner.inputs.mode() {
+fn is_judged(inputs: &Inputs<'_>, draft: Option<&Draft>) -> bool {
+    match inputs.mode() {
         Mode::Normal => draft.is_some(),
         Mode::RefreshOnly => true,
         Mode::Destroy => false,
@@ -311,18 +343,19 @@ fn is_judged(planner: &Planner<'_>, draft: Option<&Draft>) -> bool {
 }
 
 pub(super) fn postconditions(
-    planner: &mut Planner<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
     instance: Instance,
     address: &ResourceInstance,
     value: &Value,
 ) -> CheckStatus {
     let place = (instance.module, instance.resource, instance.position);
-    planner.evaluation.postconditions(&planner.world, place, address, value)
+    evaluation.postconditions(world, place, address, value)
 }
 
 /// What `count` and `each` mean for an instance.
-pub(super) fn repetition(planner: &Planner<'_>, instance: Instance) -> Repetition {
-    repetition_of(&planner.world, instance.module, instance.resource, instance.position)
+pub(super) fn repetition(world: &World, instance: Instance) -> Repetition {
+    repetition_of(world, instance.module, instance.resource, instance.position)
 }
 
 /// What others see of an object.

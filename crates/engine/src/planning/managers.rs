@@ -6,19 +6,22 @@ use std::sync::Arc;
 use groma_address::{InstanceKey, Mode as ResourceMode, ProviderConfig, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Span};
 use groma_plan::{ActionInstance, DeferralReason, Mode};
+use groma_state::State;
 
 use super::data;
 use super::deferral;
 use super::event::Instance;
+use super::inputs::Inputs;
 use super::instances;
 use super::managed;
 use super::planner::Planner;
 use crate::action_blocks::Named;
 use crate::config_graph::ModuleIndex;
 use crate::provider_instances::{Choice, Manager, absent};
+use crate::providers::Providers;
 use crate::templates::Template;
 use crate::walk::Outcome;
-use crate::world::ModuleId;
+use crate::world::{ModuleId, World};
 
 /// The provider configurations of instances, as far as they are chosen while planning.
 ///
@@ -82,8 +85,13 @@ impl Managers {
 }
 
 /// The template of an instance that is being planned, with the configuration that manages it.
-pub(super) fn template_of(planner: &Planner<'_>, instance: Instance) -> Option<Arc<Template>> {
-    planner.managers.template_of(instance).or_else(|| planner.template(instance.module, instance.resource))
+pub(super) fn template_of(
+    inputs: &Inputs<'_>,
+    world: &World,
+    managers: &Managers,
+    instance: Instance,
+) -> Option<Arc<Template>> {
+    managers.template_of(instance).or_else(|| inputs.template(world, instance.module, instance.resource))
 }
 
 /// The same for an instance that is about to be planned; the instance ends here when there is none.
@@ -97,8 +105,10 @@ pub(super) fn choose(
         return Some(template);
     }
     if planner.inputs.mode() == Mode::Destroy {
-        match recorded_manager(planner, address, &template) {
-            Some(config) => return Some(note_choice(planner, instance, &template, config)),
+        match recorded_manager(&planner.state, planner.providers, address, &template) {
+            Some(config) => {
+                return Some(note_choice(&planner.world, &mut planner.managers, instance, &template, config));
+            }
             // What there is not is not destroyed, and what was read is looked up in the state.
             None if address.resource.mode == ResourceMode::Data => return Some(template),
             None if address.resource.mode == ResourceMode::Managed && planner.state.get(address).is_none() => {
@@ -108,11 +118,13 @@ pub(super) fn choose(
             None => {}
         }
     }
-    let repetition = managed::repetition(planner, instance);
+    let repetition = managed::repetition(&planner.world, instance);
     let choice = Choice::of(&template, instance.module, &repetition, address);
     match choice.manager_or_defer(planner.inputs.deferral(), &planner.world, &mut planner.evaluation, planner.providers)
     {
-        Some(Manager::Known(config)) => Some(note_choice(planner, instance, &template, config)),
+        Some(Manager::Known(config)) => {
+            Some(note_choice(&planner.world, &mut planner.managers, instance, &template, config))
+        }
         Some(Manager::Later) => {
             leave_unmanaged(planner, instance, address, &template);
             None
@@ -126,34 +138,36 @@ pub(super) fn choose(
 
 /// The instance of the template's provider block that the state says an object is managed by.
 fn recorded_manager(
-    planner: &Planner<'_>,
+    state: &State,
+    providers: &Providers,
     address: &ResourceInstance,
     template: &Template,
 ) -> Option<Arc<ProviderConfig>> {
-    let recorded = planner.state.provider(address, None).filter(|recorded| recorded.is_of_block(&template.provider))?;
+    let recorded = state.provider(address, None).filter(|recorded| recorded.is_of_block(&template.provider))?;
     let InstanceKey::String(key) = &recorded.key else { return None };
-    let known = planner.providers.instance(&template.provider, key);
+    let known = providers.instance(&template.provider, key);
     Some(known.unwrap_or_else(|| Arc::new(recorded.clone())))
 }
 
 /// Instances of a resource that the same configuration manages share a template.
 fn note_choice(
-    planner: &mut Planner<'_>,
+    world: &World,
+    managers: &mut Managers,
     instance: Instance,
     template: &Template,
     config: Arc<ProviderConfig>,
 ) -> Arc<Template> {
-    let module = planner.world.module(instance.module).of;
-    let chosen = planner.managers.managed_by(module, instance.resource, template, config);
+    let module = world.module(instance.module).of;
+    let chosen = managers.managed_by(module, instance.resource, template, config);
     // Others carry along who manages them.
-    if mode_of(planner, instance) != Some(ResourceMode::Managed) {
-        planner.managers.note_template(instance, Arc::clone(&chosen));
+    if mode_of(world, instance) != Some(ResourceMode::Managed) {
+        managers.note_template(instance, Arc::clone(&chosen));
     }
     chosen
 }
 
-fn mode_of(planner: &Planner<'_>, instance: Instance) -> Option<ResourceMode> {
-    let config = &planner.world.static_module(instance.module).config;
+fn mode_of(world: &World, instance: Instance) -> Option<ResourceMode> {
+    let config = &world.static_module(instance.module).config;
     Some(config.resources.get_index(instance.resource as usize)?.0.mode)
 }
 
@@ -192,15 +206,16 @@ pub(super) fn choose_for_action(
 
 /// That a provider configuration is not there which an object needs.
 pub(super) fn no_manager(
-    planner: &Planner<'_>,
+    inputs: &Inputs<'_>,
+    providers: &Providers,
     wanted: &ProviderConfig,
     address: &ResourceInstance,
     span: Span,
 ) -> Diagnostic {
     let block = wanted.block();
-    let is_written = planner.inputs.templates().provider_blocks().any(|(_, _, written)| written.config == block);
-    if is_written && (!wanted.key.is_none() || planner.providers.keys(&block).is_some()) {
-        return absent(planner.providers, wanted, address, span);
+    let is_written = inputs.templates().provider_blocks().any(|(_, _, written)| written.config == block);
+    if is_written && (!wanted.key.is_none() || providers.keys(&block).is_some()) {
+        return absent(providers, wanted, address, span);
     }
     not_present(&block, span).about(address.to_string())
 }

@@ -12,25 +12,33 @@ use super::conversation::{Conversation, Generating, Parting, Prevention, Purpose
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
 use super::imports::{is_missing, provider};
+use super::inputs::Inputs;
 use super::managed::hold;
 use super::planner::Planner;
 use crate::client::no_meta;
+use crate::evaluation::Evaluation;
 use crate::options::MissingResources;
 use crate::provider_instances::Choice;
+use crate::providers::Providers;
 use crate::templates::TemplateKey;
 use crate::walk::Outcome;
 use crate::world::{ModuleId, Repetition};
 
 /// The schema of a resource that has no block, where one is to be written.
-pub(super) fn missing_schema(planner: &mut Planner<'_>, import: &Import) -> Option<Arc<Schema>> {
-    if planner.inputs.options().missing == MissingResources::Refused {
+pub(super) fn missing_schema(
+    inputs: &Inputs<'_>,
+    providers: &mut Providers,
+    evaluation: &mut Evaluation,
+    import: &Import,
+) -> Option<Arc<Schema>> {
+    if inputs.options().missing == MissingResources::Refused {
         return None;
     }
-    let provider = provider(planner.inputs.session(), import)?;
-    match planner.providers.schema(&provider.provider, &import.to.resource, import.to_expression.span) {
+    let provider = provider(inputs.session(), import)?;
+    match providers.schema(&provider.provider, &import.to.resource, import.to_expression.span) {
         Ok(schema) => Some(schema),
         Err(problems) => {
-            planner.evaluation.diagnostics.append(problems);
+            evaluation.diagnostics.append(problems);
             None
         }
     }
@@ -73,7 +81,10 @@ async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceI
         return;
     }
     let Some(importing) = planner.imports.take(&address, &planner.state) else { return };
-    let (Some(config), Some(schema)) = (import_provider(planner, import), missing_schema(planner, import)) else {
+    let (Some(config), Some(schema)) = (
+        import_provider(planner, import),
+        missing_schema(&planner.inputs, planner.providers, &mut planner.evaluation, import),
+    ) else {
         return;
     };
     let Some(provider) = planner.providers.configured(&config) else { return };

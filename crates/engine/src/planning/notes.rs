@@ -3,23 +3,33 @@
 use std::sync::Arc;
 
 use groma_plan::{Action, Mode, ResourceChange};
+use groma_state::State;
 use groma_value::Value;
 
 use super::draft::Draft;
 use super::event::ManagedSubject;
-use super::planner::Planner;
+use super::inputs::Inputs;
+use super::plan_builder::PlanBuilder;
+use crate::evaluation::Evaluation;
+use crate::moves::Moves;
 use crate::record::{self, Circumstances, Object};
 
-pub(super) fn note_change(planner: &mut Planner<'_>, subject: &ManagedSubject, draft: Draft) {
-    let change = change(planner, subject, draft);
-    planner.plan.add_change(subject.instance, change);
+pub(super) fn note_change(
+    inputs: &Inputs<'_>,
+    moves: &Moves,
+    plan: &mut PlanBuilder,
+    subject: &ManagedSubject,
+    draft: Draft,
+) {
+    let change = change(inputs, moves, subject, draft);
+    plan.add_change(subject.instance, change);
 }
 
 /// What happens to an object, with all that belongs to it.
-pub(super) fn change(planner: &Planner<'_>, subject: &ManagedSubject, draft: Draft) -> ResourceChange {
+pub(super) fn change(inputs: &Inputs<'_>, moves: &Moves, subject: &ManagedSubject, draft: Draft) -> ResourceChange {
     // Where an object was before is of no interest once it goes with all others.
-    let moves_matter = subject.deposed.is_none() && planner.inputs.mode() != Mode::Destroy;
-    let previous_address = planner.moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
+    let moves_matter = subject.deposed.is_none() && inputs.mode() != Mode::Destroy;
+    let previous_address = moves.previous.get(&subject.address).filter(|_| moves_matter).cloned().map(Box::new);
     ResourceChange {
         address: subject.address.clone(),
         previous_address,
@@ -40,7 +50,9 @@ pub(super) fn change(planner: &Planner<'_>, subject: &ManagedSubject, draft: Dra
 
 /// What changed outside since the last run (LC-22); `gone` names an object that is not there any more.
 pub(super) fn note_drift(
-    planner: &mut Planner<'_>,
+    inputs: &Inputs<'_>,
+    moves: &Moves,
+    plan: &mut PlanBuilder,
     subject: &ManagedSubject,
     previous: &Value,
     prior: Option<&Object>,
@@ -48,9 +60,9 @@ pub(super) fn note_drift(
 ) {
     let null = subject.schema.block.null_value();
     let now = prior.map_or(&null, |object| &object.value);
-    let moved = subject.deposed.is_none() && planner.moves.previous.contains_key(&subject.address);
+    let moved = subject.deposed.is_none() && moves.previous.contains_key(&subject.address);
     // What has changed in an object that goes matters to nobody, as in Terraform.
-    let goes = planner.inputs.mode() == Mode::Destroy;
+    let goes = inputs.mode() == Mode::Destroy;
     if previous.is_null() || goes || (previous == now && !moved) {
         return;
     }
@@ -59,9 +71,9 @@ pub(super) fn note_drift(
         Some(_) if previous == now => Action::NoOp,
         Some(_) => Action::Update,
     };
-    planner.plan.add_drift(ResourceChange {
+    plan.add_drift(ResourceChange {
         address: subject.address.clone(),
-        previous_address: planner.moves.previous.get(&subject.address).filter(|_| moved).cloned().map(Box::new),
+        previous_address: moves.previous.get(&subject.address).filter(|_| moved).cloned().map(Box::new),
         deposed: subject.deposed.clone(),
         provider: Arc::clone(&subject.provider),
         schema: Arc::clone(&subject.schema),
@@ -79,19 +91,20 @@ pub(super) fn note_drift(
 
 /// The state is brought to what was read, so that apply starts from there.
 pub(super) fn note_prior(
-    planner: &mut Planner<'_>,
+    state: &mut State,
+    evaluation: &mut Evaluation,
     subject: &ManagedSubject,
     previous: &Value,
     prior: Option<&Object>,
 ) {
-    let Some(record) = planner.state.object(&subject.address, subject.deposed.as_ref()).cloned() else {
+    let Some(record) = state.object(&subject.address, subject.deposed.as_ref()).cloned() else {
         if let (Some(_), Some(prior)) = (&subject.importing, prior) {
-            keep_prior(planner, subject, prior, Circumstances::default());
+            keep_prior(state, evaluation, subject, prior, Circumstances::default());
         }
         return;
     };
     let Some(prior) = prior else {
-        planner.state.remove(&subject.address, subject.deposed.as_ref());
+        state.remove(&subject.address, subject.deposed.as_ref());
         return;
     };
     let same = *previous == prior.value
@@ -102,7 +115,7 @@ pub(super) fn note_prior(
     if same {
         // Another instance of its provider block may manage it now.
         if !record.is_managed_by(&subject.provider) {
-            planner.state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, record);
+            state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, record);
         }
         return;
     }
@@ -112,14 +125,20 @@ pub(super) fn note_prior(
         create_before_destroy: record.create_before_destroy,
         is_kept: record.is_kept(),
     };
-    keep_prior(planner, subject, prior, circumstances);
+    keep_prior(state, evaluation, subject, prior, circumstances);
 }
 
-fn keep_prior(planner: &mut Planner<'_>, subject: &ManagedSubject, prior: &Object, circumstances: Circumstances) {
+fn keep_prior(
+    state: &mut State,
+    evaluation: &mut Evaluation,
+    subject: &ManagedSubject,
+    prior: &Object,
+    circumstances: Circumstances,
+) {
     match record::encode(&subject.schema, prior, circumstances) {
         Ok(record) => {
-            planner.state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, Arc::new(record));
+            state.insert(&subject.address, subject.deposed.as_ref(), &subject.provider, Arc::new(record));
         }
-        Err(problem) => planner.evaluation.diagnostics.push(record::unrecordable(&subject.address, &problem)),
+        Err(problem) => evaluation.diagnostics.push(record::unrecordable(&subject.address, &problem)),
     }
 }

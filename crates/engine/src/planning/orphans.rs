@@ -16,14 +16,18 @@ use super::evaluated::{self, as_written};
 use super::event::{ManagedSubject, Task};
 use super::expand;
 use super::gone_module::GoneModuleScope;
+use super::inputs::Inputs;
 use super::instances;
 use super::left_over::LeftOver;
 use super::managed::hold;
 use super::managers;
+use super::plan_builder::PlanBuilder;
 use super::planner::Planner;
+use crate::evaluation::Evaluation;
+use crate::moves::Moves;
 use crate::options::Refresh;
 use crate::walk::Outcome;
-use crate::world::{Expansion, InstanceScope, Repetition};
+use crate::world::{Expansion, InstanceScope, Repetition, World};
 
 /// Where an address of the state stands in the configuration.
 enum Standing {
@@ -58,7 +62,7 @@ pub(super) fn collect_orphans(planner: &mut Planner<'_>) {
             forgotten_data.push(address);
             continue;
         }
-        if view.record.current.is_some() && !planner.schedule.resource_of_orphan(&address).is_some() {
+        if view.record.current.is_some() && planner.schedule.resource_of_orphan(&address).is_none() {
             found.push((address.clone(), None));
         }
         found.extend(view.record.deposed.keys().map(|key| (address.clone(), Some(key.clone()))));
@@ -72,13 +76,13 @@ pub(super) fn collect_orphans(planner: &mut Planner<'_>) {
 }
 
 /// Whether there is a block for it, in a module of whatever instances.
-fn is_written(planner: &Planner<'_>, address: &ResourceInstance) -> bool {
-    planner.inputs.graph().find_resource(&address.config_resource()).is_some()
+fn is_written(inputs: &Inputs<'_>, address: &ResourceInstance) -> bool {
+    inputs.graph().find_resource(&address.config_resource()).is_some()
 }
 
 /// Why an object goes for which there is no block.
-fn unwritten(planner: &Planner<'_>, address: &ResourceInstance) -> ActionReason {
-    match planner.moves.previous.contains_key(address) {
+fn unwritten(moves: &Moves, address: &ResourceInstance) -> ActionReason {
+    match moves.previous.contains_key(address) {
         true => ActionReason::DeleteBecauseNoMoveTarget,
         false => ActionReason::DeleteBecauseNoResourceConfig,
     }
@@ -92,7 +96,7 @@ fn standing(planner: &Planner<'_>, address: &ResourceInstance) -> Standing {
     for step in address.module.steps() {
         let config = &planner.world.static_module(module).config;
         let Some(at) = config.calls.get_index_of(&step.name) else {
-            return Standing::Gone(unwritten(planner, address));
+            return Standing::Gone(unwritten(&planner.moves, address));
         };
         let call = &planner.world.module(module).calls[at];
         if matches!(call.expansion, Expansion::Pending | Expansion::Unknown) {
@@ -100,12 +104,12 @@ fn standing(planner: &Planner<'_>, address: &ResourceInstance) -> Standing {
         }
         match call.expansion.position(&step.key).and_then(|position| call.instances.get(position)) {
             Some(id) => module = *id,
-            None if is_written(planner, address) => return Standing::Gone(ActionReason::DeleteBecauseNoModule),
-            None => return Standing::Gone(unwritten(planner, address)),
+            None if is_written(&planner.inputs, address) => return Standing::Gone(ActionReason::DeleteBecauseNoModule),
+            None => return Standing::Gone(unwritten(&planner.moves, address)),
         }
     }
-    let Some(number) = expand::resource_number(planner, module, &address.resource) else {
-        return Standing::Gone(unwritten(planner, address));
+    let Some(number) = expand::resource_number(&planner.world, module, &address.resource) else {
+        return Standing::Gone(unwritten(&planner.moves, address));
     };
     let expansion = &planner.world.module(module).resources[number as usize].expansion;
     if expansion.position(&address.key).is_some() {
@@ -127,8 +131,8 @@ pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceIns
         return instances::end_lost(planner, &address, Outcome::Done);
     };
     let (subject, talk) = left_over.into_talk(Arc::clone(&planner.inputs.session().hooks));
-    if planner.inputs.mode() == Mode::Normal && is_forgotten(planner, &address) {
-        return forget(planner, subject, talk, reason).await;
+    if planner.inputs.mode() == Mode::Normal && is_forgotten(&planner.inputs, &address) {
+        return forget(&planner.moves, &mut planner.evaluation, &mut planner.plan, subject, talk, reason).await;
     }
     planner.talk(hold(subject, talk)).await;
 }
@@ -141,7 +145,7 @@ fn left_over(
 ) -> Option<(LeftOver, Option<ActionReason>)> {
     let record = planner.state.object(address, deposed.as_ref()).cloned()?;
     let config = planner.state.provider(address, deposed.as_ref()).cloned()?;
-    let forget = is_forgotten(planner, address);
+    let forget = is_forgotten(&planner.inputs, address);
     let left = planner.managers.deferral_reason(&config).filter(|_| !forget);
     if let Some(reason) = left.filter(|_| planner.managers.is_unready(&config)) {
         leave_orphan(planner, address.clone(), deposed, config, reason);
@@ -152,8 +156,12 @@ fn left_over(
         (Standing::Gone(reason), Mode::Normal, None) => Some(reason),
         _ => None,
     };
-    let parting = parting(planner, address, &record);
-    let prevention = if deposed.is_none() { prevention_of_orphan(planner, address) } else { Prevention::None };
+    let parting = parting(&planner.inputs, address, &record);
+    let prevention = if deposed.is_none() {
+        prevention_of_orphan(&planner.inputs, &planner.world, &mut planner.evaluation, address)
+    } else {
+        Prevention::None
+    };
     let purpose = match planner.inputs.mode() {
         Mode::RefreshOnly => Purpose::Look,
         Mode::Normal if forget => Purpose::Look,
@@ -165,7 +173,7 @@ fn left_over(
         config: Arc::new(config),
         provider,
         schema,
-        create_before_destroy: record.create_before_destroy || block_creates_first(planner, address),
+        create_before_destroy: record.create_before_destroy || block_creates_first(&planner.inputs, address),
         record,
         span: Span::NONE,
         purpose,
@@ -188,7 +196,7 @@ fn manager_of_orphan(
     let Some(provider) = planner.providers.configured(config) else {
         // Beside an error, what keeps the provider from being configured may be among what was told.
         if !planner.schedule.had_errors_before_orphans() {
-            let problem = managers::no_manager(planner, config, address, Span::NONE);
+            let problem = managers::no_manager(&planner.inputs, planner.providers, config, address, Span::NONE);
             planner.evaluation.diagnostics.push(problem);
         }
         return None;
@@ -232,13 +240,13 @@ fn leave_orphan(
 
 /// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
 /// or what the last run noted.
-fn parting(planner: &Planner<'_>, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
-    let block = planner.inputs.graph().block(&address.config_resource());
+fn parting(inputs: &Inputs<'_>, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
+    let block = inputs.graph().block(&address.config_resource());
     let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
     match destroy.map(|destroy| &destroy.kind) {
         Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
         Some(ExpressionKind::Bool(false)) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
-        None if block.is_some() || removal(planner, address).is_some() => Parting::Destroyed,
+        None if block.is_some() || removal(inputs, address).is_some() => Parting::Destroyed,
         // An instance that is gone has nothing that the expression could be evaluated with.
         _ if record.is_kept() => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
         _ => Parting::Destroyed,
@@ -246,40 +254,45 @@ fn parting(planner: &Planner<'_>, address: &ResourceInstance, record: &ObjectRec
 }
 
 /// Whether a block that is still there forbids the end of an instance that it has lost (PL-24).
-fn prevention_of_orphan(planner: &mut Planner<'_>, address: &ResourceInstance) -> Prevention {
-    let Some(block) = planner.inputs.graph().block(&address.config_resource()) else { return Prevention::None };
+fn prevention_of_orphan(
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &mut Evaluation,
+    address: &ResourceInstance,
+) -> Prevention {
+    let Some(block) = inputs.graph().block(&address.config_resource()) else { return Prevention::None };
     let header = block.header_span;
     let lifecycle = Arc::clone(&block.lifecycle);
     let Some(prevent) = &lifecycle.prevent_destroy else { return Prevention::None };
     let repetition = as_written(block, Repetition::of_lost(&address.key));
-    let functions = Arc::clone(&planner.evaluation.functions);
-    if let Some(module) = planner.world.find(&address.module) {
-        let scope = InstanceScope::new(&planner.world, module, &functions).repeated(&repetition);
-        return evaluated::prevention(Some(prevent), header, &mut planner.evaluation, &scope);
+    let functions = Arc::clone(&evaluation.functions);
+    if let Some(module) = world.find(&address.module) {
+        let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
+        return evaluated::prevention(Some(prevent), header, evaluation, &scope);
     }
-    let Some(scope) = GoneModuleScope::new(&planner.world, &functions, &address.module) else {
+    let Some(scope) = GoneModuleScope::new(world, &functions, &address.module) else {
         return Prevention::Undecided(prevent.span);
     };
-    evaluated::prevention(Some(prevent), header, &mut planner.evaluation, &scope.repeated(&repetition))
+    evaluated::prevention(Some(prevent), header, evaluation, &scope.repeated(&repetition))
 }
 
 /// Whether the block of an instance that is gone has its replacements created first (OD-05), as far as that does not depend on
 /// the instance.
-fn block_creates_first(planner: &Planner<'_>, address: &ResourceInstance) -> bool {
-    let found = planner.inputs.graph().find_resource(&address.config_resource());
-    found.is_some_and(|(index, node)| planner.inputs.is_forced_to_create_first(index, node))
+fn block_creates_first(inputs: &Inputs<'_>, address: &ResourceInstance) -> bool {
+    let found = inputs.graph().find_resource(&address.config_resource());
+    found.is_some_and(|(index, node)| inputs.is_forced_to_create_first(index, node))
 }
 
 /// Whether a `removed` block says that the object stays (PL-25).
-fn is_forgotten(planner: &Planner<'_>, address: &ResourceInstance) -> bool {
-    removal(planner, address) == Some(false)
+fn is_forgotten(inputs: &Inputs<'_>, address: &ResourceInstance) -> bool {
+    removal(inputs, address) == Some(false)
 }
 
 /// Whether a `removed` block has the object destroyed, if one speaks of it. Of several about the same address the first one counts.
-fn removal(planner: &Planner<'_>, address: &ResourceInstance) -> Option<bool> {
+fn removal(inputs: &Inputs<'_>, address: &ResourceInstance) -> Option<bool> {
     let written = address.config_resource();
     let mut seen: Vec<RemovedFrom> = Vec::new();
-    for (_, module) in planner.inputs.graph().modules() {
+    for (_, module) in inputs.graph().modules() {
         for removed in &module.config.removed {
             let named = within(module.path(), &removed.from);
             let is_meant = match &named {
@@ -298,16 +311,23 @@ fn removal(planner: &Planner<'_>, address: &ResourceInstance) -> Option<bool> {
     (!seen.is_empty()).then_some(true)
 }
 
-async fn forget(planner: &mut Planner<'_>, subject: ManagedSubject, talk: Conversation, reason: Option<ActionReason>) {
+async fn forget(
+    moves: &Moves,
+    evaluation: &mut Evaluation,
+    plan: &mut PlanBuilder,
+    subject: ManagedSubject,
+    talk: Conversation,
+    reason: Option<ActionReason>,
+) {
     let conversed = talk.hold().await;
     let failed = conversed.diagnostics.has_errors();
-    planner.evaluation.diagnostics.append(conversed.diagnostics);
+    evaluation.diagnostics.append(conversed.diagnostics);
     let Some(prior) = conversed.prior.filter(|_| !failed) else { return };
     let null = subject.schema.block.null_value();
-    planner.plan.add_change(
+    plan.add_change(
         None,
         ResourceChange {
-            previous_address: planner.moves.previous.get(&subject.address).cloned().map(Box::new),
+            previous_address: moves.previous.get(&subject.address).cloned().map(Box::new),
             address: subject.address,
             deposed: subject.deposed,
             provider: subject.provider,

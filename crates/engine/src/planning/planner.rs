@@ -14,10 +14,7 @@ use super::expand;
 use super::import_blocks;
 use super::imports::Imports;
 use super::inputs::Inputs;
-use super::invocations::ActionRequests;
-use super::invocations::drafting;
-use super::invocations::requested;
-use super::invocations::triggered;
+use super::invocations::{ActionRequests, drafting, requested, triggered};
 use super::lists;
 use super::managed;
 use super::managers::Managers;
@@ -36,7 +33,7 @@ use crate::options::PlanOptions;
 use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
 use crate::session::Session;
-use crate::templates::{Template, Templates};
+use crate::templates::Templates;
 use crate::walk::{Outcome, Visit, plays_no_part_in_destroying};
 use crate::world::{ModuleId, World};
 
@@ -107,7 +104,7 @@ impl<'a> Planner<'a> {
         let wanted = switched_off(self.inputs.templates(), &self.world, self.state.provider_instances());
         let recovery = self.inputs.options().recovery.as_deref();
         let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, wanted, recovery).await;
-        provider_blocks::recover(self, recovered);
+        provider_blocks::recover(&self.inputs, &mut self.state, &mut self.evaluation, recovered);
         self.evaluation.diagnostics.append(problems);
     }
 
@@ -116,14 +113,14 @@ impl<'a> Planner<'a> {
         let recovery = self.inputs.options().recovery.as_deref();
         let implied = implied(self.inputs.templates(), self.inputs.used_providers());
         let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, implied, recovery).await;
-        provider_blocks::recover(self, recovered);
+        provider_blocks::recover(&self.inputs, &mut self.state, &mut self.evaluation, recovered);
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
         if !self.calls.is_stopping() && !self.evaluation.diagnostics.has_errors() {
             missing::generate_missing(self).await;
             self.drain().await;
             import_blocks::report_unmet_imports(self);
-            requested::report_unmet_request(self);
+            requested::report_unmet_request(&self.inputs, &mut self.evaluation, &self.actions);
         }
         // Beside an error, too: people see what else is going to happen.
         if !self.calls.is_stopping() {
@@ -244,13 +241,5 @@ impl<'a> Planner<'a> {
 
     pub(super) fn end(&mut self, visit: Visit, outcome: Outcome) {
         self.schedule.end_node(&self.world, visit, outcome);
-    }
-
-    pub(super) fn resource_visit(&self, module: ModuleId, resource: u32) -> Visit {
-        Visit { module, node: self.world.static_module(module).resource(resource as usize) }
-    }
-
-    pub(super) fn template(&self, module: ModuleId, resource: u32) -> Option<Arc<Template>> {
-        self.inputs.templates().resource(self.world.module(module).of, resource).cloned()
     }
 }

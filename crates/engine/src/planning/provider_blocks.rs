@@ -1,10 +1,13 @@
 //! Configuring the providers of blocks, one for each instance that the block has.
 
 use groma_plan::DeferralReason;
+use groma_state::State;
 
 use super::event::Event;
+use super::inputs::Inputs;
 use super::planner::Planner;
 use crate::config_graph::ModuleIndex;
+use crate::evaluation::Evaluation;
 use crate::options::Deferral;
 use crate::provider_blocks::BlockInstance;
 use crate::provider_setup::{Configuring, hold_all};
@@ -50,11 +53,11 @@ fn configuring_one(planner: &mut Planner<'_>, instance: BlockInstance<'_>) -> Op
 }
 
 /// What an interrupted run had begun becomes part of the state before anything is planned on it.
-pub(super) fn recover(planner: &mut Planner<'_>, recovered: Vec<Recovered>) {
-    let Some(recovery) = planner.inputs.options().recovery.clone() else { return };
+pub(super) fn recover(inputs: &Inputs<'_>, state: &mut State, evaluation: &mut Evaluation, recovered: Vec<Recovered>) {
+    let Some(recovery) = inputs.options().recovery.clone() else { return };
     for call in recovered {
-        let problems = recovery.take_in(&mut planner.state, call);
-        planner.evaluation.diagnostics.append(problems);
+        let problems = recovery.take_in(state, call);
+        evaluation.diagnostics.append(problems);
     }
 }
 
@@ -78,7 +81,7 @@ fn provider_configured(planner: &mut Planner<'_>, configuring: Configuring) -> O
         return Outcome::Deferred;
     }
     planner.evaluation.diagnostics.append(configuring.diagnostics);
-    recover(planner, configuring.recovered);
+    recover(&planner.inputs, &mut planner.state, &mut planner.evaluation, configuring.recovered);
     if failed {
         return Outcome::Failed;
     }

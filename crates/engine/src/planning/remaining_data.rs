@@ -7,20 +7,23 @@ use groma_address::{Mode as ResourceMode, ResourceInstance};
 use groma_config::Resource;
 use groma_diagnostics::{Diagnostics, Severity};
 use groma_plan::Mode;
+use groma_state::State;
 
 use super::checked_data;
 use super::data;
 use super::event::Instance;
+use super::inputs::Inputs;
 use super::instances;
 use super::managed;
 use super::planner::Planner;
+use crate::evaluation::Evaluation;
 use crate::options::{Deferral, Refresh};
 use crate::reading::DataRead;
 use crate::record;
 use crate::repetition::{Arguments, expand_or_defer};
 use crate::templates::Template;
 use crate::walk::{Outcome, Visit};
-use crate::world::{Expansion, InstanceScope};
+use crate::world::{Expansion, InstanceScope, World};
 
 /// Reads a data source, if what it is read with is known.
 pub(super) async fn start_remaining_data(
@@ -29,10 +32,12 @@ pub(super) async fn start_remaining_data(
     address: ResourceInstance,
     template: Arc<Template>,
 ) {
-    if planner.inputs.options().refresh == Refresh::Trust || goes_unread(planner, instance, &address) {
+    if planner.inputs.options().refresh == Refresh::Trust
+        || goes_unread(&planner.inputs, &planner.world, instance, &address)
+    {
         return settle_recorded(planner, instance, &address);
     }
-    let repetition = managed::repetition(planner, instance);
+    let repetition = managed::repetition(&planner.world, instance);
     let functions = Arc::clone(&planner.evaluation.functions);
     let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
     let (config, problems) = template.body.evaluate(&scope);
@@ -49,11 +54,11 @@ pub(super) fn remaining_data_read(planner: &mut Planner<'_>, instance: Instance,
         planner.inputs.session().hooks.read_complete(&address, &value);
         planner.evaluation.diagnostics.append(diagnostics);
         data::record_data(planner, instance, &address, &value);
-        data::settle(planner, instance, value);
+        data::settle(&mut planner.world, instance, value);
         return instances::end_instance(planner, instance, Outcome::Done);
     }
     // Whether checks hold is not asked while everything goes.
-    if checked_data::check_around(planner, instance).is_none() {
+    if checked_data::check_around(&planner.world, instance).is_none() {
         lessen(&mut diagnostics);
         planner.evaluation.diagnostics.append(diagnostics);
     }
@@ -61,44 +66,50 @@ pub(super) fn remaining_data_read(planner: &mut Planner<'_>, instance: Instance,
 }
 
 /// Data sources that go with what is destroyed.
-pub(super) fn parting_data(planner: &Planner<'_>) -> Vec<ResourceInstance> {
-    if planner.inputs.mode() != Mode::Destroy {
+pub(super) fn parting_data(inputs: &Inputs<'_>, state: &State) -> Vec<ResourceInstance> {
+    if inputs.mode() != Mode::Destroy {
         return Vec::new();
     }
-    let data = planner.state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Data);
-    let is_aimed_at = |address: &ResourceInstance| planner.inputs.targets().is_none_or(|some| some.chosen(address));
+    let data = state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Data);
+    let is_aimed_at = |address: &ResourceInstance| inputs.targets().is_none_or(|some| some.chosen(address));
     data.map(|view| view.address()).filter(is_aimed_at).collect()
 }
 
 /// The instances of a data source that something is configured with, as the configuration has them; none where it is another
 /// resource, or its repetition cannot be worked out: then it is what the last run found.
-pub(super) fn expansion_of_needed_data(planner: &Planner<'_>, visit: Visit, resource: &Resource) -> Option<Expansion> {
-    let index = planner.world.module(visit.module).of;
-    let is_needed = planner.inputs.destroy_needs().is_some_and(|remains| remains.needs(index, visit.node));
+pub(super) fn expansion_of_needed_data(
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &Evaluation,
+    visit: Visit,
+    resource: &Resource,
+) -> Option<Expansion> {
+    let index = world.module(visit.module).of;
+    let is_needed = inputs.destroy_needs().is_some_and(|remains| remains.needs(index, visit.node));
     if resource.address.mode != ResourceMode::Data || !is_needed {
         return None;
     }
-    let scope = InstanceScope::new(&planner.world, visit.module, &planner.evaluation.functions);
+    let scope = InstanceScope::new(world, visit.module, &evaluation.functions);
     let mut problems = Diagnostics::new();
     let wanted = expand_or_defer(Arguments::of_resource(resource), Deferral::Refused, &scope, &mut problems);
     wanted.filter(|_| !problems.has_errors())
 }
 
 /// Whether it is there only because it depends on something that is destroyed.
-fn goes_unread(planner: &Planner<'_>, instance: Instance, address: &ResourceInstance) -> bool {
-    let module = planner.world.module(instance.module).of;
-    let node = planner.world.static_module(instance.module).resource(instance.resource as usize);
-    let is_needed = planner.inputs.destroy_needs().is_some_and(|remains| remains.needs(module, node));
-    !is_needed && planner.inputs.targets().is_some_and(|included| !included.reads(module, node, address))
+fn goes_unread(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> bool {
+    let module = world.module(instance.module).of;
+    let node = world.static_module(instance.module).resource(instance.resource as usize);
+    let is_needed = inputs.destroy_needs().is_some_and(|remains| remains.needs(module, node));
+    !is_needed && inputs.targets().is_some_and(|included| !included.reads(module, node, address))
 }
 
 /// The data resource is what the last run found.
 fn settle_recorded(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance) {
-    let template = planner.template(instance.module, instance.resource);
+    let template = planner.inputs.template(&planner.world, instance.module, instance.resource);
     if let (Some(record), Some(template)) = (planner.state.object(address, None), template)
         && let Some(value) = record::decode(&template.schema, record)
     {
-        data::settle(planner, instance, value);
+        data::settle(&mut planner.world, instance, value);
     }
     instances::end_instance(planner, instance, Outcome::Done);
 }

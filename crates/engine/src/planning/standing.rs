@@ -3,36 +3,41 @@
 use std::sync::Arc;
 
 use groma_plan::{Action, Mode};
-use groma_state::{Dependencies, ObjectRecord};
+use groma_state::{Dependencies, ObjectRecord, State};
 
 use super::event::{Instance, ManagedSubject};
-use super::planner::Planner;
+use super::inputs::Inputs;
 use crate::options::Refresh;
+use crate::world::World;
 
 /// Brings the record of an object that stays as it is up to what the configuration says now, so that it is destroyed in the right
 /// order one day, though nothing changes it until then. Who is changed gets all this from apply.
-pub(super) fn note_standing(planner: &mut Planner<'_>, subject: &ManagedSubject, action: Option<Action>) {
-    if planner.inputs.mode() == Mode::Destroy {
+pub(super) fn note_standing(
+    inputs: &Inputs<'_>,
+    world: &World,
+    state: &mut State,
+    subject: &ManagedSubject,
+    action: Option<Action>,
+) {
+    if inputs.mode() == Mode::Destroy {
         return;
     }
     let Some(instance) = subject.instance.filter(|_| subject.deposed.is_none()) else { return };
-    let Some(record) = planner.state.object(&subject.address, None).cloned() else { return };
-    let wanted = configured_dependencies(planner, instance);
-    let dependencies = match (planner.inputs.mode(), action) {
+    let Some(record) = state.object(&subject.address, None).cloned() else { return };
+    let wanted = configured_dependencies(inputs, world, instance);
+    let dependencies = match (inputs.mode(), action) {
         (Mode::Normal, Some(Action::NoOp)) => wanted,
         // What is looked at may be about to let go of something: both count until it has.
         (Mode::RefreshOnly, _) => union(&record.dependencies, wanted),
-        (Mode::Normal, Some(_)) if planner.inputs.options().refresh == Refresh::Read => {
-            union(&record.dependencies, wanted)
-        }
+        (Mode::Normal, Some(_)) if inputs.options().refresh == Refresh::Read => union(&record.dependencies, wanted),
         _ => return,
     };
     // A look does not work out whether a replacement creates first.
-    let create_before_destroy = match planner.inputs.mode() {
+    let create_before_destroy = match inputs.mode() {
         Mode::Normal => subject.create_before_destroy,
         Mode::RefreshOnly | Mode::Destroy => record.create_before_destroy,
     };
-    let is_kept = match planner.inputs.mode() {
+    let is_kept = match inputs.mode() {
         Mode::Normal => subject.is_kept,
         Mode::RefreshOnly | Mode::Destroy => record.is_kept(),
     };
@@ -41,13 +46,13 @@ pub(super) fn note_standing(planner: &mut Planner<'_>, subject: &ManagedSubject,
         return;
     }
     let record = ObjectRecord { dependencies, create_before_destroy, ..(*record).clone() }.kept(is_kept);
-    planner.state.insert(&subject.address, None, &subject.provider, Arc::new(record));
+    state.insert(&subject.address, None, &subject.provider, Arc::new(record));
 }
 
-fn configured_dependencies(planner: &mut Planner<'_>, instance: Instance) -> Dependencies {
-    let module = planner.world.module(instance.module).of;
-    let node = planner.world.static_module(instance.module).resource(instance.resource as usize);
-    planner.inputs.graph().ancestors().of(module, node)
+fn configured_dependencies(inputs: &Inputs<'_>, world: &World, instance: Instance) -> Dependencies {
+    let module = world.module(instance.module).of;
+    let node = world.static_module(instance.module).resource(instance.resource as usize);
+    inputs.graph().ancestors().of(module, node)
 }
 
 fn union(one: &Dependencies, other: Dependencies) -> Dependencies {

@@ -11,10 +11,13 @@ use groma_value::{Path, Value};
 
 use super::event::Instance;
 use super::ignore::steps_path;
+use super::inputs::Inputs;
 use super::managed;
+use super::plan_builder::PlanBuilder;
 use super::planner::Planner;
+use crate::evaluation::Evaluation;
 use crate::static_references;
-use crate::world::{InstanceScope, ModuleId};
+use crate::world::{InstanceScope, ModuleId, World};
 
 /// What an entry of the list names: an object, or the part of it that `steps` lead to.
 struct Trigger<'a> {
@@ -30,8 +33,8 @@ pub(super) fn triggered(planner: &mut Planner<'_>, instance: Instance) -> bool {
     let entries = &resource.lifecycle.replace_triggered_by;
     let mut triggered = false;
     for entry in entries {
-        let Some(trigger) = trigger(planner, instance, entry) else { continue };
-        match fires(planner, instance, &trigger) {
+        let Some(trigger) = trigger(&planner.world, &planner.evaluation, instance, entry) else { continue };
+        match fires(&planner.inputs, &planner.world, &mut planner.plan, instance, &trigger) {
             Ok(fires) => triggered |= fires,
             Err(problem) => planner.evaluation.diagnostics.push(problem.within(entry.span)),
         }
@@ -39,58 +42,71 @@ pub(super) fn triggered(planner: &mut Planner<'_>, instance: Instance) -> bool {
     triggered
 }
 
-fn trigger<'a>(planner: &Planner<'_>, instance: Instance, entry: &'a Expression) -> Option<Trigger<'a>> {
-    let config = &planner.world.static_module(instance.module).config;
+fn trigger<'a>(
+    world: &World,
+    evaluation: &Evaluation,
+    instance: Instance,
+    entry: &'a Expression,
+) -> Option<Trigger<'a>> {
+    let config = &world.static_module(instance.module).config;
     match &entry.kind {
         ExpressionKind::Traversal(traversal) => plain(config, traversal),
         ExpressionKind::Index(index) => {
             let ExpressionKind::Traversal(traversal) = &index.source.kind else { return None };
-            Some(Trigger { key: Some(key(planner, instance, &index.key)?), ..plain(config, traversal)? })
+            Some(Trigger { key: Some(key(world, evaluation, instance, &index.key)?), ..plain(config, traversal)? })
         }
         ExpressionKind::Relative(relative) => {
-            let inner = trigger(planner, instance, &relative.source)?;
+            let inner = trigger(world, evaluation, instance, &relative.source)?;
             Some(Trigger { steps: &relative.steps, ..inner })
         }
         _ => None,
     }
 }
 
-fn key(planner: &Planner<'_>, instance: Instance, expression: &Expression) -> Option<InstanceKey> {
-    let repetition = managed::repetition(planner, instance);
-    let scope =
-        InstanceScope::new(&planner.world, instance.module, &planner.evaluation.functions).repeated(&repetition);
+fn key(world: &World, evaluation: &Evaluation, instance: Instance, expression: &Expression) -> Option<InstanceKey> {
+    let repetition = managed::repetition(world, instance);
+    let scope = InstanceScope::new(world, instance.module, &evaluation.functions).repeated(&repetition);
     let value = groma_lang::evaluate(expression, &scope, &mut Diagnostics::new());
     instance_key_of(&value)
 }
 
 /// Whether what `trigger` names changes. That there is no such thing matters when its object does, as in Terraform.
-fn fires(planner: &mut Planner<'_>, instance: Instance, trigger: &Trigger<'_>) -> Result<bool, Diagnostic> {
+fn fires(
+    inputs: &Inputs<'_>,
+    world: &World,
+    plan: &mut PlanBuilder,
+    instance: Instance,
+    trigger: &Trigger<'_>,
+) -> Result<bool, Diagnostic> {
     let number = trigger.resource;
     let Some(key) = &trigger.key else {
         if trigger.steps.is_empty() {
-            let data = planner.world.module(instance.module).resources.get(number as usize);
+            let data = world.module(instance.module).resources.get(number as usize);
             let instances = data.map_or(0, |data| data.expansion.len());
-            return Ok(planner.plan.is_acting(instance.module, number, instances));
+            return Ok(plan.is_acting(instance.module, number, instances));
         }
-        return fires_at(planner, instance.module, number, 0, trigger.steps);
+        return fires_at(inputs, world, plan, instance.module, number, 0, trigger.steps);
     };
-    let data = planner.world.module(instance.module).resources.get(number as usize);
+    let data = world.module(instance.module).resources.get(number as usize);
     let position = data.and_then(|data| data.expansion.position(key));
-    position.map_or(Ok(false), |position| fires_at(planner, instance.module, number, position, trigger.steps))
+    position
+        .map_or(Ok(false), |position| fires_at(inputs, world, plan, instance.module, number, position, trigger.steps))
 }
 
 /// Whether `steps` lead to something in the object of an instance that changes.
 fn fires_at(
-    planner: &Planner<'_>,
+    inputs: &Inputs<'_>,
+    world: &World,
+    plan: &PlanBuilder,
     module: ModuleId,
     number: u32,
     at: usize,
     steps: &[Step],
 ) -> Result<bool, Diagnostic> {
-    let Some(change) = planner.plan.acting_change_of(Instance { module, resource: number, position: at }) else {
+    let Some(change) = plan.acting_change_of(Instance { module, resource: number, position: at }) else {
         return Ok(false);
     };
-    if let Some(template) = planner.inputs.templates().resource(planner.world.module(module).of, number) {
+    if let Some(template) = inputs.templates().resource(world.module(module).of, number) {
         static_references::in_block(&template.schema.block, steps)?;
     }
     let path = steps_path(steps);

@@ -8,11 +8,13 @@ use groma_plan::{ActionInstance, Cause, DeferralReason, Invocation, Which};
 use groma_provider::{Checked, kept_action_config};
 
 use crate::action_blocks::{Named, NamedKey};
+use crate::evaluation::Evaluation;
 use crate::options::Deferral;
 use crate::planning::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
 use crate::planning::event::Event;
 use crate::planning::managers;
 use crate::planning::planner::Planner;
+use crate::providers::Providers;
 use crate::templates::Template;
 use crate::walk::{Outcome, Visit};
 use crate::world::ModuleId;
@@ -58,7 +60,7 @@ pub(super) fn draft(
     };
     let ask = match left {
         Some(reason) => Ask::Never(reason),
-        None => Ask::Now(action_provider(planner, &template, action.span)?),
+        None => Ask::Now(action_provider(planner.providers, &mut planner.evaluation, &template, action.span)?),
     };
     let invocation = Invocation {
         action: instance,
@@ -88,9 +90,14 @@ fn left_action(
 }
 
 /// None after an error, which is noted.
-fn action_provider(planner: &mut Planner<'_>, template: &Template, span: Span) -> Option<Arc<Checked>> {
-    let found = planner.providers.needed(&template.provider, &"an action", span);
-    found.map_err(|problem| planner.evaluation.tell_unless_failed(problem)).ok()
+fn action_provider(
+    providers: &Providers,
+    evaluation: &mut Evaluation,
+    template: &Template,
+    span: Span,
+) -> Option<Arc<Checked>> {
+    let found = providers.needed(&template.provider, &"an action", span);
+    found.map_err(|problem| evaluation.tell_unless_failed(problem)).ok()
 }
 
 /// Asks about what a node of the graph has invoked.

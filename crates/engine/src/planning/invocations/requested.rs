@@ -6,8 +6,11 @@ use groma_address::InstanceKey;
 use groma_diagnostics::Diagnostic;
 use groma_plan::{ActionInstance, Cause};
 
+use super::ActionRequests;
 use crate::action_blocks::{Named, NamedKey};
+use crate::evaluation::Evaluation;
 use crate::planning::drafts::InvocationDraft;
+use crate::planning::inputs::Inputs;
 use crate::planning::invocations::drafting;
 use crate::planning::planner::Planner;
 use crate::walk::{Outcome, Visit};
@@ -45,8 +48,12 @@ fn requests(planner: &mut Planner<'_>, module: ModuleId, block: u32, drafts: &mu
 }
 
 /// That what a person asks for is not there.
-pub(in crate::planning) fn report_unmet_request(planner: &mut Planner<'_>) {
-    let Some(target) = planner.inputs.options().invoke.as_ref().filter(|_| !planner.actions.is_request_met()) else {
+pub(in crate::planning) fn report_unmet_request(
+    inputs: &Inputs<'_>,
+    evaluation: &mut Evaluation,
+    actions: &ActionRequests,
+) {
+    let Some(target) = inputs.options().invoke.as_ref().filter(|_| !actions.is_request_met()) else {
         return;
     };
     let action = ActionInstance {
@@ -58,5 +65,5 @@ pub(in crate::planning) fn report_unmet_request(planner: &mut Planner<'_>) {
     let detail =
         "The -invoke option names an action block of the configuration, with the key of one instance if need be.";
     let summary = format!("action {action} does not exist in the configuration");
-    planner.evaluation.diagnostics.push(Diagnostic::error(summary, detail));
+    evaluation.diagnostics.push(Diagnostic::error(summary, detail));
 }

@@ -11,11 +11,13 @@ use crate::action_blocks::named;
 use crate::options::Deferral;
 use crate::planning::drafts::{InvocationDraft, PlannedInvocations, asked};
 use crate::planning::event::{Event, Instance, ManagedEvent, Task};
+use crate::planning::inputs::Inputs;
 use crate::planning::invocations::drafting;
 use crate::planning::managed;
+use crate::planning::plan_builder::PlanBuilder;
 use crate::planning::planner::Planner;
 use crate::walk::{Outcome, Visit};
-use crate::world::InstanceScope;
+use crate::world::{InstanceScope, World};
 
 /// A change that may have actions invoked.
 struct Triggering {
@@ -69,7 +71,9 @@ fn drafts_before(planner: &mut Planner<'_>, event: &ManagedEvent) -> Option<Vec<
     let Some(draft) = conversed.draft.as_ref().filter(|draft| draft.deferred.is_none()) else {
         return Some(drafts);
     };
-    let Some(instance) = subject.instance.filter(|instance| subject.deposed.is_none() && triggers(planner, *instance))
+    let Some(instance) = subject
+        .instance
+        .filter(|instance| subject.deposed.is_none() && triggers(&planner.inputs, &planner.world, *instance))
     else {
         return Some(drafts);
     };
@@ -83,11 +87,11 @@ fn drafts_before(planner: &mut Planner<'_>, event: &ManagedEvent) -> Option<Vec<
 }
 
 /// Whether changes of an instance have actions invoked.
-fn triggers(planner: &Planner<'_>, instance: Instance) -> bool {
-    let config = &planner.world.static_module(instance.module).config;
+fn triggers(inputs: &Inputs<'_>, world: &World, instance: Instance) -> bool {
+    let config = &world.static_module(instance.module).config;
     let block = config.resources.get_index(instance.resource as usize);
-    planner.inputs.mode() == Mode::Normal
-        && planner.inputs.options().invoke.is_none()
+    inputs.mode() == Mode::Normal
+        && inputs.options().invoke.is_none()
         && block.is_some_and(|(_, block)| !block.lifecycle.action_triggers.is_empty())
 }
 
@@ -131,7 +135,7 @@ pub(in crate::planning) async fn triggered_invocations(planner: &mut Planner<'_>
     let mut drafts = Vec::new();
     for position in 0..planner.world.module(visit.module).resources[resource as usize].expansion.len() {
         let instance = Instance { module: visit.module, resource, position };
-        let Some(triggering) = triggering(planner, instance) else { continue };
+        let Some(triggering) = triggering(&planner.inputs, &planner.world, &planner.plan, instance) else { continue };
         if triggering.left.is_some() {
             leave_triggered(planner, &triggering, &mut drafts);
         } else if triggered_by(planner, &triggering, &mut drafts).is_none() {
@@ -142,20 +146,20 @@ pub(in crate::planning) async fn triggered_invocations(planner: &mut Planner<'_>
 }
 
 /// What has still to be planned of the actions around a change.
-fn triggering(planner: &Planner<'_>, instance: Instance) -> Option<Triggering> {
-    if !triggers(planner, instance) {
+fn triggering(inputs: &Inputs<'_>, world: &World, plan: &PlanBuilder, instance: Instance) -> Option<Triggering> {
+    if !triggers(inputs, world, instance) {
         return None;
     }
-    if let Some(change) = planner.plan.change_of(instance) {
+    if let Some(change) = plan.change_of(instance) {
         let (address, action) = (change.address.clone(), change.action);
         return Some(Triggering { instance, address, action, events: Events::After, left: None });
     }
-    let change = &planner.plan.deferred_of(instance)?.change;
+    let change = &plan.deferred_of(instance)?.change;
     Some(Triggering {
         instance,
         address: change.address.clone(),
         action: change.action,
-        events: if planner.plan.is_deferred_by_actions(instance) { Events::After } else { Events::All },
+        events: if plan.is_deferred_by_actions(instance) { Events::After } else { Events::All },
         left: Some(DeferralReason::DeferredPrerequisite),
     })
 }
@@ -172,7 +176,7 @@ fn triggered_by(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut
     let Triggering { instance, left, .. } = *triggering;
     let config = Arc::clone(&planner.world.static_module(instance.module).config);
     let (_, block) = config.resources.get_index(instance.resource as usize)?;
-    let repetition = managed::repetition(planner, instance);
+    let repetition = managed::repetition(&planner.world, instance);
     let functions = Arc::clone(&planner.evaluation.functions);
     let deferral = if left.is_some() { Deferral::Allowed } else { planner.inputs.deferral() };
     for (at, trigger) in block.lifecycle.action_triggers.iter().enumerate() {
