@@ -1,21 +1,21 @@
 //! The walk over the execution graph.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::future::Future;
 use std::sync::Arc;
 
-use groma_address::{Name, ProviderConfig, ResourceInstance};
+use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics};
-use groma_plan::{Action, ExecutionGraph, Invocation, Mode, OutputChange, Plan, ResourceChange, Step};
-use groma_state::{DeposedKey, State};
+use groma_plan::{Mode, Plan, Step};
+use groma_state::State;
 use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::clerk::{Clerk, Equipment};
 use super::event::Event;
+use super::inputs::{Inputs, Planned};
 use super::outcome::{AppliedRun, Done};
-use super::unanswered_calls::NotBegun;
+use super::recording::Recording;
+use super::steps::Steps;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
 use crate::conversations::{Conversations, Sequel};
@@ -41,47 +41,27 @@ pub(super) struct Parts<'a> {
     pub(super) recorder: Arc<dyn Recorder>,
 }
 
-/// Everything that applying knows.
+/// The working state of an apply: the world with new values, the recording of results, the steps on their way, and the
+/// provider calls in flight.
+///
+/// It owns its parts and connects them; each part keeps its own invariants (see their types). [`Applier::run`] starts the
+/// ready steps of the execution graph, in the order of their numbers: values are evaluated at once, and what needs a
+/// provider becomes a call that owns its inputs. When a call ends, its result goes to the recording before the step ends,
+/// so that no step that depends on it begins earlier. A failed step fails the steps that depend on it and no others. All
+/// evaluation and every change of a part happens on the thread that walks.
+///
+/// What is done for each kind of step and result is in functions of the other modules of `applying`. Nothing is planned here:
+/// the steps, their order and the objects that they lead to are the plan's (LC-06).
 pub(super) struct Applier<'a> {
-    pub(super) session: &'a Session,
+    pub(super) inputs: Inputs<'a>,
     pub(super) providers: &'a mut Providers,
-    pub(super) prepared: &'a Prepared,
     pub(super) world: World,
-    pub(super) state: State,
     pub(super) evaluation: Evaluation,
-    pub(super) changes: Vec<ResourceChange>,
-    /// Where in the world the instances of the changes are; none for those that the configuration no longer has.
-    pub(super) places: Vec<Option<(ModuleId, u32, usize)>>,
-    pub(super) recorder: Arc<dyn Recorder>,
-    pub(super) done: Done,
-    /// Operations whose provider had ended before.
-    pub(super) not_begun: NotBegun,
-    /// Deposed by a replacement that creates first, by change.
-    pub(super) deposed: HashMap<u32, DeposedKey>,
-    /// The changes of objects that are not to be destroyed one day.
-    pub(super) kept: HashSet<u32>,
-    /// What has been opened.
-    pub(super) ephemerals: OpenEphemerals,
-    /// Providers that ephemeral resources need: blocks, with all their instances.
-    pub(super) opening: HashSet<ProviderConfig>,
-    /// Providers that something is done with.
-    pub(super) acting: HashSet<ProviderConfig>,
-    /// Actions to be invoked.
-    pub(super) invocations: Vec<Arc<Invocation>>,
-    /// The action blocks that were looked at.
+    pub(super) recording: Recording,
     pub(super) actions: ActionBlocks,
-    pub(super) mode: Mode,
-    /// Data sources that go with what is destroyed.
-    pub(super) parting: Vec<ResourceInstance>,
-    pub(super) outputs: Vec<OutputChange>,
-    pub(super) execution: ExecutionGraph,
-    waiting: Vec<u32>,
-    failed: Vec<bool>,
-    /// The lowest number comes first: steps are numbered as planning went, which is the order in which things lie in memory.
-    ready: BinaryHeap<Reverse<u32>>,
-    ended: usize,
-    conversations: Conversations<(u32, Event)>,
-    pub(super) clerk: Clerk,
+    pub(super) ephemerals: OpenEphemerals,
+    pub(super) steps: Steps,
+    calls: Conversations<(u32, Event)>,
 }
 
 impl<'a> Applier<'a> {
@@ -100,8 +80,6 @@ impl<'a> Applier<'a> {
             graph: Arc::clone(&prepared.graph),
         };
         let clerk = Clerk::new(plan.execution.changes(), &equipment);
-        let waiting = plan.execution.waiting();
-        let ready = (0_u32..).zip(&waiting).filter(|(_, count)| **count == 0).map(|(step, _)| Reverse(step)).collect();
         let mut evaluation = Evaluation::applying(session, inputs, &plan.timestamp);
         evaluation.checks = match plan.mode {
             // Nothing is decided by what goes.
@@ -109,35 +87,23 @@ impl<'a> Applier<'a> {
             Mode::Normal | Mode::RefreshOnly => Checks::of(&plan.checks),
         };
         let is_partial = plan.is_partial();
-        let mut applier = Self {
-            session,
-            providers,
-            prepared,
-            world,
-            state: plan.prior_state,
-            evaluation,
-            changes: plan.changes,
-            places: Vec::new(),
-            recorder,
-            done: Done::default(),
-            not_begun: NotBegun::default(),
-            deposed: HashMap::new(),
-            kept: HashSet::new(),
-            ephemerals: OpenEphemerals::default(),
-            opening: prepared.ephemeral_providers(),
-            acting: HashSet::new(),
-            invocations: plan.invocations.into_iter().map(Arc::new).collect(),
-            actions: ActionBlocks::default(),
+        let planned = Planned {
             mode: plan.mode,
-            parting: plan.parting,
+            changes: plan.changes,
+            invocations: plan.invocations,
             outputs: plan.outputs,
-            failed: vec![false; waiting.len()],
-            ended: 0,
-            waiting,
-            ready,
-            execution: plan.execution,
-            conversations: Conversations::new(session),
-            clerk,
+            removed_data: plan.parting,
+        };
+        let mut applier = Self {
+            inputs: Inputs::new(session, prepared, &world, planned),
+            providers,
+            world,
+            evaluation,
+            recording: Recording::new(plan.prior_state, recorder, clerk),
+            actions: ActionBlocks::default(),
+            ephemerals: OpenEphemerals::default(),
+            steps: Steps::new(plan.execution),
+            calls: Conversations::new(session),
         };
         if is_partial {
             applier.settle_beside();
@@ -149,25 +115,11 @@ impl<'a> Applier<'a> {
         Ok(applier)
     }
 
-    /// The provider configurations that something is done with.
-    fn acted_on(&self) -> HashSet<ProviderConfig> {
-        let mut acting: Vec<&ProviderConfig> = Vec::new();
-        for change in self.changes.iter().filter(|change| change.action != Action::NoOp) {
-            // Most changes have the provider of the one before.
-            if acting.last().is_none_or(|last| **last != *change.provider) {
-                acting.push(&change.provider);
-            }
-        }
-        let invoked = self.invocations.iter().map(|invocation| &invocation.provider);
-        acting.into_iter().chain(&self.opening).chain(invoked).cloned().collect()
-    }
-
     pub(super) async fn run(&mut self) {
-        self.acting = self.acted_on();
-        let templates = &self.prepared.templates;
-        let mut unsaid = implied(templates, &self.acting);
-        unsaid.extend(switched_off(templates, &self.world, &self.acting));
-        let (_, problems) = configure_empty(self.session, self.providers, unsaid, None).await;
+        let (templates, acting) = (self.inputs.templates(), self.inputs.acting_providers());
+        let mut unsaid = implied(templates, acting);
+        unsaid.extend(switched_off(templates, &self.world, acting));
+        let (_, problems) = configure_empty(self.inputs.session(), self.providers, unsaid, None).await;
         self.evaluation.diagnostics.append(problems);
         if self.evaluation.diagnostics.has_errors() {
             return;
@@ -176,26 +128,26 @@ impl<'a> Applier<'a> {
             return;
         }
         loop {
-            while self.conversations.has_room() {
+            while self.calls.has_room() {
                 let Some(step) = self.next_step() else { break };
                 self.start(step).await;
             }
             // While the walk waits, the clerk has all there is.
-            self.clerk.hand_over();
-            let Some((step, event)) = self.conversations.next(self.providers).await else { break };
+            self.recording.hand_over();
+            let Some((step, event)) = self.calls.next(self.providers).await else { break };
             self.take(step, event);
         }
         self.clerk_has_caught_up();
-        let hooks = Arc::clone(&self.session.hooks);
+        let hooks = Arc::clone(&self.inputs.session().hooks);
         let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
-        let is_complete = self.ended == self.execution.steps().len();
-        if !is_complete && !self.conversations.is_stopping() && !self.evaluation.diagnostics.has_errors() {
+        let is_complete = self.steps.is_complete();
+        if !is_complete && !self.calls.is_stopping() && !self.evaluation.diagnostics.has_errors() {
             let detail = "Some of what was planned was never begun, because its steps wait for each other. What was done is in \
                           the state. This is a mistake of this program, so please report it.";
             self.evaluation.diagnostics.push(Diagnostic::error("Plan not carried out", detail));
         }
-        if self.conversations.is_stopping() && !is_complete {
+        if self.calls.is_stopping() && !is_complete {
             let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
                           known is in the state. Plan again to see what is left to do.";
             self.evaluation.diagnostics.push(Diagnostic::error("execution halted", detail));
@@ -204,30 +156,29 @@ impl<'a> Applier<'a> {
 
     /// What was imported while planning goes into the journal before anything else is done to it.
     fn take_over(&mut self) -> bool {
-        for change in &self.changes {
+        for change in self.inputs.changes() {
             let Some(importing) = &change.importing else { continue };
-            let Some(record) = self.state.object(&change.address, None) else { continue };
-            let outcome = groma_state::Outcome::Present(Arc::clone(record));
-            if let Err(problem) = self.recorder.finished(&change.address, None, &change.provider, None, outcome) {
-                self.evaluation.diagnostics.push(problem);
-                return false;
+            match self.recording.take_over(change) {
+                Ok(false) => {}
+                Ok(true) => self.inputs.session().hooks.imported(&change.address, importing),
+                Err(problem) => {
+                    self.evaluation.diagnostics.push(problem);
+                    return false;
+                }
             }
-            self.session.hooks.imported(&change.address, importing);
-            self.done.imported += 1;
         }
         true
     }
 
     /// The next step that can be started.
     fn next_step(&mut self) -> Option<u32> {
-        let Reverse(step) = *self.ready.peek()?;
+        let step = self.steps.first_ready()?;
         // Its object becomes a deposed one before the conversation: that must not happen for one that may never begin.
-        let waits = matches!(self.execution.steps()[step as usize], Step::Create(change) if self.deposes(change));
-        if waits && !self.conversations.has_turn() {
+        let waits = matches!(self.steps.step(step), Step::Create(change) if self.deposes(change));
+        if waits && !self.calls.has_turn() {
             return None;
         }
-        self.ready.pop();
-        Some(step)
+        self.steps.take_ready()
     }
 
     /// Starts the only conversation of a step.
@@ -242,14 +193,14 @@ impl<'a> Applier<'a> {
         talk: impl Future<Output = Event> + Send + 'static,
         sequel: Sequel,
     ) {
-        if let Some((step, event)) = self.conversations.start(async move { (step, talk.await) }, sequel).await {
+        if let Some((step, event)) = self.calls.start(async move { (step, talk.await) }, sequel).await {
             self.take(step, event);
         }
     }
 
     /// The next conversation of a step that has not come to its end.
     pub(super) fn go_on(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
-        self.conversations.go_on(async move { (step, talk.await) });
+        self.calls.go_on(async move { (step, talk.await) });
     }
 
     fn take(&mut self, step: u32, event: Event) {
@@ -269,22 +220,13 @@ impl<'a> Applier<'a> {
     }
 
     pub(super) fn end(&mut self, step: u32, outcome: Outcome) {
-        self.ended += 1;
-        let failed = outcome == Outcome::Failed || self.failed[step as usize];
-        for dependent in self.execution.dependents(step as usize) {
-            let at = *dependent as usize;
-            self.failed[at] |= failed;
-            self.waiting[at] -= 1;
-            if self.waiting[at] == 0 {
-                self.ready.push(Reverse(*dependent));
-            }
-        }
+        self.steps.end(step, outcome);
     }
 
     async fn start(&mut self, step: u32) {
-        let what = self.execution.steps()[step as usize];
+        let what = self.steps.step(step);
         let tells = matches!(what, Step::Read(_) | Step::Invoke(_) | Step::Open(..));
-        if self.failed[step as usize] || tells && !self.clerk_has_caught_up() {
+        if self.steps.has_failed(step) || tells && !self.clerk_has_caught_up() {
             return self.end(step, Outcome::Failed);
         }
         let outcome = match what {
@@ -312,15 +254,10 @@ impl<'a> Applier<'a> {
     /// Waits until all that was left to the clerk is taken down and told: before anything happens that people are told of
     /// by somebody else, or that could not be made undone. Says whether all could be taken down.
     pub(super) fn clerk_has_caught_up(&mut self) -> bool {
-        let problems = self.clerk.catch_up();
+        let problems = self.recording.catch_up();
         let is_sound = !problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         is_sound
-    }
-
-    /// Where in the world the instance of a change is.
-    pub(super) fn place(&self, change: u32) -> Option<(ModuleId, u32, usize)> {
-        self.places.get(change as usize).copied().flatten()
     }
 
     pub(super) fn report(&mut self, problems: Diagnostics) -> Outcome {
@@ -330,7 +267,7 @@ impl<'a> Applier<'a> {
     }
 
     pub(super) fn settle(&mut self, change: u32, value: Value) {
-        if let Some((module, resource, position)) = self.place(change) {
+        if let Some((module, resource, position)) = self.inputs.instance(change) {
             self.world.module_mut(module).resources[resource as usize].settle(position, value);
         }
     }

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Body;
-use groma_plan::{Action, ResourceChange};
+use groma_plan::Action;
 use groma_provider::BodyDecoder;
-use groma_state::{Dependencies, ObjectRecord, ObjectStatus, Operation as Recorded, Outcome as RecordedOutcome};
+use groma_state::{Dependencies, ObjectRecord, ObjectStatus, Operation as Recorded};
 use groma_value::Value;
 
 use super::applier::Applier;
@@ -68,28 +68,24 @@ impl Undertaking {
 }
 
 impl Applier<'_> {
-    fn change(&self, change: u32) -> &ResourceChange {
-        &self.changes[change as usize]
-    }
-
     /// Starts a creation or an update.
     pub(super) async fn make(&mut self, step: u32, change: u32, operation: Operation) {
         let (Some(provider), Some(evaluated)) = (self.provider_of(change), self.evaluate(change)) else {
             return self.end(step, Outcome::Failed);
         };
-        let planned = self.change(change);
+        let planned = self.inputs.change(change);
         let address = planned.address.clone();
         let before = match operation {
             Operation::Create => None,
-            _ => self.state.object(&address, None).cloned(),
+            _ => self.recording.object(&address, None).cloned(),
         };
         let is_provisioned = operation == Operation::Create && self.is_provisioned(change);
         let (announcement, dependencies) = match provider.is_pure() && !is_provisioned {
             // It also finds out what the object depends on.
             true => (Announcement::LeftToClerk, Dependencies::default()),
             false if self.clerk_has_caught_up() => {
-                let subject = Subject::begun(operation, &address, None, &self.change(change).before);
-                let notice = Notice { hooks: Arc::clone(&self.session.hooks), subject, operation };
+                let subject = Subject::begun(operation, &address, None, &self.inputs.change(change).before);
+                let notice = Notice { hooks: Arc::clone(&self.inputs.session().hooks), subject, operation };
                 (Announcement::Due(notice), self.dependencies(change))
             }
             false => return self.end(step, Outcome::Failed),
@@ -97,7 +93,7 @@ impl Applier<'_> {
         if operation == Operation::Create && self.deposes(change) && !self.depose(change) {
             return self.end(step, Outcome::Failed);
         }
-        let planned = self.change(change);
+        let planned = self.inputs.change(change);
         let talk = Box::new(ApplyTalk {
             address,
             deposed: None,
@@ -121,9 +117,9 @@ impl Applier<'_> {
                 },
                 dependencies,
                 create_before_destroy: planned.create_before_destroy,
-                is_kept: self.kept.contains(&change),
+                is_kept: self.recording.is_kept(change),
             },
-            recorder: Arc::clone(&self.recorder),
+            recorder: Arc::clone(self.recording.recorder()),
             announcement,
         });
         let sequel = if is_provisioned { Sequel::Further } else { Sequel::Nothing };
@@ -133,11 +129,11 @@ impl Applier<'_> {
 
     /// Starts a deletion.
     pub(super) async fn delete(&mut self, step: u32, change: u32) {
-        let planned = self.change(change);
+        let planned = self.inputs.change(change);
         let address = planned.address.clone();
-        let deposed = planned.deposed.clone().or_else(|| self.deposed.get(&change).cloned());
+        let deposed = planned.deposed.clone().or_else(|| self.recording.deposed_by(change).cloned());
         // A replacement whose first half failed has nothing to delete.
-        let Some(before) = self.state.object(&address, deposed.as_ref()).cloned() else {
+        let Some(before) = self.recording.object(&address, deposed.as_ref()).cloned() else {
             return self.end(step, Outcome::Done);
         };
         let first = self.destruction_provisions(change, deposed.as_ref(), &before);
@@ -147,13 +143,13 @@ impl Applier<'_> {
         let announcement = match provider.is_pure() && first.is_empty() {
             true => Announcement::LeftToClerk,
             false if self.clerk_has_caught_up() => {
-                let subject = Subject::of(&address, deposed.clone(), &self.change(change).before);
-                let hooks = Arc::clone(&self.session.hooks);
+                let subject = Subject::of(&address, deposed.clone(), &self.inputs.change(change).before);
+                let hooks = Arc::clone(&self.inputs.session().hooks);
                 Announcement::AtOnce(Notice { hooks, subject, operation: Operation::Delete })
             }
             false => return self.end(step, Outcome::Failed),
         };
-        let planned = self.change(change);
+        let planned = self.inputs.change(change);
         let talk = Box::new(ApplyTalk {
             address,
             deposed: deposed.clone(),
@@ -175,7 +171,7 @@ impl Applier<'_> {
             },
             ignore: Ignore::Nothing,
             circumstances: Circumstances::of(&before),
-            recorder: Arc::clone(&self.recorder),
+            recorder: Arc::clone(self.recording.recorder()),
             announcement,
         });
         let undertaking = Undertaking { change, operation: Operation::Delete, before: Some(before), first, talk };
@@ -183,21 +179,22 @@ impl Applier<'_> {
     }
 
     async fn carry_out(&mut self, step: u32, undertaking: Undertaking, sequel: Sequel) {
-        let (hooks, cancellation) = (Arc::clone(&self.session.hooks), self.session.cancellation.clone());
+        let (hooks, cancellation) =
+            (Arc::clone(&self.inputs.session().hooks), self.inputs.session().cancellation.clone());
         let talk = async move { Event::Change(Box::new(undertaking.see_through(hooks, cancellation).await)) };
         self.begin_talking(step, talk, sequel).await;
     }
 
     /// Whether a change creates a replacement while what it replaces is still there.
     pub(super) fn deposes(&self, change: u32) -> bool {
-        self.change(change).action == Action::CreateThenDelete
+        self.inputs.change(change).action == Action::CreateThenDelete
     }
 
     fn evaluate(&mut self, change: u32) -> Option<Evaluated> {
-        let address = self.change(change).address.clone();
-        let Some((module, resource, position)) = self.place(change) else { return self.written(change) };
+        let address = self.inputs.change(change).address.clone();
+        let Some((module, resource, position)) = self.inputs.instance(change) else { return self.written(change) };
         let index = self.world.module(module).of;
-        let template = self.prepared.templates.resource(index, resource).cloned()?;
+        let template = self.inputs.templates().resource(index, resource).cloned()?;
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, block) = config.resources.get_index(resource as usize)?;
         let repetition = repetition_of(&self.world, module, resource, position);
@@ -215,14 +212,14 @@ impl Applier<'_> {
         }
         let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
         if self.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
-            self.kept.insert(change);
+            self.recording.keep(change);
         }
         Some(Evaluated { template, span: block.beginning(), config: value, ignore })
     }
 
     /// A block that was written for an import while planning, which the configuration does not have yet.
     fn written(&self, change: u32) -> Option<Evaluated> {
-        let planned = self.change(change);
+        let planned = self.inputs.change(change);
         planned.importing.as_ref()?.generated.as_ref()?;
         let block = &planned.schema.block;
         let (body, _) = BodyDecoder::new(&Body::new(Vec::new(), Vec::new(), Span::NONE), block);
@@ -257,25 +254,16 @@ impl Applier<'_> {
         let detail = format!(
             "The configuration of {} still holds values that are not known, although everything it depends on is done. This is a \
              bug in Groma; please report it.",
-            self.change(change).address
+            self.inputs.change(change).address
         );
         Some(Diagnostic::error("Configuration contains unknown value", detail).at(span))
     }
 
     /// Makes the current object a deposed one (PL-10), in the state and in the journal.
     fn depose(&mut self, change: u32) -> bool {
-        let (address, provider) = (self.change(change).address.clone(), self.change(change).provider.clone());
-        let Some(record) = self.state.object(&address, None).cloned() else { return true };
-        let Some(key) = self.state.depose(&address) else { return true };
-        let noted = self
-            .recorder
-            .finished(&address, Some(&key), &provider, None, RecordedOutcome::Present(Arc::clone(&record)))
-            .and_then(|()| self.recorder.finished(&address, None, &provider, Some(&record), RecordedOutcome::Gone));
-        self.deposed.insert(change, key.clone());
-        match noted {
+        match self.recording.depose(change, self.inputs.change(change)) {
             Ok(()) => true,
             Err(problem) => {
-                self.state.restore(&address, &key);
                 self.evaluation.diagnostics.push(problem);
                 false
             }
@@ -283,12 +271,7 @@ impl Applier<'_> {
     }
 
     pub(super) fn forget(&mut self, change: u32) -> Outcome {
-        let planned = self.change(change);
-        let (address, deposed, provider) = (planned.address.clone(), planned.deposed.clone(), planned.provider.clone());
-        let before = self.state.remove(&address, deposed.as_ref());
-        let noted =
-            self.recorder.finished(&address, deposed.as_ref(), &provider, before.as_deref(), RecordedOutcome::Gone);
-        match noted {
+        match self.recording.forget(self.inputs.change(change)) {
             Ok(()) => Outcome::Done,
             Err(problem) => {
                 self.evaluation.diagnostics.push(problem);

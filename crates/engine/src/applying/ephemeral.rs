@@ -41,7 +41,7 @@ impl Applier<'_> {
 
     fn opening(&mut self, module: ModuleId, resource: u32, position: usize) -> Option<DataTalk> {
         let index = self.world.module(module).of;
-        let template = self.prepared.templates.resource(index, resource).cloned()?;
+        let template = self.inputs.templates().resource(index, resource).cloned()?;
         let address = self.world.instance_address(module, resource, position);
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, block) = config.resources.get_index(resource as usize)?;
@@ -58,7 +58,7 @@ impl Applier<'_> {
         let provider = found.map_err(|problem| self.evaluation.diagnostics.push(problem)).ok()?;
         let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
         let (span, meta, deferral) = (block.body.missing_item_span(), template.meta.clone(), Deferral::Refused);
-        let hooks = Arc::clone(&self.session.hooks);
+        let hooks = Arc::clone(&self.inputs.session().hooks);
         Some(DataTalk { address, provider, schema, body, span, config, meta, deferral, hooks })
     }
 
@@ -69,7 +69,7 @@ impl Applier<'_> {
         for (position, read) in reads {
             self.evaluation.diagnostics.append(read.diagnostics);
             read.open.into_iter().for_each(|open| self.ephemerals.push(open));
-            let hooks = Arc::clone(&self.session.hooks);
+            let hooks = Arc::clone(&self.inputs.session().hooks);
             if read.value.is_some() {
                 hooks.ephemeral_complete(&read.address, EphemeralPhase::Open, read.elapsed);
             } else {

@@ -20,7 +20,7 @@ const SUMMARIES: Summaries = Summaries { error: "Error when invoking action", wa
 impl Applier<'_> {
     /// Starts an invocation.
     pub(super) async fn invoke(&mut self, step: u32, invocation: u32) {
-        let Some(invocation) = self.invocations.get(invocation as usize).cloned() else {
+        let Some(invocation) = self.inputs.invocation(invocation).cloned() else {
             return self.end(step, Outcome::Failed);
         };
         let Some((template, config, span)) = self.action_config(&invocation) else {
@@ -33,7 +33,7 @@ impl Applier<'_> {
                 return self.end(step, Outcome::Failed);
             }
         };
-        let hooks = Arc::clone(&self.session.hooks);
+        let hooks = Arc::clone(&self.inputs.session().hooks);
         let talk = async move {
             hooks.action_start(&invocation);
             let told = Arc::clone(&invocation);
@@ -50,7 +50,7 @@ impl Applier<'_> {
         let module = self.world.find(&action.module)?;
         let config = Arc::clone(&self.world.static_module(module).config);
         let (block, _, written) = config.actions.get_full(&(action.type_name.clone(), action.name.clone()))?;
-        let template = self.prepared.templates.action(self.world.module(module).of, narrow(block)).cloned()?;
+        let template = self.inputs.templates().action(self.world.module(module).of, narrow(block)).cloned()?;
         let key = NamedKey::Known(action.key.clone());
         let named = Named { block: narrow(block), key, named_at: None };
         let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, &named)?;
@@ -69,12 +69,12 @@ impl Applier<'_> {
 
     /// Takes in how an invocation ended. Its problems are about what has it invoked.
     pub(super) fn invoked(&mut self, invocation: &Invocation, problems: Diagnostics) -> Outcome {
-        let hooks = Arc::clone(&self.session.hooks);
+        let hooks = Arc::clone(&self.inputs.session().hooks);
         if problems.has_errors() {
             hooks.action_errored(invocation, &problems);
         } else {
             hooks.action_complete(invocation);
-            self.done.invoked += 1;
+            self.recording.count_invoked();
         }
         let span = self.invoked_from(invocation);
         let span = span.or_else(|| problems.iter().find_map(|problem| problem.subject)).unwrap_or_default();

@@ -11,14 +11,15 @@ use crate::world::ModuleId;
 impl Applier<'_> {
     pub(super) async fn configure(&mut self, step: u32, module: ModuleId, at: u32) {
         let index = self.world.module(module).of;
-        let Some(block) = self.prepared.templates.provider(index, at).cloned() else {
+        let Some(block) = self.inputs.templates().provider(index, at).cloned() else {
             return self.end(step, Outcome::Done);
         };
         match self.configuring(module, &block) {
             None => self.end(step, Outcome::Failed),
             Some(configuring) if configuring.is_empty() => self.end(step, Outcome::Done),
             Some(configuring) => {
-                let (at_once, version) = (self.session.parallelism, self.session.terraform_version.clone());
+                let (at_once, version) =
+                    (self.inputs.session().parallelism, self.inputs.session().terraform_version.clone());
                 self.talk(step, async move { Event::Providers(hold_all(configuring, at_once, version).await) }).await;
             }
         }
@@ -29,8 +30,8 @@ impl Applier<'_> {
         let mut instances = BlockInstance::all(block, module, &self.world, &mut self.evaluation, self.providers)?;
         // Which instance an ephemeral resource or a function needs is found only when it is opened or called.
         let functions = || self.world.graph().function_providers().contains(&block.config);
-        if !self.opening.contains(&block.config) && !functions() {
-            instances.retain(|instance| self.acting.contains(&instance.config));
+        if !self.inputs.opens_through(&block.config) && !functions() {
+            instances.retain(|instance| self.inputs.acting_providers().contains(&instance.config));
         }
         let mut configuring = Vec::with_capacity(instances.len());
         for instance in instances {

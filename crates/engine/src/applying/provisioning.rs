@@ -5,9 +5,7 @@ use std::time::Instant;
 
 use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::{Connection, Provisioner, ProvisionerWhen, RemovedFrom};
-use groma_diagnostics::Diagnostic;
-use groma_plan::ResourceChange;
-use groma_state::{DeposedKey, ObjectRecord, ObjectStatus, Outcome as RecordedOutcome};
+use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::Value;
 
 use super::applier::Applier;
@@ -22,7 +20,7 @@ use crate::world::{InstanceScope, ModuleId, Repetition};
 impl Applier<'_> {
     /// Whether something runs once the object of a change has come into being.
     pub(super) fn is_provisioned(&self, change: u32) -> bool {
-        let Some((module, resource, _)) = self.place(change) else { return false };
+        let Some((module, resource, _)) = self.inputs.instance(change) else { return false };
         let config = &self.world.static_module(module).config;
         let block = config.resources.get_index(resource as usize);
         block.is_some_and(|(_, block)| block.provisioners.iter().any(|one| one.when == ProvisionerWhen::Create))
@@ -46,11 +44,12 @@ impl Applier<'_> {
             return Some(self.unprovisioned(Provisioned { change, started, value, diagnostics }));
         }
         self.settle(change, value.clone());
-        let address = self.changes[change as usize].address.clone();
+        let address = self.inputs.change(change).address.clone();
         let Some(provisions) = self.creation_provisions(change, &value) else {
             return Some(self.unprovisioned(Provisioned { change, started, value, diagnostics }));
         };
-        let (hooks, cancellation) = (Arc::clone(&self.session.hooks), self.session.cancellation.clone());
+        let (hooks, cancellation) =
+            (Arc::clone(&self.inputs.session().hooks), self.inputs.session().cancellation.clone());
         self.go_on(step, async move {
             diagnostics.append(provisioning::carry_out(provisions, address, hooks, cancellation).await);
             Event::Provisioned(Box::new(Provisioned { change, started, value, diagnostics }))
@@ -59,8 +58,8 @@ impl Applier<'_> {
     }
 
     fn creation_provisions(&mut self, change: u32, value: &Value) -> Option<Vec<Provision>> {
-        let (module, resource, position) = self.place(change)?;
-        let address = &self.changes[change as usize].address;
+        let (module, resource, position) = self.inputs.instance(change)?;
+        let address = &self.inputs.change(change).address;
         let config = Arc::clone(&self.world.static_module(module).config);
         let (_, block) = config.resources.get_index(resource as usize)?;
         let repetition = repetition_of(&self.world, module, resource, position);
@@ -74,7 +73,7 @@ impl Applier<'_> {
     /// Takes in how the provisioners of a new object ended.
     pub(super) fn provisioned(&mut self, mut event: Provisioned) -> Outcome {
         let recorded = match event.diagnostics.has_errors() {
-            false => self.make_ready(event.change),
+            false => self.recording.make_ready(self.inputs.change(event.change)),
             true => Ok(()),
         };
         event.diagnostics.extend(recorded.err());
@@ -83,30 +82,19 @@ impl Applier<'_> {
         }
         let Provisioned { change, started, value, diagnostics } = event;
         self.evaluation.diagnostics.append(diagnostics);
-        let subject = Subject::of(&self.changes[change as usize].address, None, &value);
-        self.session.hooks.apply_complete(&subject, Operation::Create, &value, started.elapsed());
-        self.done.count(Operation::Create);
+        let subject = Subject::of(&self.inputs.change(change).address, None, &value);
+        self.inputs.session().hooks.apply_complete(&subject, Operation::Create, &value, started.elapsed());
+        self.recording.count(Operation::Create);
         self.postconditions(change, &value)
     }
 
     /// Tells that a creation failed although the object is there.
     fn unprovisioned(&mut self, event: Provisioned) -> Outcome {
         let Provisioned { change, started, value, diagnostics } = event;
-        let subject = Subject::of(&self.changes[change as usize].address, None, &value);
-        self.session.hooks.apply_errored(&subject, Operation::Create, &diagnostics, started.elapsed());
+        let subject = Subject::of(&self.inputs.change(change).address, None, &value);
+        self.inputs.session().hooks.apply_errored(&subject, Operation::Create, &diagnostics, started.elapsed());
         self.evaluation.diagnostics.append(diagnostics);
         Outcome::Failed
-    }
-
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
-    fn make_ready(&mut self, change: u32) -> Result<(), Diagnostic> {
-        let ResourceChange { address, provider, .. } = &self.changes[change as usize];
-        let Some(tainted) = self.state.object(address, None).cloned() else { return Ok(()) };
-        let ready = Arc::new(ObjectRecord { status: ObjectStatus::Ready, ..(*tainted).clone() });
-        let outcome = RecordedOutcome::Present(Arc::clone(&ready));
-        let noted = self.recorder.finished(address, None, provider, Some(&tainted), outcome);
-        self.state.insert(address, None, provider, ready);
-        noted
     }
 
     /// What runs before an object goes; nothing for a tainted one, which may never have been complete. None after an
@@ -117,12 +105,12 @@ impl Applier<'_> {
         deposed: Option<&DeposedKey>,
         before: &ObjectRecord,
     ) -> Option<Vec<Provision>> {
-        let address = self.changes[change as usize].address.clone();
+        let address = self.inputs.change(change).address.clone();
         if deposed.is_some() || before.status == ObjectStatus::Tainted {
             return Some(Vec::new());
         }
         let Some((module, blocks, connection)) = self.provisioners_of(&address) else { return Some(Vec::new()) };
-        let value = self.changes[change as usize].before.clone();
+        let value = self.inputs.change(change).before.clone();
         let repetition = match &address.key {
             InstanceKey::None => Repetition::None,
             InstanceKey::Int(index) => Repetition::Count(*index),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_provider::Applied;
-use groma_state::{Dependencies, DeposedKey, ObjectRecord, ObjectStatus, Outcome as RecordedOutcome};
+use groma_state::{Dependencies, DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::Value;
 
 use super::applier::Applier;
@@ -12,9 +12,8 @@ use super::clerk::Entry;
 use super::event::ChangeEvent;
 use super::talk::{ApplyDone, Beginning, CallEnd};
 use super::unanswered_calls::explain_unanswered_call;
-use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::hooks::{Operation, Subject};
-use crate::record::{self, Circumstances, Object};
+use crate::record::{Circumstances, Object};
 use crate::walk::Outcome;
 
 impl Applier<'_> {
@@ -41,12 +40,9 @@ impl Applier<'_> {
         self.evaluation.diagnostics.append(done.diagnostics);
         let Some(applied) = done.applied else { return Outcome::Done };
         let value = applied.state.clone();
-        let node = self.node(change);
-        let planned = &self.changes[change as usize];
-        if value.is_null() {
-            self.state.remove(&planned.address, deposed.as_ref());
-        }
-        self.clerk.take(Entry {
+        let node = self.inputs.node(&self.world, change);
+        let planned = self.inputs.change(change);
+        self.recording.hand_in(Entry {
             operation,
             address: planned.address.clone(),
             deposed,
@@ -56,7 +52,7 @@ impl Applier<'_> {
             object: Object { value: applied.state, private: applied.private, identity: applied.identity },
             node,
             create_before_destroy: planned.create_before_destroy,
-            is_kept: self.kept.contains(&change),
+            is_kept: self.recording.is_kept(change),
             elapsed,
         });
         self.settle_changed(change, operation, value)
@@ -66,8 +62,8 @@ impl Applier<'_> {
     fn take_down(&mut self, event: ChangeEvent) -> Outcome {
         let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
         let ApplyDone { applied, beginning, end, diagnostics: mut problems, .. } = done;
-        let hooks = Arc::clone(&self.session.hooks);
-        let (address, known) = (self.changes[change as usize].address.clone(), &self.changes[change as usize].before);
+        let hooks = Arc::clone(&self.inputs.session().hooks);
+        let (address, known) = (self.inputs.change(change).address.clone(), &self.inputs.change(change).before);
         let subject = Subject::begun(operation, &address, deposed.clone(), known);
         if beginning == Beginning::LeftToClerk {
             // It did not come to a good end, which is not for the clerk to tell.
@@ -80,8 +76,7 @@ impl Applier<'_> {
             CallEnd::Known => {}
             CallEnd::Lost(begin, repeatable) => explain_unanswered_call(&mut problems, begin, *repeatable),
             CallEnd::NotBegun => {
-                let planned = &self.changes[change as usize];
-                self.not_begun.note(&planned.provider.provider, &address, operation, std::mem::take(&mut problems));
+                self.recording.note_not_begun(self.inputs.change(change), operation, std::mem::take(&mut problems));
             }
         }
         match (applied, end) {
@@ -89,7 +84,7 @@ impl Applier<'_> {
             (Some(applied), CallEnd::Lost(begin, _)) if operation == Operation::Create && applied.state.is_null() => {
                 self.restore(change);
                 // That the object before is current again has settled the call in the journal.
-                problems.extend(self.recorder.begin(&begin).err());
+                problems.extend(self.recording.begin(&begin).err());
             }
             (Some(applied), _) => {
                 let status = status(operation, before.as_deref(), &problems);
@@ -107,7 +102,7 @@ impl Applier<'_> {
         } else if let Some(value) = &value {
             // What people know the object by is in the value.
             hooks.apply_complete(&Subject { identifier: None, ..subject }, operation, value, elapsed);
-            self.done.count(operation);
+            self.recording.count(operation);
         }
         self.evaluation.diagnostics.append(problems);
         match value {
@@ -143,12 +138,8 @@ impl Applier<'_> {
         applied: Applied,
         status: ObjectStatus,
     ) -> Result<(), Diagnostic> {
-        let planned = &self.changes[change as usize];
-        let (address, provider, schema) =
-            (planned.address.clone(), planned.provider.clone(), Arc::clone(&planned.schema));
         if applied.state.is_null() {
-            self.state.remove(&address, deposed);
-            let noted = self.recorder.finished(&address, deposed, &provider, before, RecordedOutcome::Gone);
+            let noted = self.recording.remove(self.inputs.change(change), deposed, before);
             if operation == Operation::Create {
                 self.restore(change);
             }
@@ -156,13 +147,7 @@ impl Applier<'_> {
         }
         let circumstances = self.circumstances(change, operation, before, status);
         let object = Object { value: applied.state, private: applied.private, identity: applied.identity };
-        let record = record::encode(&schema, &object, circumstances)
-            .map_err(|problem| record::unrecordable(&address, &problem))
-            .map(Arc::new)?;
-        let outcome = RecordedOutcome::Present(Arc::clone(&record));
-        let noted = self.recorder.finished(&address, deposed, &provider, before, outcome);
-        self.state.insert(&address, deposed, &provider, record);
-        noted
+        self.recording.record(self.inputs.change(change), deposed, before, &object, circumstances)
     }
 
     /// What is recorded beside the object: of one that is still there after it was to be deleted, what was recorded before.
@@ -178,39 +163,24 @@ impl Applier<'_> {
             Operation::Create | Operation::Update | Operation::Read => Circumstances {
                 status,
                 dependencies: self.dependencies(change),
-                create_before_destroy: self.changes[change as usize].create_before_destroy,
-                is_kept: self.kept.contains(&change),
+                create_before_destroy: self.inputs.change(change).create_before_destroy,
+                is_kept: self.recording.is_kept(change),
             },
         }
     }
 
     /// What the resource of a change depends on.
     pub(super) fn dependencies(&self, change: u32) -> Dependencies {
-        self.node(change).map(|(module, node)| self.prepared.graph.ancestors().of(module, node)).unwrap_or_default()
-    }
-
-    fn node(&self, change: u32) -> Option<(ModuleIndex, NodeIndex)> {
-        let (module, resource, _) = self.place(change)?;
-        Some((self.world.module(module).of, self.world.static_module(module).resource(resource as usize)))
+        self.inputs
+            .node(&self.world, change)
+            .map(|(module, node)| self.inputs.graph().ancestors().of(module, node))
+            .unwrap_or_default()
     }
 
     /// A replacement that could not be created leaves the old object current (PL-10).
     fn restore(&mut self, change: u32) {
-        let Some(key) = self.deposed.remove(&change) else { return };
-        let (address, provider) =
-            (self.changes[change as usize].address.clone(), self.changes[change as usize].provider.clone());
-        let record = self.state.object(&address, Some(&key)).cloned();
-        if let Some(record) = record
-            && self.state.restore(&address, &key)
-        {
-            let noted = self
-                .recorder
-                .finished(&address, None, &provider, None, RecordedOutcome::Present(Arc::clone(&record)))
-                .and_then(|()| {
-                    self.recorder.finished(&address, Some(&key), &provider, Some(&record), RecordedOutcome::Gone)
-                });
-            self.evaluation.diagnostics.extend(noted.err());
-        }
+        let noted = self.recording.restore(change, self.inputs.change(change));
+        self.evaluation.diagnostics.extend(noted.err());
     }
 }
 

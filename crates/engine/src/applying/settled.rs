@@ -14,14 +14,13 @@ use crate::world::ModuleId;
 impl Applier<'_> {
     /// What nothing changes has its value already.
     pub(super) fn settle_known(&mut self, deferred: &[DeferredChange]) {
-        self.places = self.changes.iter().map(|change| self.world.locate(&change.address)).collect();
-        for (change, place) in self.changes.iter().zip(&self.places) {
+        for (at, change) in (0_u32..).zip(self.inputs.changes()) {
             if change.deposed.is_some() {
                 continue;
             }
             let value =
                 if matches!(change.action, Action::Delete | Action::Forget) { &change.before } else { &change.after };
-            if let Some((module, resource, position)) = *place {
+            if let Some((module, resource, position)) = self.inputs.instance(at) {
                 let data = &mut self.world.module_mut(module).resources[resource as usize];
                 data.settle(position, value.clone());
             }
@@ -39,7 +38,7 @@ impl Applier<'_> {
 
     /// Instances beside those that a partial plan is about are as the state has them.
     pub(super) fn settle_beside(&mut self) {
-        let blocks = self.changes.iter().filter_map(|change| self.world.locate_block(&change.address));
+        let blocks = self.inputs.changes().iter().filter_map(|change| self.world.locate_block(&change.address));
         let resources: HashSet<(ModuleId, u32)> = blocks.collect();
         self.settle_recorded(|_| true, |module, resource| resources.contains(&(module, resource)));
     }
@@ -48,15 +47,16 @@ impl Applier<'_> {
     pub(super) fn show_what_there_is(&mut self) {
         let ends = |action| matches!(action, Action::Delete | Action::Forget);
         let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);
-        let gone: HashSet<&ResourceInstance> = self.changes.iter().filter(gone).map(|change| &change.address).collect();
-        let blocks = self.changes.iter().filter_map(|change| self.world.locate_block(&change.address));
+        let gone: HashSet<&ResourceInstance> =
+            self.inputs.changes().iter().filter(gone).map(|change| &change.address).collect();
+        let blocks = self.inputs.changes().iter().filter_map(|change| self.world.locate_block(&change.address));
         let mut lost: HashMap<(ModuleId, u32), BTreeMap<InstanceKey, Value>> =
             blocks.map(|at| (at, BTreeMap::new())).collect();
-        for view in self.state.iter() {
+        for view in self.recording.state().iter() {
             let address = view.address();
             let Some((module, resource)) = self.world.locate_block(&address) else { continue };
             let lost = lost.entry((module, resource)).or_default();
-            let template = self.prepared.templates.resource(self.world.module(module).of, resource);
+            let template = self.inputs.templates().resource(self.world.module(module).of, resource);
             if self.world.locate(&address).is_none()
                 && !gone.contains(&address)
                 && let (Some(record), Some(template)) = (&view.record.current, template)
@@ -73,18 +73,18 @@ impl Applier<'_> {
     /// Data that was read while planning is in the state.
     fn settle_data(&mut self) {
         // Where nothing is changed, there is no change either that has the value of an object.
-        let only_reads = self.mode == Mode::RefreshOnly;
+        let only_reads = self.inputs.mode() == Mode::RefreshOnly;
         self.settle_recorded(|view| only_reads || view.resource.resource.mode != ResourceMode::Managed, |_, _| true);
     }
 
     /// Objects of the state, of those instances that are meant, in the resources that are.
     fn settle_recorded(&mut self, is_meant: impl Fn(&InstanceView<'_>) -> bool, is_in: impl Fn(ModuleId, u32) -> bool) {
         let mut found = Vec::new();
-        for view in self.state.iter().filter(is_meant) {
+        for view in self.recording.state().iter().filter(is_meant) {
             let Some((module, resource, position)) = self.world.locate(&view.address()) else { continue };
             if is_in(module, resource)
                 && let Some(record) = &view.record.current
-                && let Some(template) = self.prepared.templates.resource(self.world.module(module).of, resource)
+                && let Some(template) = self.inputs.templates().resource(self.world.module(module).of, resource)
                 && let Some(value) = record::decode(&template.schema, record)
             {
                 found.push((module, resource, position, value));

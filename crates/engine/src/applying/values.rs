@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use groma_address::{Name, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Span};
-use groma_plan::ResourceChange;
 use groma_provider::{Checked, planned_unknown};
-use groma_state::Outcome as Recorded;
 use groma_value::Value;
 
 use super::applier::Applier;
@@ -14,7 +12,7 @@ use super::event::Event;
 use crate::evaluation::{outcome_of, repetition_of};
 use crate::options::Deferral;
 use crate::reading::{DataRead, DataTalk};
-use crate::record::{self, Circumstances, Object};
+use crate::record::{Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
@@ -54,8 +52,8 @@ impl Applier<'_> {
 
     /// Conditions of an instance that nothing changes, now that what they look at is known.
     pub(super) fn conditions(&mut self, change: u32) -> Outcome {
-        let address = self.changes[change as usize].address.clone();
-        let value = self.changes[change as usize].after.clone();
+        let address = self.inputs.change(change).address.clone();
+        let value = self.inputs.change(change).after.clone();
         let Some((module, resource, position)) = self.world.locate(&address) else { return Outcome::Done };
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, block)) = config.resources.get_index(resource as usize) else { return Outcome::Done };
@@ -68,20 +66,20 @@ impl Applier<'_> {
     }
 
     pub(super) fn provider_of(&mut self, change: u32) -> Option<Arc<Checked>> {
-        let planned = &self.changes[change as usize];
+        let planned = self.inputs.change(change);
         let found = self.providers.needed(&planned.provider, &planned.address, Span::NONE);
         found.map_err(|problem| self.evaluation.tell_unless_failed(problem)).ok()
     }
 
     pub(super) async fn read(&mut self, step: u32, change: u32) {
-        let address = self.changes[change as usize].address.clone();
+        let address = self.inputs.change(change).address.clone();
         let (Some(provider), Some((module, resource, position))) =
             (self.provider_of(change), self.world.locate(&address))
         else {
             return self.end(step, Outcome::Failed);
         };
         let index = self.world.module(module).of;
-        let Some(template) = self.prepared.templates.resource(index, resource).cloned() else {
+        let Some(template) = self.inputs.templates().resource(index, resource).cloned() else {
             return self.end(step, Outcome::Failed);
         };
         let config = Arc::clone(&self.world.static_module(module).config);
@@ -109,7 +107,7 @@ impl Applier<'_> {
             config: value,
             meta: template.meta.clone(),
             deferral: Deferral::Refused,
-            hooks: Arc::clone(&self.session.hooks),
+            hooks: Arc::clone(&self.inputs.session().hooks),
         };
         let talk = async move {
             talk.hooks.apply_start(&subject, crate::hooks::Operation::Read);
@@ -121,7 +119,7 @@ impl Applier<'_> {
     pub(super) fn data_read(&mut self, change: u32, read: DataRead) -> Outcome {
         let subject = crate::hooks::Subject { address: read.address.clone(), deposed: None, identifier: None };
         let elapsed = read.elapsed;
-        let hooks = Arc::clone(&self.session.hooks);
+        let hooks = Arc::clone(&self.inputs.session().hooks);
         if let Some((module, check)) = self.check_around(&read.address) {
             return self.checked_data_read(change, module, &check, read);
         }
@@ -159,7 +157,7 @@ impl Applier<'_> {
         let value = value.filter(|_| !diagnostics.has_errors());
         self.evaluation.checked_data(&self.world, module, check, diagnostics);
         let Some(value) = value else {
-            self.settle(change, planned_unknown(&self.changes[change as usize].schema.block, &config));
+            self.settle(change, planned_unknown(&self.inputs.change(change).schema.block, &config));
             return Outcome::Done;
         };
         self.settle(change, value.clone());
@@ -168,29 +166,23 @@ impl Applier<'_> {
             return Outcome::Failed;
         }
         let subject = crate::hooks::Subject::of(&address, None, &value);
-        self.session.hooks.apply_complete(&subject, crate::hooks::Operation::Read, &value, elapsed);
+        self.inputs.session().hooks.apply_complete(&subject, crate::hooks::Operation::Read, &value, elapsed);
         self.postconditions(change, &value)
     }
 
     /// Writes what was read to the journal and the state.
     #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn record_data(&mut self, change: u32, address: &ResourceInstance, value: Value) -> Result<(), Diagnostic> {
-        let ResourceChange { schema, provider, .. } = &self.changes[change as usize];
         let object = Object { value, private: Arc::default(), identity: None };
-        let record = record::encode(schema, &object, Circumstances::default())
-            .map_err(|problem| record::unrecordable(address, &problem))
-            .map(Arc::new)?;
-        let before = self.state.object(address, None).cloned();
-        let outcome = Recorded::Present(Arc::clone(&record));
-        let noted = self.recorder.finished(address, None, provider, before.as_deref(), outcome);
-        self.state.insert(address, None, provider, record);
-        noted
+        let before = self.recording.object(address, None).cloned();
+        let planned = self.inputs.change(change);
+        self.recording.record(planned, None, before.as_deref(), &object, Circumstances::default())
     }
 
     /// Postconditions of an instance with its new object.
     pub(super) fn postconditions(&mut self, change: u32, value: &Value) -> Outcome {
-        let Some(place) = self.place(change) else { return Outcome::Done };
-        let address = self.changes[change as usize].address.clone();
+        let Some(place) = self.inputs.instance(change) else { return Outcome::Done };
+        let address = self.inputs.change(change).address.clone();
         outcome_of(self.evaluation.postconditions(&self.world, place, &address, value))
     }
 }

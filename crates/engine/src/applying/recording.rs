@@ -1,0 +1,241 @@
+//! What becomes of the results of an apply: in the journal, in the state, and in numbers.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_plan::ResourceChange;
+use groma_state::{Begin, DeposedKey, ObjectRecord, ObjectStatus, Outcome, State};
+
+use super::clerk::{Clerk, Entry};
+use super::outcome::Done;
+use super::unanswered_calls::NotBegun;
+use crate::hooks::Operation;
+use crate::record::{self, Circumstances, Object};
+use crate::recorder::Recorder;
+
+/// The state while a plan is applied, and the journal of what changes it.
+///
+/// Owns the state, the recorder that writes the journal, the result writer for providers without side effects, and the
+/// numbers of what was done. Whatever changes an object goes through here: its result is in the journal before it is in the
+/// state, so that a killed run loses nothing. Results of side-effect-free providers are handed to the result writer instead,
+/// which may be behind; [`Recording::catch_up`] waits for it, before anything happens that could not be undone.
+///
+/// It also keeps what a change leaves for its later steps: the key under which a replaced object was deposed, and whether
+/// the new object is to be kept when its resource goes. It calls no provider, evaluates nothing and reports no progress.
+pub(super) struct Recording {
+    state: State,
+    recorder: Arc<dyn Recorder>,
+    writer: Clerk,
+    /// The objects deposed by replacements that create first, by change.
+    deposed: HashMap<u32, DeposedKey>,
+    /// The changes of objects that are not to be destroyed one day.
+    kept: HashSet<u32>,
+    done: Done,
+    /// Operations whose provider had ended before.
+    not_begun: NotBegun,
+}
+
+impl Recording {
+    pub(super) fn new(state: State, recorder: Arc<dyn Recorder>, writer: Clerk) -> Self {
+        Self {
+            state,
+            recorder,
+            writer,
+            deposed: HashMap::new(),
+            kept: HashSet::new(),
+            done: Done::default(),
+            not_begun: NotBegun::default(),
+        }
+    }
+
+    pub(super) fn state(&self) -> &State {
+        &self.state
+    }
+
+    pub(super) fn recorder(&self) -> &Arc<dyn Recorder> {
+        &self.recorder
+    }
+
+    /// The recorded object of an instance.
+    pub(super) fn object(
+        &self,
+        address: &ResourceInstance,
+        deposed: Option<&DeposedKey>,
+    ) -> Option<&Arc<ObjectRecord>> {
+        self.state.object(address, deposed)
+    }
+
+    /// Takes an object that was imported while planning into the journal; says whether there is one.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    pub(super) fn take_over(&mut self, planned: &ResourceChange) -> Result<bool, Diagnostic> {
+        let Some(record) = self.state.object(&planned.address, None) else { return Ok(false) };
+        let outcome = Outcome::Present(Arc::clone(record));
+        self.recorder.finished(&planned.address, None, &planned.provider, None, outcome)?;
+        self.done.imported += 1;
+        Ok(true)
+    }
+
+    /// Writes again that a call has begun whose end is not known.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    pub(super) fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
+        self.recorder.begin(begin)
+    }
+
+    /// Makes the current object of a change a deposed one (PL-10), in the state and in the journal.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written down; then the object is current as before.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    pub(super) fn depose(&mut self, change: u32, planned: &ResourceChange) -> Result<(), Diagnostic> {
+        let ResourceChange { address, provider, .. } = planned;
+        let Some(record) = self.state.object(address, None).cloned() else { return Ok(()) };
+        let Some(key) = self.state.depose(address) else { return Ok(()) };
+        let noted = self
+            .recorder
+            .finished(address, Some(&key), provider, None, Outcome::Present(Arc::clone(&record)))
+            .and_then(|()| self.recorder.finished(address, None, provider, Some(&record), Outcome::Gone));
+        if noted.is_err() {
+            self.state.restore(address, &key);
+        }
+        self.deposed.insert(change, key);
+        noted
+    }
+
+    /// The key of the object that a change has deposed.
+    pub(super) fn deposed_by(&self, change: u32) -> Option<&DeposedKey> {
+        self.deposed.get(&change)
+    }
+
+    /// Makes the object that a change has deposed the current one again (PL-10).
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    pub(super) fn restore(&mut self, change: u32, planned: &ResourceChange) -> Result<(), Diagnostic> {
+        let Some(key) = self.deposed.remove(&change) else { return Ok(()) };
+        let ResourceChange { address, provider, .. } = planned;
+        let record = self.state.object(address, Some(&key)).cloned();
+        if let Some(record) = record
+            && self.state.restore(address, &key)
+        {
+            self.recorder.finished(address, None, provider, None, Outcome::Present(Arc::clone(&record)))?;
+            self.recorder.finished(address, Some(&key), provider, Some(&record), Outcome::Gone)?;
+        }
+        Ok(())
+    }
+
+    /// Notes that the new object of a change is not to be destroyed when its resource goes.
+    pub(super) fn keep(&mut self, change: u32) {
+        self.kept.insert(change);
+    }
+
+    pub(super) fn is_kept(&self, change: u32) -> bool {
+        self.kept.contains(&change)
+    }
+
+    /// Records an object; `before` is what was recorded for it.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written down. It is in the state all the same, unless it could not be encoded.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    pub(super) fn record(
+        &mut self,
+        planned: &ResourceChange,
+        deposed: Option<&DeposedKey>,
+        before: Option<&ObjectRecord>,
+        object: &Object,
+        circumstances: Circumstances,
+    ) -> Result<(), Diagnostic> {
+        let ResourceChange { address, provider, schema, .. } = planned;
+        let record = record::encode(schema, object, circumstances)
+            .map_err(|problem| record::unrecordable(address, &problem))
+            .map(Arc::new)?;
+        let outcome = Outcome::Present(Arc::clone(&record));
+        let noted = self.recorder.finished(address, deposed, provider, before, outcome);
+        self.state.insert(address, deposed, provider, record);
+        noted
+    }
+
+    /// Records that an object is gone.
+    ///
+    /// # Errors
+    ///
+    /// It could not be written down. The object is not in the state all the same.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    pub(super) fn remove(
+        &mut self,
+        planned: &ResourceChange,
+        deposed: Option<&DeposedKey>,
+        before: Option<&ObjectRecord>,
+    ) -> Result<(), Diagnostic> {
+        self.state.remove(&planned.address, deposed);
+        self.recorder.finished(&planned.address, deposed, &planned.provider, before, Outcome::Gone)
+    }
+
+    /// Records that an object is no longer managed.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    pub(super) fn forget(&mut self, planned: &ResourceChange) -> Result<(), Diagnostic> {
+        let ResourceChange { address, deposed, provider, .. } = planned;
+        let before = self.state.remove(address, deposed.as_ref());
+        self.recorder.finished(address, deposed.as_ref(), provider, before.as_deref(), Outcome::Gone)
+    }
+
+    /// Records that an object is complete, which was tainted until its provisioners had ended.
+    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+    pub(super) fn make_ready(&mut self, planned: &ResourceChange) -> Result<(), Diagnostic> {
+        let ResourceChange { address, provider, .. } = planned;
+        let Some(tainted) = self.state.object(address, None).cloned() else { return Ok(()) };
+        let ready = Arc::new(ObjectRecord { status: ObjectStatus::Ready, ..(*tainted).clone() });
+        let outcome = Outcome::Present(Arc::clone(&ready));
+        let noted = self.recorder.finished(address, None, provider, Some(&tainted), outcome);
+        self.state.insert(address, None, provider, ready);
+        noted
+    }
+
+    /// Leaves a result to the result writer, which records and reports it.
+    pub(super) fn hand_in(&mut self, entry: Entry) {
+        if entry.object.value.is_null() {
+            self.state.remove(&entry.address, entry.deposed.as_ref());
+        }
+        self.writer.take(entry);
+    }
+
+    /// Lets the result writer begin with what was handed in so far.
+    pub(super) fn hand_over(&mut self) {
+        self.writer.hand_over();
+    }
+
+    /// Waits until the result writer has recorded and reported everything; gives what could not be written down.
+    pub(super) fn catch_up(&mut self) -> Diagnostics {
+        self.writer.catch_up()
+    }
+
+    /// Counts an operation that ended well.
+    pub(super) fn count(&mut self, operation: Operation) {
+        self.done.count(operation);
+    }
+
+    /// Counts an action that was invoked.
+    pub(super) fn count_invoked(&mut self) {
+        self.done.invoked += 1;
+    }
+
+    /// Notes an operation that was not begun because its provider had ended, with the problems that it has only for that.
+    pub(super) fn note_not_begun(&mut self, planned: &ResourceChange, operation: Operation, problems: Diagnostics) {
+        self.not_begun.note(&planned.provider.provider, &planned.address, operation, problems);
+    }
+
+    /// Reports the operations that were not begun.
+    pub(super) fn report_not_begun(&mut self) -> Diagnostics {
+        std::mem::take(&mut self.not_begun).report()
+    }
+
+    /// The state with everything that was recorded, and the numbers of what was done.
+    pub(super) fn finish(self) -> (State, Done) {
+        let (made, done) = self.writer.finish();
+        let mut state = self.state;
+        state.absorb(made);
+        (state, self.done.and(done))
+    }
+}
