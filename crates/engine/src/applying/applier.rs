@@ -10,12 +10,20 @@ use groma_state::State;
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use super::clerk::{Clerk, Equipment};
+use super::changes;
+use super::ephemeral;
 use super::event::Event;
 use super::inputs::{Inputs, Planned};
+use super::invocations;
 use super::outcome::{AppliedRun, Done};
+use super::provider_blocks;
+use super::provisioners;
 use super::recording::Recording;
+use super::result_writer::{ResultWriter, WriterContext};
+use super::results;
+use super::settled;
 use super::steps::Steps;
+use super::values;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
 use crate::conversations::{Conversations, Sequel};
@@ -74,12 +82,12 @@ impl<'a> Applier<'a> {
         if !plan.execution.steps().iter().all(|step| world.has_step(step)) {
             return Err(Box::new(unfit(plan.prior_state)));
         }
-        let equipment = Equipment {
+        let context = WriterContext {
             recorder: Arc::clone(&recorder),
             hooks: Arc::clone(&session.hooks),
             graph: Arc::clone(&prepared.graph),
         };
-        let clerk = Clerk::new(plan.execution.changes(), &equipment);
+        let writer = ResultWriter::new(plan.execution.changes(), &context);
         let mut evaluation = Evaluation::applying(session, inputs, &plan.timestamp);
         evaluation.checks = match plan.mode {
             // Nothing is decided by what goes.
@@ -99,19 +107,19 @@ impl<'a> Applier<'a> {
             providers,
             world,
             evaluation,
-            recording: Recording::new(plan.prior_state, recorder, clerk),
+            recording: Recording::new(plan.prior_state, recorder, writer),
             actions: ActionBlocks::default(),
             ephemerals: OpenEphemerals::default(),
             steps: Steps::new(plan.execution),
             calls: Conversations::new(session),
         };
         if is_partial {
-            applier.settle_beside();
+            settled::settle_beside(&applier.inputs, &mut applier.world, &applier.recording);
         }
         if is_partial || plan.mode == Mode::RefreshOnly {
-            applier.show_what_there_is();
+            settled::show_what_there_is(&applier.inputs, &mut applier.world, &applier.recording);
         }
-        applier.settle_known(&plan.deferred);
+        settled::settle_known(&applier.inputs, &mut applier.world, &applier.recording, &plan.deferred);
         Ok(applier)
     }
 
@@ -132,12 +140,12 @@ impl<'a> Applier<'a> {
                 let Some(step) = self.next_step() else { break };
                 self.start(step).await;
             }
-            // While the walk waits, the clerk has all there is.
+            // While the walk waits, the result writer has all there is.
             self.recording.hand_over();
             let Some((step, event)) = self.calls.next(self.providers).await else { break };
             self.take(step, event);
         }
-        self.clerk_has_caught_up();
+        self.results_are_written();
         let hooks = Arc::clone(&self.inputs.session().hooks);
         let problems = self.ephemerals.close(&*hooks).await;
         self.evaluation.diagnostics.append(problems);
@@ -174,7 +182,7 @@ impl<'a> Applier<'a> {
     fn next_step(&mut self) -> Option<u32> {
         let step = self.steps.first_ready()?;
         // Its object becomes a deposed one before the conversation: that must not happen for one that may never begin.
-        let waits = matches!(self.steps.step(step), Step::Create(change) if self.deposes(change));
+        let waits = matches!(self.steps.step(step), Step::Create(change) if changes::deposes(&self.inputs, change));
         if waits && !self.calls.has_turn() {
             return None;
         }
@@ -205,16 +213,16 @@ impl<'a> Applier<'a> {
 
     fn take(&mut self, step: u32, event: Event) {
         let outcome = match event {
-            Event::Change(event) => match self.changed(step, *event) {
+            Event::Change(event) => match results::changed(self, step, *event) {
                 Some(outcome) => outcome,
                 // It goes on with provisioners.
                 None => return,
             },
-            Event::Provisioned(event) => self.provisioned(*event),
-            Event::Opened(event) => self.opened(*event),
-            Event::Invoked(invocation, problems) => self.invoked(&invocation, problems),
-            Event::Data(change, read) => self.data_read(change, *read),
-            Event::Providers(configured) => self.configured(configured),
+            Event::Provisioned(event) => provisioners::provisioned(self, *event),
+            Event::Opened(event) => ephemeral::opened(self, *event),
+            Event::Invoked(invocation, problems) => invocations::invoked(self, &invocation, problems),
+            Event::Data(change, read) => values::data_read(self, change, *read),
+            Event::Providers(configured) => provider_blocks::configured(self, configured),
         };
         self.end(step, outcome);
     }
@@ -226,7 +234,7 @@ impl<'a> Applier<'a> {
     async fn start(&mut self, step: u32) {
         let what = self.steps.step(step);
         let tells = matches!(what, Step::Read(_) | Step::Invoke(_) | Step::Open(..));
-        if self.steps.has_failed(step) || tells && !self.clerk_has_caught_up() {
+        if self.steps.has_failed(step) || tells && !self.results_are_written() {
             return self.end(step, Outcome::Failed);
         }
         let outcome = match what {
@@ -236,24 +244,28 @@ impl<'a> Applier<'a> {
             Step::Local(module, at) => self.evaluation.local(&mut self.world, ModuleId(module), at),
             Step::Output(module, at) => self.evaluation.output(&mut self.world, ModuleId(module), at),
             Step::Check(module, at) => self.evaluation.check(&self.world, ModuleId(module), at),
-            Step::ExpandCall(module, at) => self.refill_call(ModuleId(module), at),
-            Step::ExpandResource(module, at) => self.refill_resource(ModuleId(module), at),
-            Step::Conditions(change) => self.conditions(change),
-            Step::Forget(change) => self.forget(change),
-            Step::Provider(module, at) => return self.configure(step, ModuleId(module), at).await,
-            Step::Create(change) => return self.make(step, change, Operation::Create).await,
-            Step::Update(change) => return self.make(step, change, Operation::Update).await,
-            Step::Delete(change) => return self.delete(step, change).await,
-            Step::Read(change) => return self.read(step, change).await,
-            Step::Invoke(invocation) => return self.invoke(step, invocation).await,
-            Step::Open(module, at) => return self.open(step, ModuleId(module), at).await,
+            Step::ExpandCall(module, at) => {
+                values::refill_call(&mut self.world, &mut self.evaluation, ModuleId(module), at)
+            }
+            Step::ExpandResource(module, at) => {
+                values::refill_resource(&mut self.world, &mut self.evaluation, ModuleId(module), at)
+            }
+            Step::Conditions(change) => values::conditions(&self.inputs, &self.world, &mut self.evaluation, change),
+            Step::Forget(change) => changes::forget(&self.inputs, &mut self.evaluation, &mut self.recording, change),
+            Step::Provider(module, at) => return provider_blocks::configure(self, step, ModuleId(module), at).await,
+            Step::Create(change) => return changes::make(self, step, change, Operation::Create).await,
+            Step::Update(change) => return changes::make(self, step, change, Operation::Update).await,
+            Step::Delete(change) => return changes::delete(self, step, change).await,
+            Step::Read(change) => return values::read(self, step, change).await,
+            Step::Invoke(invocation) => return invocations::invoke(self, step, invocation).await,
+            Step::Open(module, at) => return ephemeral::open(self, step, ModuleId(module), at).await,
         };
         self.end(step, outcome);
     }
 
-    /// Waits until all that was left to the clerk is taken down and told: before anything happens that people are told of
+    /// Waits until all that was left to the result writer is taken down and told: before anything happens that people are told of
     /// by somebody else, or that could not be made undone. Says whether all could be taken down.
-    pub(super) fn clerk_has_caught_up(&mut self) -> bool {
+    pub(super) fn results_are_written(&mut self) -> bool {
         let problems = self.recording.catch_up();
         let is_sound = !problems.has_errors();
         self.evaluation.diagnostics.append(problems);

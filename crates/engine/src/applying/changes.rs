@@ -12,11 +12,16 @@ use groma_value::Value;
 
 use super::applier::Applier;
 use super::event::{ChangeEvent, Event};
+use super::inputs::Inputs;
+use super::provisioners;
+use super::recording::Recording;
+use super::results;
 use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning, CallEnd, Notice};
+use super::values;
 use crate::cancel::Cancellation;
 use crate::client::no_meta;
 use crate::conversations::Sequel;
-use crate::evaluation::{outcome_of, repetition_of};
+use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::generate;
 use crate::hooks::{Hooks, Operation, Subject};
 use crate::planning::{Ignore, ignored};
@@ -67,216 +72,237 @@ impl Undertaking {
     }
 }
 
-impl Applier<'_> {
-    /// Starts a creation or an update.
-    pub(super) async fn make(&mut self, step: u32, change: u32, operation: Operation) {
-        let (Some(provider), Some(evaluated)) = (self.provider_of(change), self.evaluate(change)) else {
-            return self.end(step, Outcome::Failed);
-        };
-        let planned = self.inputs.change(change);
-        let address = planned.address.clone();
-        let before = match operation {
-            Operation::Create => None,
-            _ => self.recording.object(&address, None).cloned(),
-        };
-        let is_provisioned = operation == Operation::Create && self.is_provisioned(change);
-        let (announcement, dependencies) = match provider.is_pure() && !is_provisioned {
-            // It also finds out what the object depends on.
-            true => (Announcement::LeftToClerk, Dependencies::default()),
-            false if self.clerk_has_caught_up() => {
-                let subject = Subject::begun(operation, &address, None, &self.inputs.change(change).before);
-                let notice = Notice { hooks: Arc::clone(&self.inputs.session().hooks), subject, operation };
-                (Announcement::Due(notice), self.dependencies(change))
-            }
-            false => return self.end(step, Outcome::Failed),
-        };
-        if operation == Operation::Create && self.deposes(change) && !self.depose(change) {
-            return self.end(step, Outcome::Failed);
+/// Starts a creation or an update.
+pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, operation: Operation) {
+    let (Some(provider), Some(evaluated)) = (
+        values::provider_of(&applier.inputs, applier.providers, &mut applier.evaluation, change),
+        evaluate(applier, change),
+    ) else {
+        return applier.end(step, Outcome::Failed);
+    };
+    let planned = applier.inputs.change(change);
+    let address = planned.address.clone();
+    let before = match operation {
+        Operation::Create => None,
+        _ => applier.recording.object(&address, None).cloned(),
+    };
+    let is_provisioned =
+        operation == Operation::Create && provisioners::is_provisioned(&applier.inputs, &applier.world, change);
+    let (announcement, dependencies) = match provider.is_pure() && !is_provisioned {
+        // It also finds out what the object depends on.
+        true => (Announcement::LeftToWriter, Dependencies::default()),
+        false if applier.results_are_written() => {
+            let subject = Subject::begun(operation, &address, None, &applier.inputs.change(change).before);
+            let notice = Notice { hooks: Arc::clone(&applier.inputs.session().hooks), subject, operation };
+            (Announcement::Due(notice), results::dependencies(&applier.inputs, &applier.world, change))
         }
-        let planned = self.inputs.change(change);
-        let talk = Box::new(ApplyTalk {
-            address,
-            deposed: None,
-            provider,
-            provider_config: planned.provider.clone(),
-            schema: Arc::clone(&planned.schema),
-            body: Some(Arc::clone(&evaluated.template.body)),
-            span: evaluated.span,
-            operation: if operation == Operation::Create { Recorded::Create } else { Recorded::Update },
-            record: before.clone(),
-            config: evaluated.config,
-            meta: evaluated.template.meta.clone(),
-            initial: planned.after.clone(),
-            planned_private: Arc::clone(&planned.planned_private),
-            ignore: evaluated.ignore,
-            circumstances: Circumstances {
-                status: match (is_provisioned, &before) {
-                    (true, _) => ObjectStatus::Tainted,
-                    (false, Some(before)) => before.status,
-                    (false, None) => ObjectStatus::Ready,
-                },
-                dependencies,
-                create_before_destroy: planned.create_before_destroy,
-                is_kept: self.recording.is_kept(change),
+        false => return applier.end(step, Outcome::Failed),
+    };
+    if operation == Operation::Create
+        && deposes(&applier.inputs, change)
+        && !depose(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change)
+    {
+        return applier.end(step, Outcome::Failed);
+    }
+    let planned = applier.inputs.change(change);
+    let talk = Box::new(ApplyTalk {
+        address,
+        deposed: None,
+        provider,
+        provider_config: planned.provider.clone(),
+        schema: Arc::clone(&planned.schema),
+        body: Some(Arc::clone(&evaluated.template.body)),
+        span: evaluated.span,
+        operation: if operation == Operation::Create { Recorded::Create } else { Recorded::Update },
+        record: before.clone(),
+        config: evaluated.config,
+        meta: evaluated.template.meta.clone(),
+        initial: planned.after.clone(),
+        planned_private: Arc::clone(&planned.planned_private),
+        ignore: evaluated.ignore,
+        circumstances: Circumstances {
+            status: match (is_provisioned, &before) {
+                (true, _) => ObjectStatus::Tainted,
+                (false, Some(before)) => before.status,
+                (false, None) => ObjectStatus::Ready,
             },
-            recorder: Arc::clone(self.recording.recorder()),
-            announcement,
-        });
-        let sequel = if is_provisioned { Sequel::Further } else { Sequel::Nothing };
-        let undertaking = Undertaking { change, operation, before, first: Vec::new(), talk };
-        self.carry_out(step, undertaking, sequel).await;
-    }
+            dependencies,
+            create_before_destroy: planned.create_before_destroy,
+            is_kept: applier.recording.is_kept(change),
+        },
+        recorder: Arc::clone(applier.recording.recorder()),
+        announcement,
+    });
+    let sequel = if is_provisioned { Sequel::Further } else { Sequel::Nothing };
+    let undertaking = Undertaking { change, operation, before, first: Vec::new(), talk };
+    carry_out(applier, step, undertaking, sequel).await;
+}
 
-    /// Starts a deletion.
-    pub(super) async fn delete(&mut self, step: u32, change: u32) {
-        let planned = self.inputs.change(change);
-        let address = planned.address.clone();
-        let deposed = planned.deposed.clone().or_else(|| self.recording.deposed_by(change).cloned());
-        // A replacement whose first half failed has nothing to delete.
-        let Some(before) = self.recording.object(&address, deposed.as_ref()).cloned() else {
-            return self.end(step, Outcome::Done);
-        };
-        let first = self.destruction_provisions(change, deposed.as_ref(), &before);
-        let (Some(provider), Some(first)) = (self.provider_of(change), first) else {
-            return self.end(step, Outcome::Failed);
-        };
-        let announcement = match provider.is_pure() && first.is_empty() {
-            true => Announcement::LeftToClerk,
-            false if self.clerk_has_caught_up() => {
-                let subject = Subject::of(&address, deposed.clone(), &self.inputs.change(change).before);
-                let hooks = Arc::clone(&self.inputs.session().hooks);
-                Announcement::AtOnce(Notice { hooks, subject, operation: Operation::Delete })
-            }
-            false => return self.end(step, Outcome::Failed),
-        };
-        let planned = self.inputs.change(change);
-        let talk = Box::new(ApplyTalk {
-            address,
-            deposed: deposed.clone(),
-            provider,
-            provider_config: planned.provider.clone(),
-            schema: Arc::clone(&planned.schema),
-            body: None,
-            span: Span::NONE,
-            operation: Recorded::Delete,
-            record: Some(Arc::clone(&before)),
-            config: planned.schema.block.null_value(),
-            meta: no_meta(),
-            initial: planned.schema.block.null_value(),
-            // The second half of a replacement was planned with the first: its bytes are not for this.
-            planned_private: if planned.action == Action::Delete {
-                Arc::clone(&planned.planned_private)
-            } else {
-                Arc::clone(&before.private)
-            },
-            ignore: Ignore::Nothing,
-            circumstances: Circumstances::of(&before),
-            recorder: Arc::clone(self.recording.recorder()),
-            announcement,
-        });
-        let undertaking = Undertaking { change, operation: Operation::Delete, before: Some(before), first, talk };
-        self.carry_out(step, undertaking, Sequel::Nothing).await;
-    }
-
-    async fn carry_out(&mut self, step: u32, undertaking: Undertaking, sequel: Sequel) {
-        let (hooks, cancellation) =
-            (Arc::clone(&self.inputs.session().hooks), self.inputs.session().cancellation.clone());
-        let talk = async move { Event::Change(Box::new(undertaking.see_through(hooks, cancellation).await)) };
-        self.begin_talking(step, talk, sequel).await;
-    }
-
-    /// Whether a change creates a replacement while what it replaces is still there.
-    pub(super) fn deposes(&self, change: u32) -> bool {
-        self.inputs.change(change).action == Action::CreateThenDelete
-    }
-
-    fn evaluate(&mut self, change: u32) -> Option<Evaluated> {
-        let address = self.inputs.change(change).address.clone();
-        let Some((module, resource, position)) = self.inputs.instance(change) else { return self.written(change) };
-        let index = self.world.module(module).of;
-        let template = self.inputs.templates().resource(index, resource).cloned()?;
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let (_, block) = config.resources.get_index(resource as usize)?;
-        let repetition = repetition_of(&self.world, module, resource, position);
-        let functions = Arc::clone(&self.evaluation.functions);
-        let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
-        let lifecycle = &block.lifecycle;
-        let status = self.evaluation.preconditions(lifecycle, &address, &scope);
-        if outcome_of(status) == Outcome::Failed {
-            return None;
+/// Starts a deletion.
+pub(super) async fn delete(applier: &mut Applier<'_>, step: u32, change: u32) {
+    let planned = applier.inputs.change(change);
+    let address = planned.address.clone();
+    let deposed = planned.deposed.clone().or_else(|| applier.recording.deposed_by(change).cloned());
+    // A replacement whose first half failed has nothing to delete.
+    let Some(before) = applier.recording.object(&address, deposed.as_ref()).cloned() else {
+        return applier.end(step, Outcome::Done);
+    };
+    let first = provisioners::destruction_provisions(
+        &applier.inputs,
+        &applier.world,
+        &mut applier.evaluation,
+        change,
+        deposed.as_ref(),
+        &before,
+    );
+    let (Some(provider), Some(first)) =
+        (values::provider_of(&applier.inputs, applier.providers, &mut applier.evaluation, change), first)
+    else {
+        return applier.end(step, Outcome::Failed);
+    };
+    let announcement = match provider.is_pure() && first.is_empty() {
+        true => Announcement::LeftToWriter,
+        false if applier.results_are_written() => {
+            let subject = Subject::of(&address, deposed.clone(), &applier.inputs.change(change).before);
+            let hooks = Arc::clone(&applier.inputs.session().hooks);
+            Announcement::AtOnce(Notice { hooks, subject, operation: Operation::Delete })
         }
-        let value = self.evaluation.instance(&template.body, &address, &scope)?;
-        if let Some(problem) = self.still_unknown(change, &template, &value) {
-            self.evaluation.diagnostics.push(problem);
-            return None;
-        }
-        let ignore = ignored(&mut self.evaluation, &lifecycle.ignore_changes, &scope);
-        if self.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
-            self.recording.keep(change);
-        }
-        Some(Evaluated { template, span: block.beginning(), config: value, ignore })
-    }
+        false => return applier.end(step, Outcome::Failed),
+    };
+    let planned = applier.inputs.change(change);
+    let talk = Box::new(ApplyTalk {
+        address,
+        deposed: deposed.clone(),
+        provider,
+        provider_config: planned.provider.clone(),
+        schema: Arc::clone(&planned.schema),
+        body: None,
+        span: Span::NONE,
+        operation: Recorded::Delete,
+        record: Some(Arc::clone(&before)),
+        config: planned.schema.block.null_value(),
+        meta: no_meta(),
+        initial: planned.schema.block.null_value(),
+        // The second half of a replacement was planned with the first: its bytes are not for this.
+        planned_private: if planned.action == Action::Delete {
+            Arc::clone(&planned.planned_private)
+        } else {
+            Arc::clone(&before.private)
+        },
+        ignore: Ignore::Nothing,
+        circumstances: Circumstances::of(&before),
+        recorder: Arc::clone(applier.recording.recorder()),
+        announcement,
+    });
+    let undertaking = Undertaking { change, operation: Operation::Delete, before: Some(before), first, talk };
+    carry_out(applier, step, undertaking, Sequel::Nothing).await;
+}
 
-    /// A block that was written for an import while planning, which the configuration does not have yet.
-    fn written(&self, change: u32) -> Option<Evaluated> {
-        let planned = self.inputs.change(change);
-        planned.importing.as_ref()?.generated.as_ref()?;
-        let block = &planned.schema.block;
-        let (body, _) = BodyDecoder::new(&Body::new(Vec::new(), Vec::new(), Span::NONE), block);
-        let template = Template {
-            schema: Arc::clone(&planned.schema),
-            body: Arc::new(body),
-            fit: Fit::Fits,
-            provider: Arc::clone(&planned.provider),
-            key: None,
-            meta: no_meta(),
-        };
-        // What the provider fills in by itself is not known before, and not written.
-        let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {
-            true => value,
-            false => Value::null(value.ty().clone()),
-        });
-        Some(Evaluated { template: Arc::new(template), span: Span::NONE, config, ignore: Ignore::Nothing })
-    }
+async fn carry_out(applier: &mut Applier<'_>, step: u32, undertaking: Undertaking, sequel: Sequel) {
+    let (hooks, cancellation) =
+        (Arc::clone(&applier.inputs.session().hooks), applier.inputs.session().cancellation.clone());
+    let talk = async move { Event::Change(Box::new(undertaking.see_through(hooks, cancellation).await)) };
+    applier.begin_talking(step, talk, sequel).await;
+}
 
-    /// By now everything is known; what is not shows a bug, and must not reach a provider.
-    fn still_unknown(&self, change: u32, template: &Template, value: &Value) -> Option<Diagnostic> {
-        if value.is_wholly_known() {
-            return None;
+/// Whether a change creates a replacement while what it replaces is still there.
+pub(super) fn deposes(inputs: &Inputs<'_>, change: u32) -> bool {
+    inputs.change(change).action == Action::CreateThenDelete
+}
+
+fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
+    let address = applier.inputs.change(change).address.clone();
+    let Some((module, resource, position)) = applier.inputs.instance(change) else {
+        return written(&applier.inputs, change);
+    };
+    let index = applier.world.module(module).of;
+    let template = applier.inputs.templates().resource(index, resource).cloned()?;
+    let config = Arc::clone(&applier.world.static_module(module).config);
+    let (_, block) = config.resources.get_index(resource as usize)?;
+    let repetition = repetition_of(&applier.world, module, resource, position);
+    let functions = Arc::clone(&applier.evaluation.functions);
+    let scope = InstanceScope::new(&applier.world, module, &functions).repeated(&repetition);
+    let lifecycle = &block.lifecycle;
+    let status = applier.evaluation.preconditions(lifecycle, &address, &scope);
+    if outcome_of(status) == Outcome::Failed {
+        return None;
+    }
+    let value = applier.evaluation.instance(&template.body, &address, &scope)?;
+    if let Some(problem) = still_unknown(&applier.inputs, change, &template, &value) {
+        applier.evaluation.diagnostics.push(problem);
+        return None;
+    }
+    let ignore = ignored(&mut applier.evaluation, &lifecycle.ignore_changes, &scope);
+    if applier.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
+        applier.recording.keep(change);
+    }
+    Some(Evaluated { template, span: block.beginning(), config: value, ignore })
+}
+
+/// A block that was written for an import while planning, which the configuration does not have yet.
+fn written(inputs: &Inputs<'_>, change: u32) -> Option<Evaluated> {
+    let planned = inputs.change(change);
+    planned.importing.as_ref()?.generated.as_ref()?;
+    let block = &planned.schema.block;
+    let (body, _) = BodyDecoder::new(&Body::new(Vec::new(), Vec::new(), Span::NONE), block);
+    let template = Template {
+        schema: Arc::clone(&planned.schema),
+        body: Arc::new(body),
+        fit: Fit::Fits,
+        provider: Arc::clone(&planned.provider),
+        key: None,
+        meta: no_meta(),
+    };
+    // What the provider fills in by itself is not known before, and not written.
+    let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {
+        true => value,
+        false => Value::null(value.ty().clone()),
+    });
+    Some(Evaluated { template: Arc::new(template), span: Span::NONE, config, ignore: Ignore::Nothing })
+}
+
+/// By now everything is known; what is not shows a bug, and must not reach a provider.
+fn still_unknown(inputs: &Inputs<'_>, change: u32, template: &Template, value: &Value) -> Option<Diagnostic> {
+    if value.is_wholly_known() {
+        return None;
+    }
+    let mut span = Span::NONE;
+    value.walk(|path, part| {
+        if !part.is_known() && span.is_none() {
+            span = template.body.span_of(path);
         }
-        let mut span = Span::NONE;
-        value.walk(|path, part| {
-            if !part.is_known() && span.is_none() {
-                span = template.body.span_of(path);
-            }
-            true
-        });
-        let detail = format!(
-            "The configuration of {} still holds values that are not known, although everything it depends on is done. This is a \
-             bug in Groma; please report it.",
-            self.inputs.change(change).address
-        );
-        Some(Diagnostic::error("Configuration contains unknown value", detail).at(span))
-    }
+        true
+    });
+    let detail = format!(
+        "The configuration of {} still holds values that are not known, although everything it depends on is done. This is a \
+         bug in Groma; please report it.",
+        inputs.change(change).address
+    );
+    Some(Diagnostic::error("Configuration contains unknown value", detail).at(span))
+}
 
-    /// Makes the current object a deposed one (PL-10), in the state and in the journal.
-    fn depose(&mut self, change: u32) -> bool {
-        match self.recording.depose(change, self.inputs.change(change)) {
-            Ok(()) => true,
-            Err(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                false
-            }
+/// Makes the current object a deposed one (PL-10), in the state and in the journal.
+fn depose(inputs: &Inputs<'_>, evaluation: &mut Evaluation, recording: &mut Recording, change: u32) -> bool {
+    match recording.depose(change, inputs.change(change)) {
+        Ok(()) => true,
+        Err(problem) => {
+            evaluation.diagnostics.push(problem);
+            false
         }
     }
+}
 
-    pub(super) fn forget(&mut self, change: u32) -> Outcome {
-        match self.recording.forget(self.inputs.change(change)) {
-            Ok(()) => Outcome::Done,
-            Err(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                Outcome::Failed
-            }
+pub(super) fn forget(
+    inputs: &Inputs<'_>,
+    evaluation: &mut Evaluation,
+    recording: &mut Recording,
+    change: u32,
+) -> Outcome {
+    match recording.forget(inputs.change(change)) {
+        Ok(()) => Outcome::Done,
+        Err(problem) => {
+            evaluation.diagnostics.push(problem);
+            Outcome::Failed
         }
     }
 }

@@ -10,19 +10,17 @@ use super::parting_data;
 use crate::general_problems::reported_once;
 use crate::world::{ModuleId, World};
 
-impl Applier<'_> {
-    /// What the run leaves.
-    pub(super) fn finish(mut self) -> AppliedRun {
-        self.evaluation.diagnostics.append(self.recording.report_not_begun());
-        let (mut state, done) = self.recording.finish();
-        write_outputs(&self.inputs, &self.world, &mut state);
-        if self.inputs.mode() != Mode::Destroy || !self.evaluation.diagnostics.has_errors() {
-            state.check_results = Some(self.evaluation.checks.results());
-        }
-        parting_data::take_out(self.inputs.removed_data(), &mut state);
-        let spent = Box::new((self.world, self.inputs.into_spent(), self.steps.into_spent()));
-        AppliedRun { state, done, diagnostics: reported_once(self.evaluation.diagnostics), spent: Some(spent) }
+/// What the run leaves.
+pub(super) fn finish(mut applier: Applier<'_>) -> AppliedRun {
+    applier.evaluation.diagnostics.append(applier.recording.report_not_begun());
+    let (mut state, done) = applier.recording.finish();
+    write_outputs(&applier.inputs, &applier.world, &mut state);
+    if applier.inputs.mode() != Mode::Destroy || !applier.evaluation.diagnostics.has_errors() {
+        state.check_results = Some(applier.evaluation.checks.results());
     }
+    parting_data::take_out(applier.inputs.removed_data(), &mut state);
+    let spent = Box::new((applier.world, applier.inputs.into_spent(), applier.steps.into_spent()));
+    AppliedRun { state, done, diagnostics: reported_once(applier.evaluation.diagnostics), spent: Some(spent) }
 }
 
 /// Outputs that were worked out are recorded; others stay as they were.

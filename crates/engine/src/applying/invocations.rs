@@ -14,79 +14,79 @@ use crate::config_graph::narrow;
 use crate::invocation_problems::{Summaries, gathered};
 use crate::templates::Template;
 use crate::walk::Outcome;
+use crate::world::World;
 
 const SUMMARIES: Summaries = Summaries { error: "Error when invoking action", warning: "Warning when invoking action" };
 
-impl Applier<'_> {
-    /// Starts an invocation.
-    pub(super) async fn invoke(&mut self, step: u32, invocation: u32) {
-        let Some(invocation) = self.inputs.invocation(invocation).cloned() else {
-            return self.end(step, Outcome::Failed);
-        };
-        let Some((template, config, span)) = self.action_config(&invocation) else {
-            return self.end(step, Outcome::Failed);
-        };
-        let provider = match self.providers.needed(&invocation.provider, &invocation.action, span) {
-            Ok(provider) => provider,
-            Err(problem) => {
-                self.evaluation.diagnostics.push(problem);
-                return self.end(step, Outcome::Failed);
-            }
-        };
-        let hooks = Arc::clone(&self.inputs.session().hooks);
-        let talk = async move {
-            hooks.action_start(&invocation);
-            let told = Arc::clone(&invocation);
-            let progress = Arc::new(move |message: &str| hooks.action_progress(&told, message));
-            let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
-            let problems = provider.invoke_action(&subject, &config, progress).await;
-            Event::Invoked(invocation, problems)
-        };
-        self.talk(step, talk).await;
-    }
-
-    fn action_config(&mut self, invocation: &Invocation) -> Option<(Arc<Template>, Value, Span)> {
-        let action = &invocation.action;
-        let module = self.world.find(&action.module)?;
-        let config = Arc::clone(&self.world.static_module(module).config);
-        let (block, _, written) = config.actions.get_full(&(action.type_name.clone(), action.name.clone()))?;
-        let template = self.inputs.templates().action(self.world.module(module).of, narrow(block)).cloned()?;
-        let key = NamedKey::Known(action.key.clone());
-        let named = Named { block: narrow(block), key, named_at: None };
-        let value = self.actions.config(&self.world, &mut self.evaluation, &template, module, &named)?;
-        if !value.is_wholly_known() {
-            let detail = format!(
-                "The configuration of {action} still holds values that are not known when it is to be invoked. Use only what is known \
-                 once the objects that it stands on are there."
-            );
-            self.evaluation
-                .diagnostics
-                .push(Diagnostic::error("Configuration contains unknown value", detail).at(written.span));
-            return None;
+/// Starts an invocation.
+pub(super) async fn invoke(applier: &mut Applier<'_>, step: u32, invocation: u32) {
+    let Some(invocation) = applier.inputs.invocation(invocation).cloned() else {
+        return applier.end(step, Outcome::Failed);
+    };
+    let Some((template, config, span)) = action_config(applier, &invocation) else {
+        return applier.end(step, Outcome::Failed);
+    };
+    let provider = match applier.providers.needed(&invocation.provider, &invocation.action, span) {
+        Ok(provider) => provider,
+        Err(problem) => {
+            applier.evaluation.diagnostics.push(problem);
+            return applier.end(step, Outcome::Failed);
         }
-        Some((template, value, written.span))
-    }
+    };
+    let hooks = Arc::clone(&applier.inputs.session().hooks);
+    let talk = async move {
+        hooks.action_start(&invocation);
+        let told = Arc::clone(&invocation);
+        let progress = Arc::new(move |message: &str| hooks.action_progress(&told, message));
+        let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
+        let problems = provider.invoke_action(&subject, &config, progress).await;
+        Event::Invoked(invocation, problems)
+    };
+    applier.talk(step, talk).await;
+}
 
-    /// Takes in how an invocation ended. Its problems are about what has it invoked.
-    pub(super) fn invoked(&mut self, invocation: &Invocation, problems: Diagnostics) -> Outcome {
-        let hooks = Arc::clone(&self.inputs.session().hooks);
-        if problems.has_errors() {
-            hooks.action_errored(invocation, &problems);
-        } else {
-            hooks.action_complete(invocation);
-            self.recording.count_invoked();
-        }
-        let span = self.invoked_from(invocation);
-        let span = span.or_else(|| problems.iter().find_map(|problem| problem.subject)).unwrap_or_default();
-        let told = gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
-        self.report(told.collect())
+fn action_config(applier: &mut Applier<'_>, invocation: &Invocation) -> Option<(Arc<Template>, Value, Span)> {
+    let action = &invocation.action;
+    let module = applier.world.find(&action.module)?;
+    let config = Arc::clone(&applier.world.static_module(module).config);
+    let (block, _, written) = config.actions.get_full(&(action.type_name.clone(), action.name.clone()))?;
+    let template = applier.inputs.templates().action(applier.world.module(module).of, narrow(block)).cloned()?;
+    let key = NamedKey::Known(action.key.clone());
+    let named = Named { block: narrow(block), key, named_at: None };
+    let value = applier.actions.config(&applier.world, &mut applier.evaluation, &template, module, &named)?;
+    if !value.is_wholly_known() {
+        let detail = format!(
+            "The configuration of {action} still holds values that are not known when it is to be invoked. Use only what is known \
+             once the objects that it stands on are there."
+        );
+        applier
+            .evaluation
+            .diagnostics
+            .push(Diagnostic::error("Configuration contains unknown value", detail).at(written.span));
+        return None;
     }
+    Some((template, value, written.span))
+}
 
-    fn invoked_from(&self, invocation: &Invocation) -> Option<Span> {
-        let Cause::Trigger { resource, block, entry, .. } = &invocation.cause else { return None };
-        let module = self.world.find(&resource.module)?;
-        let config = &self.world.static_module(module).config;
-        let triggers = &config.resources.get(&resource.resource)?.lifecycle.action_triggers;
-        Some(triggers.get(*block as usize)?.actions.get(*entry as usize)?.span)
+/// Takes in how an invocation ended. Its problems are about what has it invoked.
+pub(super) fn invoked(applier: &mut Applier<'_>, invocation: &Invocation, problems: Diagnostics) -> Outcome {
+    let hooks = Arc::clone(&applier.inputs.session().hooks);
+    if problems.has_errors() {
+        hooks.action_errored(invocation, &problems);
+    } else {
+        hooks.action_complete(invocation);
+        applier.recording.count_invoked();
     }
+    let span = invoked_from(&applier.world, invocation);
+    let span = span.or_else(|| problems.iter().find_map(|problem| problem.subject)).unwrap_or_default();
+    let told = gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
+    applier.report(told.collect())
+}
+
+fn invoked_from(world: &World, invocation: &Invocation) -> Option<Span> {
+    let Cause::Trigger { resource, block, entry, .. } = &invocation.cause else { return None };
+    let module = world.find(&resource.module)?;
+    let config = &world.static_module(module).config;
+    let triggers = &config.resources.get(&resource.resource)?.lifecycle.action_triggers;
+    Some(triggers.get(*block as usize)?.actions.get(*entry as usize)?.span)
 }

@@ -2,7 +2,6 @@
 
 mod applier;
 mod changes;
-mod clerk;
 mod ending;
 mod ephemeral;
 mod event;
@@ -11,8 +10,9 @@ mod invocations;
 mod outcome;
 mod parting_data;
 mod provider_blocks;
-mod provisioning;
+mod provisioners;
 mod recording;
+mod result_writer;
 mod results;
 mod settled;
 mod steps;
@@ -47,7 +47,7 @@ pub(crate) async fn apply(
     match Applier::new(parts) {
         Ok(mut applier) => {
             applier.run().await;
-            applier.finish()
+            ending::finish(applier)
         }
         Err(run) => *run,
     }

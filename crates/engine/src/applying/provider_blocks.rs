@@ -8,49 +8,47 @@ use crate::templates::ProviderTemplate;
 use crate::walk::Outcome;
 use crate::world::ModuleId;
 
-impl Applier<'_> {
-    pub(super) async fn configure(&mut self, step: u32, module: ModuleId, at: u32) {
-        let index = self.world.module(module).of;
-        let Some(block) = self.inputs.templates().provider(index, at).cloned() else {
-            return self.end(step, Outcome::Done);
-        };
-        match self.configuring(module, &block) {
-            None => self.end(step, Outcome::Failed),
-            Some(configuring) if configuring.is_empty() => self.end(step, Outcome::Done),
-            Some(configuring) => {
-                let (at_once, version) =
-                    (self.inputs.session().parallelism, self.inputs.session().terraform_version.clone());
-                self.talk(step, async move { Event::Providers(hold_all(configuring, at_once, version).await) }).await;
-            }
+pub(super) async fn configure(applier: &mut Applier<'_>, step: u32, module: ModuleId, at: u32) {
+    let index = applier.world.module(module).of;
+    let Some(block) = applier.inputs.templates().provider(index, at).cloned() else {
+        return applier.end(step, Outcome::Done);
+    };
+    match configuring(applier, module, &block) {
+        None => applier.end(step, Outcome::Failed),
+        Some(configuring) if configuring.is_empty() => applier.end(step, Outcome::Done),
+        Some(configuring) => {
+            let (at_once, version) =
+                (applier.inputs.session().parallelism, applier.inputs.session().terraform_version.clone());
+            applier.talk(step, async move { Event::Providers(hold_all(configuring, at_once, version).await) }).await;
         }
     }
+}
 
-    /// Those that something is done with and that do not have their configuration already; none after an error, which is noted.
-    fn configuring(&mut self, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
-        let mut instances = BlockInstance::all(block, module, &self.world, &mut self.evaluation, self.providers)?;
-        // Which instance an ephemeral resource or a function needs is found only when it is opened or called.
-        let functions = || self.world.graph().function_providers().contains(&block.config);
-        if !self.inputs.opens_through(&block.config) && !functions() {
-            instances.retain(|instance| self.inputs.acting_providers().contains(&instance.config));
-        }
-        let mut configuring = Vec::with_capacity(instances.len());
-        for instance in instances {
-            let value = instance.value(&self.world, &mut self.evaluation)?;
-            if !self.providers.is_configured_as(&instance.config, &value) {
-                configuring.push(instance.configuring(value, &mut self.evaluation, self.providers)?);
-            }
-        }
-        Some(configuring)
+/// Those that something is done with and that do not have their configuration already; none after an error, which is noted.
+fn configuring(applier: &mut Applier<'_>, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
+    let mut instances = BlockInstance::all(block, module, &applier.world, &mut applier.evaluation, applier.providers)?;
+    // Which instance an ephemeral resource or a function needs is found only when it is opened or called.
+    let functions = || applier.world.graph().function_providers().contains(&block.config);
+    if !applier.inputs.opens_through(&block.config) && !functions() {
+        instances.retain(|instance| applier.inputs.acting_providers().contains(&instance.config));
     }
+    let mut configuring = Vec::with_capacity(instances.len());
+    for instance in instances {
+        let value = instance.value(&applier.world, &mut applier.evaluation)?;
+        if !applier.providers.is_configured_as(&instance.config, &value) {
+            configuring.push(instance.configuring(value, &mut applier.evaluation, applier.providers)?);
+        }
+    }
+    Some(configuring)
+}
 
-    pub(super) fn configured(&mut self, configured: Vec<Configuring>) -> Outcome {
-        let mut outcome = Outcome::Done;
-        for Configuring { config, provider, value, diagnostics, .. } in configured {
-            match self.report(diagnostics) {
-                Outcome::Done => self.providers.took(config, provider, value),
-                failed => outcome = failed,
-            }
+pub(super) fn configured(applier: &mut Applier<'_>, configured: Vec<Configuring>) -> Outcome {
+    let mut outcome = Outcome::Done;
+    for Configuring { config, provider, value, diagnostics, .. } in configured {
+        match applier.report(diagnostics) {
+            Outcome::Done => applier.providers.took(config, provider, value),
+            failed => outcome = failed,
         }
-        outcome
     }
+    outcome
 }

@@ -8,8 +8,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_plan::ResourceChange;
 use groma_state::{Begin, DeposedKey, ObjectRecord, ObjectStatus, Outcome, State};
 
-use super::clerk::{Clerk, Entry};
 use super::outcome::Done;
+use super::result_writer::{FinishedChange, ResultWriter};
 use super::unanswered_calls::NotBegun;
 use crate::hooks::Operation;
 use crate::record::{self, Circumstances, Object};
@@ -27,7 +27,7 @@ use crate::recorder::Recorder;
 pub(super) struct Recording {
     state: State,
     recorder: Arc<dyn Recorder>,
-    writer: Clerk,
+    writer: ResultWriter,
     /// The objects deposed by replacements that create first, by change.
     deposed: HashMap<u32, DeposedKey>,
     /// The changes of objects that are not to be destroyed one day.
@@ -38,7 +38,7 @@ pub(super) struct Recording {
 }
 
 impl Recording {
-    pub(super) fn new(state: State, recorder: Arc<dyn Recorder>, writer: Clerk) -> Self {
+    pub(super) fn new(state: State, recorder: Arc<dyn Recorder>, writer: ResultWriter) -> Self {
         Self {
             state,
             recorder,
@@ -194,7 +194,7 @@ impl Recording {
     }
 
     /// Leaves a result to the result writer, which records and reports it.
-    pub(super) fn hand_in(&mut self, entry: Entry) {
+    pub(super) fn hand_in(&mut self, entry: FinishedChange) {
         if entry.object.value.is_null() {
             self.state.remove(&entry.address, entry.deposed.as_ref());
         }

@@ -8,180 +8,188 @@ use groma_state::{Dependencies, DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::Value;
 
 use super::applier::Applier;
-use super::clerk::Entry;
 use super::event::ChangeEvent;
+use super::inputs::Inputs;
+use super::provisioners;
+use super::recording::Recording;
+use super::result_writer::FinishedChange;
 use super::talk::{ApplyDone, Beginning, CallEnd};
 use super::unanswered_calls::explain_unanswered_call;
+use super::values;
+use crate::evaluation::Evaluation;
 use crate::hooks::{Operation, Subject};
 use crate::record::{Circumstances, Object};
 use crate::walk::Outcome;
+use crate::world::World;
 
-impl Applier<'_> {
-    /// Takes in what came of a change.
-    ///
-    /// There is no outcome yet when provisioners follow.
-    pub(super) fn changed(&mut self, step: u32, event: ChangeEvent) -> Option<Outcome> {
-        let ChangeEvent { change, deposed, operation, before, started, elapsed, done } = event;
-        let is_good = !done.diagnostics.has_errors();
-        let is_made = done.applied.as_ref().is_some_and(|applied| !applied.state.is_null());
-        if operation == Operation::Create && is_made && is_good && self.is_provisioned(change) {
-            return self.provision(step, change, deposed.as_ref(), done, started);
-        }
-        let event = ChangeEvent { change, deposed, operation, before, started, elapsed, done };
-        Some(match event.done.beginning {
-            Beginning::LeftToClerk if is_good => self.hand_in(event),
-            _ => self.take_down(event),
-        })
+/// Takes in what came of a change.
+///
+/// There is no outcome yet when provisioners follow.
+pub(super) fn changed(applier: &mut Applier<'_>, step: u32, event: ChangeEvent) -> Option<Outcome> {
+    let ChangeEvent { change, deposed, operation, before, started, elapsed, done } = event;
+    let is_good = !done.diagnostics.has_errors();
+    let is_made = done.applied.as_ref().is_some_and(|applied| !applied.state.is_null());
+    if operation == Operation::Create
+        && is_made
+        && is_good
+        && provisioners::is_provisioned(&applier.inputs, &applier.world, change)
+    {
+        return provisioners::provision(applier, step, change, deposed.as_ref(), done, started);
     }
+    let event = ChangeEvent { change, deposed, operation, before, started, elapsed, done };
+    Some(match event.done.beginning {
+        Beginning::LeftToWriter if is_good => hand_in(applier, event),
+        _ => take_down(applier, event),
+    })
+}
 
-    /// Leaves it to the clerk to take down and tell what came of a change.
-    fn hand_in(&mut self, event: ChangeEvent) -> Outcome {
-        let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
-        self.evaluation.diagnostics.append(done.diagnostics);
-        let Some(applied) = done.applied else { return Outcome::Done };
-        let value = applied.state.clone();
-        let node = self.inputs.node(&self.world, change);
-        let planned = self.inputs.change(change);
-        self.recording.hand_in(Entry {
-            operation,
-            address: planned.address.clone(),
-            deposed,
-            provider: planned.provider.clone(),
-            schema: Arc::clone(&planned.schema),
-            before: (planned.before.clone(), before),
-            object: Object { value: applied.state, private: applied.private, identity: applied.identity },
-            node,
-            create_before_destroy: planned.create_before_destroy,
-            is_kept: self.recording.is_kept(change),
-            elapsed,
-        });
-        self.settle_changed(change, operation, value)
+/// Leaves it to the result writer to take down and tell what came of a change.
+fn hand_in(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
+    let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
+    applier.evaluation.diagnostics.append(done.diagnostics);
+    let Some(applied) = done.applied else { return Outcome::Done };
+    let value = applied.state.clone();
+    let node = applier.inputs.node(&applier.world, change);
+    let planned = applier.inputs.change(change);
+    applier.recording.hand_in(FinishedChange {
+        operation,
+        address: planned.address.clone(),
+        deposed,
+        provider: planned.provider.clone(),
+        schema: Arc::clone(&planned.schema),
+        before: (planned.before.clone(), before),
+        object: Object { value: applied.state, private: applied.private, identity: applied.identity },
+        node,
+        create_before_destroy: planned.create_before_destroy,
+        is_kept: applier.recording.is_kept(change),
+        elapsed,
+    });
+    settle_changed(applier, change, operation, value)
+}
+
+/// Takes down and tells what came of a change.
+fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
+    let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
+    let ApplyDone { applied, beginning, end, diagnostics: mut problems, .. } = done;
+    let hooks = Arc::clone(&applier.inputs.session().hooks);
+    let (address, known) = (applier.inputs.change(change).address.clone(), &applier.inputs.change(change).before);
+    let subject = Subject::begun(operation, &address, deposed.clone(), known);
+    if beginning == Beginning::LeftToWriter {
+        // It did not come to a good end, which is not for the result writer to tell.
+        applier.results_are_written();
+        hooks.apply_start(&subject, operation);
     }
-
-    /// Takes down and tells what came of a change.
-    fn take_down(&mut self, event: ChangeEvent) -> Outcome {
-        let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
-        let ApplyDone { applied, beginning, end, diagnostics: mut problems, .. } = done;
-        let hooks = Arc::clone(&self.inputs.session().hooks);
-        let (address, known) = (self.inputs.change(change).address.clone(), &self.inputs.change(change).before);
-        let subject = Subject::begun(operation, &address, deposed.clone(), known);
-        if beginning == Beginning::LeftToClerk {
-            // It did not come to a good end, which is not for the clerk to tell.
-            self.clerk_has_caught_up();
-            hooks.apply_start(&subject, operation);
-        }
-        let value = applied.as_ref().map(|applied| applied.state.clone());
-        let is_begun = !matches!(end, CallEnd::NotBegun);
-        match &end {
-            CallEnd::Known => {}
-            CallEnd::Lost(begin, repeatable) => explain_unanswered_call(&mut problems, begin, *repeatable),
-            CallEnd::NotBegun => {
-                self.recording.note_not_begun(self.inputs.change(change), operation, std::mem::take(&mut problems));
-            }
-        }
-        match (applied, end) {
-            // Nobody knows whether there is an object: the journal keeps the call, and the next run asks after it.
-            (Some(applied), CallEnd::Lost(begin, _)) if operation == Operation::Create && applied.state.is_null() => {
-                self.restore(change);
-                // That the object before is current again has settled the call in the journal.
-                problems.extend(self.recording.begin(&begin).err());
-            }
-            (Some(applied), _) => {
-                let status = status(operation, before.as_deref(), &problems);
-                let recorded = self.record(change, deposed.as_ref(), operation, before.as_deref(), applied, status);
-                problems.extend(recorded.err());
-            }
-            // The provider was never asked: what was deposed for it is current again.
-            (None, _) => self.restore(change),
-        }
-        let failed = !is_begun || problems.has_errors();
-        if beginning == Beginning::Untold {
-            // Nothing was left to change, or the provider refused before it was asked to.
-        } else if failed {
-            hooks.apply_errored(&subject, operation, &problems, elapsed);
-        } else if let Some(value) = &value {
-            // What people know the object by is in the value.
-            hooks.apply_complete(&Subject { identifier: None, ..subject }, operation, value, elapsed);
-            self.recording.count(operation);
-        }
-        self.evaluation.diagnostics.append(problems);
-        match value {
-            _ if failed => Outcome::Failed,
-            Some(value) => self.settle_changed(change, operation, value),
-            None => Outcome::Done,
+    let value = applied.as_ref().map(|applied| applied.state.clone());
+    let is_begun = !matches!(end, CallEnd::NotBegun);
+    match &end {
+        CallEnd::Known => {}
+        CallEnd::Lost(begin, repeatable) => explain_unanswered_call(&mut problems, begin, *repeatable),
+        CallEnd::NotBegun => {
+            applier.recording.note_not_begun(applier.inputs.change(change), operation, std::mem::take(&mut problems));
         }
     }
-
-    /// Gives what depends on it the new value, which is held against the postconditions.
-    fn settle_changed(&mut self, change: u32, operation: Operation, value: Value) -> Outcome {
-        match operation {
-            Operation::Create | Operation::Update => {
-                self.settle(change, value.clone());
-                self.postconditions(change, &value)
-            }
-            Operation::Delete | Operation::Read => Outcome::Done,
+    match (applied, end) {
+        // Nobody knows whether there is an object: the journal keeps the call, and the next run asks after it.
+        (Some(applied), CallEnd::Lost(begin, _)) if operation == Operation::Create && applied.state.is_null() => {
+            restore(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change);
+            // That the object before is current again has settled the call in the journal.
+            problems.extend(applier.recording.begin(&begin).err());
         }
-    }
-
-    /// Writes the result to the journal and the state (LC-16, LC-18).
-    ///
-    /// # Errors
-    ///
-    /// It could not be written down: the operation has not come to a good end, whatever the provider said.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
-    pub(super) fn record(
-        &mut self,
-        change: u32,
-        deposed: Option<&DeposedKey>,
-        operation: Operation,
-        before: Option<&ObjectRecord>,
-        applied: Applied,
-        status: ObjectStatus,
-    ) -> Result<(), Diagnostic> {
-        if applied.state.is_null() {
-            let noted = self.recording.remove(self.inputs.change(change), deposed, before);
-            if operation == Operation::Create {
-                self.restore(change);
-            }
-            return noted;
+        (Some(applied), _) => {
+            let status = status(operation, before.as_deref(), &problems);
+            let recorded = record(applier, change, deposed.as_ref(), operation, before.as_deref(), applied, status);
+            problems.extend(recorded.err());
         }
-        let circumstances = self.circumstances(change, operation, before, status);
-        let object = Object { value: applied.state, private: applied.private, identity: applied.identity };
-        self.recording.record(self.inputs.change(change), deposed, before, &object, circumstances)
+        // The provider was never asked: what was deposed for it is current again.
+        (None, _) => restore(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change),
     }
+    let failed = !is_begun || problems.has_errors();
+    if beginning == Beginning::Untold {
+        // Nothing was left to change, or the provider refused before it was asked to.
+    } else if failed {
+        hooks.apply_errored(&subject, operation, &problems, elapsed);
+    } else if let Some(value) = &value {
+        // What people know the object by is in the value.
+        hooks.apply_complete(&Subject { identifier: None, ..subject }, operation, value, elapsed);
+        applier.recording.count(operation);
+    }
+    applier.evaluation.diagnostics.append(problems);
+    match value {
+        _ if failed => Outcome::Failed,
+        Some(value) => settle_changed(applier, change, operation, value),
+        None => Outcome::Done,
+    }
+}
 
-    /// What is recorded beside the object: of one that is still there after it was to be deleted, what was recorded before.
-    fn circumstances(
-        &self,
-        change: u32,
-        operation: Operation,
-        before: Option<&ObjectRecord>,
-        status: ObjectStatus,
-    ) -> Circumstances {
-        match operation {
-            Operation::Delete => Circumstances { status, ..before.map(Circumstances::of).unwrap_or_default() },
-            Operation::Create | Operation::Update | Operation::Read => Circumstances {
-                status,
-                dependencies: self.dependencies(change),
-                create_before_destroy: self.inputs.change(change).create_before_destroy,
-                is_kept: self.recording.is_kept(change),
-            },
+/// Gives what depends on it the new value, which is held against the postconditions.
+fn settle_changed(applier: &mut Applier<'_>, change: u32, operation: Operation, value: Value) -> Outcome {
+    match operation {
+        Operation::Create | Operation::Update => {
+            applier.settle(change, value.clone());
+            values::postconditions(&applier.inputs, &applier.world, &mut applier.evaluation, change, &value)
         }
+        Operation::Delete | Operation::Read => Outcome::Done,
     }
+}
 
-    /// What the resource of a change depends on.
-    pub(super) fn dependencies(&self, change: u32) -> Dependencies {
-        self.inputs
-            .node(&self.world, change)
-            .map(|(module, node)| self.inputs.graph().ancestors().of(module, node))
-            .unwrap_or_default()
+/// Writes the result to the journal and the state (LC-16, LC-18).
+///
+/// # Errors
+///
+/// It could not be written down: the operation has not come to a good end, whatever the provider said.
+#[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
+pub(super) fn record(
+    applier: &mut Applier<'_>,
+    change: u32,
+    deposed: Option<&DeposedKey>,
+    operation: Operation,
+    before: Option<&ObjectRecord>,
+    applied: Applied,
+    status: ObjectStatus,
+) -> Result<(), Diagnostic> {
+    if applied.state.is_null() {
+        let noted = applier.recording.remove(applier.inputs.change(change), deposed, before);
+        if operation == Operation::Create {
+            restore(&applier.inputs, &mut applier.evaluation, &mut applier.recording, change);
+        }
+        return noted;
     }
+    let circumstances =
+        circumstances(&applier.inputs, &applier.world, &applier.recording, change, operation, before, status);
+    let object = Object { value: applied.state, private: applied.private, identity: applied.identity };
+    applier.recording.record(applier.inputs.change(change), deposed, before, &object, circumstances)
+}
 
-    /// A replacement that could not be created leaves the old object current (PL-10).
-    fn restore(&mut self, change: u32) {
-        let noted = self.recording.restore(change, self.inputs.change(change));
-        self.evaluation.diagnostics.extend(noted.err());
+/// What is recorded beside the object: of one that is still there after it was to be deleted, what was recorded before.
+fn circumstances(
+    inputs: &Inputs<'_>,
+    world: &World,
+    recording: &Recording,
+    change: u32,
+    operation: Operation,
+    before: Option<&ObjectRecord>,
+    status: ObjectStatus,
+) -> Circumstances {
+    match operation {
+        Operation::Delete => Circumstances { status, ..before.map(Circumstances::of).unwrap_or_default() },
+        Operation::Create | Operation::Update | Operation::Read => Circumstances {
+            status,
+            dependencies: dependencies(inputs, world, change),
+            create_before_destroy: inputs.change(change).create_before_destroy,
+            is_kept: recording.is_kept(change),
+        },
     }
+}
+
+/// What the resource of a change depends on.
+pub(super) fn dependencies(inputs: &Inputs<'_>, world: &World, change: u32) -> Dependencies {
+    inputs.node(world, change).map(|(module, node)| inputs.graph().ancestors().of(module, node)).unwrap_or_default()
+}
+
+/// A replacement that could not be created leaves the old object current (PL-10).
+fn restore(inputs: &Inputs<'_>, evaluation: &mut Evaluation, recording: &mut Recording, change: u32) {
+    let noted = recording.restore(change, inputs.change(change));
+    evaluation.diagnostics.extend(noted.err());
 }
 
 /// A creation that failed with an object leaves it tainted (LC-16); what was not made anew stays as it was.

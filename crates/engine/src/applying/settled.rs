@@ -7,91 +7,101 @@ use groma_plan::{Action, DeferredChange, Mode, ResourceChange};
 use groma_state::InstanceView;
 use groma_value::Value;
 
-use super::applier::Applier;
+use super::inputs::Inputs;
+use super::recording::Recording;
 use crate::record;
-use crate::world::ModuleId;
+use crate::world::{ModuleId, World};
 
-impl Applier<'_> {
-    /// What nothing changes has its value already.
-    pub(super) fn settle_known(&mut self, deferred: &[DeferredChange]) {
-        for (at, change) in (0_u32..).zip(self.inputs.changes()) {
-            if change.deposed.is_some() {
-                continue;
-            }
-            let value =
-                if matches!(change.action, Action::Delete | Action::Forget) { &change.before } else { &change.after };
-            if let Some((module, resource, position)) = self.inputs.instance(at) {
-                let data = &mut self.world.module_mut(module).resources[resource as usize];
-                data.settle(position, value.clone());
-            }
+/// What nothing changes has its value already.
+pub(super) fn settle_known(inputs: &Inputs<'_>, world: &mut World, recording: &Recording, deferred: &[DeferredChange]) {
+    for (at, change) in (0_u32..).zip(inputs.changes()) {
+        if change.deposed.is_some() {
+            continue;
         }
-        self.settle_data();
-        for DeferredChange { change, .. } in deferred {
-            if let Some((module, resource, position)) = self.world.locate(&change.address)
-                && change.deposed.is_none()
-                && !change.after.is_null()
-            {
-                self.world.module_mut(module).resources[resource as usize].settle(position, change.after.clone());
-            }
+        let value =
+            if matches!(change.action, Action::Delete | Action::Forget) { &change.before } else { &change.after };
+        if let Some((module, resource, position)) = inputs.instance(at) {
+            let data = &mut world.module_mut(module).resources[resource as usize];
+            data.settle(position, value.clone());
         }
     }
-
-    /// Instances beside those that a partial plan is about are as the state has them.
-    pub(super) fn settle_beside(&mut self) {
-        let blocks = self.inputs.changes().iter().filter_map(|change| self.world.locate_block(&change.address));
-        let resources: HashSet<(ModuleId, u32)> = blocks.collect();
-        self.settle_recorded(|_| true, |module, resource| resources.contains(&(module, resource)));
-    }
-
-    /// What the names of resources mean where the plan leaves instances as they are.
-    pub(super) fn show_what_there_is(&mut self) {
-        let ends = |action| matches!(action, Action::Delete | Action::Forget);
-        let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);
-        let gone: HashSet<&ResourceInstance> =
-            self.inputs.changes().iter().filter(gone).map(|change| &change.address).collect();
-        let blocks = self.inputs.changes().iter().filter_map(|change| self.world.locate_block(&change.address));
-        let mut lost: HashMap<(ModuleId, u32), BTreeMap<InstanceKey, Value>> =
-            blocks.map(|at| (at, BTreeMap::new())).collect();
-        for view in self.recording.state().iter() {
-            let address = view.address();
-            let Some((module, resource)) = self.world.locate_block(&address) else { continue };
-            let lost = lost.entry((module, resource)).or_default();
-            let template = self.inputs.templates().resource(self.world.module(module).of, resource);
-            if self.world.locate(&address).is_none()
-                && !gone.contains(&address)
-                && let (Some(record), Some(template)) = (&view.record.current, template)
-                && let Some(object) = record::decode(&template.schema, record)
-            {
-                lost.insert(address.key, object);
-            }
-        }
-        for ((module, resource), lost) in lost {
-            self.world.module_mut(module).resources[resource as usize].show_what_there_is(lost);
+    settle_data(inputs, world, recording);
+    for DeferredChange { change, .. } in deferred {
+        if let Some((module, resource, position)) = world.locate(&change.address)
+            && change.deposed.is_none()
+            && !change.after.is_null()
+        {
+            world.module_mut(module).resources[resource as usize].settle(position, change.after.clone());
         }
     }
+}
 
-    /// Data that was read while planning is in the state.
-    fn settle_data(&mut self) {
-        // Where nothing is changed, there is no change either that has the value of an object.
-        let only_reads = self.inputs.mode() == Mode::RefreshOnly;
-        self.settle_recorded(|view| only_reads || view.resource.resource.mode != ResourceMode::Managed, |_, _| true);
+/// Instances beside those that a partial plan is about are as the state has them.
+pub(super) fn settle_beside(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
+    let blocks = inputs.changes().iter().filter_map(|change| world.locate_block(&change.address));
+    let resources: HashSet<(ModuleId, u32)> = blocks.collect();
+    settle_recorded(inputs, world, recording, |_| true, |module, resource| resources.contains(&(module, resource)));
+}
+
+/// What the names of resources mean where the plan leaves instances as they are.
+pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
+    let ends = |action| matches!(action, Action::Delete | Action::Forget);
+    let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);
+    let gone: HashSet<&ResourceInstance> = inputs.changes().iter().filter(gone).map(|change| &change.address).collect();
+    let blocks = inputs.changes().iter().filter_map(|change| world.locate_block(&change.address));
+    let mut lost: HashMap<(ModuleId, u32), BTreeMap<InstanceKey, Value>> =
+        blocks.map(|at| (at, BTreeMap::new())).collect();
+    for view in recording.state().iter() {
+        let address = view.address();
+        let Some((module, resource)) = world.locate_block(&address) else { continue };
+        let lost = lost.entry((module, resource)).or_default();
+        let template = inputs.templates().resource(world.module(module).of, resource);
+        if world.locate(&address).is_none()
+            && !gone.contains(&address)
+            && let (Some(record), Some(template)) = (&view.record.current, template)
+            && let Some(object) = record::decode(&template.schema, record)
+        {
+            lost.insert(address.key, object);
+        }
     }
+    for ((module, resource), lost) in lost {
+        world.module_mut(module).resources[resource as usize].show_what_there_is(lost);
+    }
+}
 
-    /// Objects of the state, of those instances that are meant, in the resources that are.
-    fn settle_recorded(&mut self, is_meant: impl Fn(&InstanceView<'_>) -> bool, is_in: impl Fn(ModuleId, u32) -> bool) {
-        let mut found = Vec::new();
-        for view in self.recording.state().iter().filter(is_meant) {
-            let Some((module, resource, position)) = self.world.locate(&view.address()) else { continue };
-            if is_in(module, resource)
-                && let Some(record) = &view.record.current
-                && let Some(template) = self.inputs.templates().resource(self.world.module(module).of, resource)
-                && let Some(value) = record::decode(&template.schema, record)
-            {
-                found.push((module, resource, position, value));
-            }
+/// Data that was read while planning is in the state.
+fn settle_data(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
+    // Where nothing is changed, there is no change either that has the value of an object.
+    let only_reads = inputs.mode() == Mode::RefreshOnly;
+    settle_recorded(
+        inputs,
+        world,
+        recording,
+        |view| only_reads || view.resource.resource.mode != ResourceMode::Managed,
+        |_, _| true,
+    );
+}
+
+/// Objects of the state, of those instances that are meant, in the resources that are.
+fn settle_recorded(
+    inputs: &Inputs<'_>,
+    world: &mut World,
+    recording: &Recording,
+    is_meant: impl Fn(&InstanceView<'_>) -> bool,
+    is_in: impl Fn(ModuleId, u32) -> bool,
+) {
+    let mut found = Vec::new();
+    for view in recording.state().iter().filter(is_meant) {
+        let Some((module, resource, position)) = world.locate(&view.address()) else { continue };
+        if is_in(module, resource)
+            && let Some(record) = &view.record.current
+            && let Some(template) = inputs.templates().resource(world.module(module).of, resource)
+            && let Some(value) = record::decode(&template.schema, record)
+        {
+            found.push((module, resource, position, value));
         }
-        for (module, resource, position, value) in found {
-            self.world.module_mut(module).resources[resource as usize].settle(position, value);
-        }
+    }
+    for (module, resource, position, value) in found {
+        world.module_mut(module).resources[resource as usize].settle(position, value);
     }
 }

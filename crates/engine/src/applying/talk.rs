@@ -51,8 +51,8 @@ pub(super) enum Announcement {
     AtOnce(Notice),
     /// The conversation, once it is certain that there is something to do.
     Due(Notice),
-    /// The clerk, once it is done.
-    LeftToClerk,
+    /// The result writer, once it is done.
+    LeftToWriter,
 }
 
 /// What people are told.
@@ -73,8 +73,8 @@ impl Notice {
 pub(super) enum Beginning {
     Told,
     Untold,
-    /// It began, and the clerk is to tell it.
-    LeftToClerk,
+    /// It began, and the result writer is to tell it.
+    LeftToWriter,
 }
 
 /// What came of it.
@@ -124,7 +124,7 @@ impl ApplyTalk {
         let mut diagnostics = Diagnostics::new();
         let mut beginning = match self.announcement {
             Announcement::AtOnce(_) => Beginning::Told,
-            Announcement::Due(_) | Announcement::LeftToClerk => Beginning::Untold,
+            Announcement::Due(_) | Announcement::LeftToWriter => Beginning::Untold,
         };
         let mut started = None;
         let mut end = CallEnd::Known;
@@ -225,7 +225,7 @@ impl ApplyTalk {
     /// Tells that the object changes now, if it is here that it is told.
     fn announce(&self) -> Beginning {
         match &self.announcement {
-            Announcement::LeftToClerk => Beginning::LeftToClerk,
+            Announcement::LeftToWriter => Beginning::LeftToWriter,
             Announcement::AtOnce(_) => Beginning::Told,
             Announcement::Due(notice) => {
                 notice.give();

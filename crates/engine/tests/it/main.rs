@@ -4,7 +4,6 @@
 
 mod actions;
 mod circles;
-mod clerk;
 mod conditions;
 mod configured_functions;
 mod damaged_plans;
@@ -30,6 +29,7 @@ mod provider_instance_problems;
 mod provider_instances;
 mod provider_meta;
 mod query;
+mod result_writer;
 mod rules;
 mod static_references;
 mod support;

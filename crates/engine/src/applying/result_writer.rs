@@ -1,7 +1,7 @@
 //! Takes down what pure providers have done, and tells about it, beside the walk.
 //!
 //! Their objects are nowhere but in the state, so the walk need not wait until such a result is in the journal: only before
-//! something happens outside, or is told by somebody else, the clerk has to have caught up.
+//! something happens outside, or is told by somebody else, the result writer has to have caught up.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::recorder::Recorder;
 use crate::thread_heap::make_room;
 
 /// A change that came to a good end, which nobody has been told about yet.
-pub(super) struct Entry {
+pub(super) struct FinishedChange {
     pub(super) operation: Operation,
     pub(super) address: ResourceInstance,
     pub(super) deposed: Option<DeposedKey>,
@@ -41,73 +41,75 @@ pub(super) struct Entry {
 }
 
 /// Takes changes down in the order in which they are handed in.
-pub(super) struct Clerk(Place);
+pub(super) struct ResultWriter(Location);
 
-enum Place {
+enum Location {
     /// On the thread that walks.
-    Here(Box<Desk>),
+    Inline(Box<Worker>),
     /// On a thread of its own.
-    Beside(Office),
+    Thread(WriterThread),
 }
 
-/// How the walk reaches a clerk on another thread.
-struct Office {
-    letters: SyncSender<Letter>,
+/// How the walk reaches a result writer on another thread.
+struct WriterThread {
+    messages: SyncSender<Message>,
     /// Handed over together: one by one it would cost more than what is saved.
-    batch: Vec<Entry>,
-    /// Whether something was handed over since the clerk had last caught up.
+    batch: Vec<FinishedChange>,
+    /// Whether something was handed over since the result writer had last caught up.
     is_behind: bool,
-    thread: JoinHandle<Desk>,
+    thread: JoinHandle<Worker>,
 }
 
-enum Letter {
-    Entries(Vec<Entry>),
+enum Message {
+    Results(Vec<FinishedChange>),
     /// Asks for an answer when all before is done.
-    CaughtUp(SyncSender<Diagnostics>),
+    Flush(SyncSender<Diagnostics>),
 }
 
 /// How many changes are handed over together.
 const BATCH: usize = 64;
 
-/// How many batches may wait: when the clerk is slower than the walk, that waits for it.
+/// How many batches may wait: when the result writer is slower than the walk, that waits for it.
 const WAITING: usize = 128;
 
 /// How many changes are worth a thread.
 const MANY: usize = 1000;
 
-impl Clerk {
-    /// A clerk for about `expected` changes.
-    pub(super) fn new(expected: usize, equipment: &Equipment) -> Self {
-        let desk = || Desk {
-            equipment: equipment.clone(),
+impl ResultWriter {
+    /// A result writer for about `expected` changes.
+    pub(super) fn new(expected: usize, context: &WriterContext) -> Self {
+        let worker = || Worker {
+            context: context.clone(),
             state: State::default(),
             done: Done::default(),
             problems: Diagnostics::new(),
-            paper: String::new(),
+            buffer: String::new(),
         };
         if expected < MANY {
-            return Self(Place::Here(Box::new(desk())));
+            return Self(Location::Inline(Box::new(worker())));
         }
-        let (letters, received) = mpsc::sync_channel(WAITING);
-        let own = desk();
-        let thread = Builder::new().name("clerk".to_owned()).spawn(move || {
+        let (messages, received) = mpsc::sync_channel(WAITING);
+        let own = worker();
+        let thread = Builder::new().name("results".to_owned()).spawn(move || {
             make_room(expected);
-            own.work_off(&received)
+            own.run(&received)
         });
         match thread {
-            Ok(thread) => Self(Place::Beside(Office { letters, batch: Vec::new(), is_behind: false, thread })),
-            Err(_) => Self(Place::Here(Box::new(desk()))),
+            Ok(thread) => {
+                Self(Location::Thread(WriterThread { messages, batch: Vec::new(), is_behind: false, thread }))
+            }
+            Err(_) => Self(Location::Inline(Box::new(worker()))),
         }
     }
 
     /// Has a change taken down and told about.
-    pub(super) fn take(&mut self, entry: Entry) {
+    pub(super) fn take(&mut self, change: FinishedChange) {
         match &mut self.0 {
-            Place::Here(desk) => desk.take(entry),
-            Place::Beside(office) => {
-                office.batch.push(entry);
-                if office.batch.len() == BATCH {
-                    office.hand_over();
+            Location::Inline(worker) => worker.take(change),
+            Location::Thread(thread) => {
+                thread.batch.push(change);
+                if thread.batch.len() == BATCH {
+                    thread.hand_over();
                 }
             }
         }
@@ -116,33 +118,33 @@ impl Clerk {
     /// Waits until everything that was handed in is in the journal and told; gives what could not be taken down.
     pub(super) fn catch_up(&mut self) -> Diagnostics {
         match &mut self.0 {
-            Place::Here(desk) => std::mem::take(&mut desk.problems),
-            Place::Beside(office) => office.catch_up(),
+            Location::Inline(worker) => std::mem::take(&mut worker.problems),
+            Location::Thread(thread) => thread.catch_up(),
         }
     }
 
-    /// Lets the clerk begin with what was handed in so far.
+    /// Lets the result writer begin with what was handed in so far.
     pub(super) fn hand_over(&mut self) {
-        if let Place::Beside(office) = &mut self.0 {
-            office.hand_over();
+        if let Location::Thread(thread) = &mut self.0 {
+            thread.hand_over();
         }
     }
 
     /// The objects that came into being or were changed, as they are recorded, and how many changes could be taken down.
     pub(super) fn finish(self) -> (State, Done) {
-        let desk = match self.0 {
-            Place::Here(desk) => *desk,
-            Place::Beside(mut office) => {
-                office.hand_over();
-                drop(office.letters);
-                office.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+        let worker = match self.0 {
+            Location::Inline(worker) => *worker,
+            Location::Thread(mut thread) => {
+                thread.hand_over();
+                drop(thread.messages);
+                thread.thread.join().unwrap_or_else(|panic| resume_unwind(panic))
             }
         };
-        (desk.state, desk.done)
+        (worker.state, worker.done)
     }
 }
 
-impl Office {
+impl WriterThread {
     fn hand_over(&mut self) {
         if self.batch.is_empty() {
             return;
@@ -150,7 +152,7 @@ impl Office {
         let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         self.is_behind = true;
         // Nobody receives it only if the thread has panicked, which shows when it is joined.
-        let _ = self.letters.send(Letter::Entries(batch));
+        let _ = self.messages.send(Message::Results(batch));
     }
 
     fn catch_up(&mut self) -> Diagnostics {
@@ -159,36 +161,36 @@ impl Office {
             return Diagnostics::new();
         }
         let (answer, answered) = mpsc::sync_channel(1);
-        let _ = self.letters.send(Letter::CaughtUp(answer));
+        let _ = self.messages.send(Message::Flush(answer));
         answered.recv().unwrap_or_default()
     }
 }
 
-/// What a clerk works with.
+/// What a result writer works with.
 #[derive(Clone)]
-pub(super) struct Equipment {
+pub(super) struct WriterContext {
     pub(super) recorder: Arc<dyn Recorder>,
     pub(super) hooks: Arc<dyn Hooks>,
     pub(super) graph: Arc<ConfigGraph>,
 }
 
 /// Where the work is done.
-struct Desk {
-    equipment: Equipment,
+struct Worker {
+    context: WriterContext,
     /// The objects that were taken down.
     state: State,
     done: Done,
     problems: Diagnostics,
     /// What objects are written in.
-    paper: String,
+    buffer: String,
 }
 
-impl Desk {
-    fn work_off(mut self, letters: &Receiver<Letter>) -> Self {
-        for letter in letters {
-            match letter {
-                Letter::Entries(batch) => batch.into_iter().for_each(|entry| self.take(entry)),
-                Letter::CaughtUp(answer) => {
+impl Worker {
+    fn run(mut self, messages: &Receiver<Message>) -> Self {
+        for message in messages {
+            match message {
+                Message::Results(batch) => batch.into_iter().for_each(|change| self.take(change)),
+                Message::Flush(answer) => {
                     // Who asked waits for it.
                     let _ = answer.send(std::mem::take(&mut self.problems));
                 }
@@ -198,16 +200,16 @@ impl Desk {
     }
 
     /// Writes what came of a change to the journal, and tells it.
-    fn take(&mut self, entry: Entry) {
-        let Entry { operation, before: (known, _), elapsed, .. } = &entry;
-        let begun = Subject::begun(*operation, &entry.address, entry.deposed.clone(), known);
-        let hooks = Arc::clone(&self.equipment.hooks);
+    fn take(&mut self, change: FinishedChange) {
+        let FinishedChange { operation, before: (known, _), elapsed, .. } = &change;
+        let begun = Subject::begun(*operation, &change.address, change.deposed.clone(), known);
+        let hooks = Arc::clone(&self.context.hooks);
         hooks.apply_start(&begun, *operation);
-        match self.record(&entry) {
+        match self.record(&change) {
             Ok(()) => {
                 // What people know the object by is in the value.
                 let subject = Subject { identifier: None, ..begun };
-                hooks.apply_complete(&subject, *operation, &entry.object.value, *elapsed);
+                hooks.apply_complete(&subject, *operation, &change.object.value, *elapsed);
                 self.done.count(*operation);
             }
             Err(problem) => {
@@ -219,20 +221,20 @@ impl Desk {
     }
 
     /// What cannot be written down is in the state all the same: there is still the chance that this can be saved.
-    fn record(&mut self, entry: &Entry) -> Result<(), Box<Diagnostic>> {
-        let Entry { address, deposed, provider, schema, before: (_, before), object, .. } = entry;
-        let (recorder, deposed, before) = (&self.equipment.recorder, deposed.as_ref(), before.as_deref());
+    fn record(&mut self, change: &FinishedChange) -> Result<(), Box<Diagnostic>> {
+        let FinishedChange { address, deposed, provider, schema, before: (_, before), object, .. } = change;
+        let (recorder, deposed, before) = (&self.context.recorder, deposed.as_ref(), before.as_deref());
         if object.value.is_null() {
             return Ok(recorder.finished(address, deposed, provider, before, Outcome::Gone)?);
         }
-        let dependencies = entry.node.map(|(module, node)| self.equipment.graph.ancestors().of(module, node));
+        let dependencies = change.node.map(|(module, node)| self.context.graph.ancestors().of(module, node));
         let circumstances = Circumstances {
             status: ObjectStatus::Ready,
             dependencies: dependencies.unwrap_or_default(),
-            create_before_destroy: entry.create_before_destroy,
-            is_kept: entry.is_kept,
+            create_before_destroy: change.create_before_destroy,
+            is_kept: change.is_kept,
         };
-        let record = record::encode_by(&mut self.paper, schema, object, circumstances)
+        let record = record::encode_by(&mut self.buffer, schema, object, circumstances)
             .map(Arc::new)
             .map_err(|problem| record::unrecordable(address, &problem))?;
         let outcome = Outcome::Present(Arc::clone(&record));
