@@ -7,8 +7,9 @@ use groma_plan::{Action, Mode, ResourceChange, Step};
 use groma_state::Dependencies;
 
 use super::edges::Strength;
+use super::reads;
 use super::targets::{Dependency, Targets};
-use super::users::Users;
+use super::users::{self, Users};
 use super::{Builder, NONE};
 use crate::config_graph::narrow;
 use crate::walk::Visit;
@@ -74,193 +75,191 @@ impl DestroyKind {
     }
 }
 
-impl Builder<'_> {
-    /// Adds the steps that destroy objects, with all their edges.
-    pub(super) fn destroy(&mut self) {
-        let destroys = self.destroy_steps();
-        if destroys.is_empty() {
-            return;
-        }
-        self.recorded_order(&destroys);
-        self.provider_objects_destroyed_first(&destroys);
-        if self.inputs.mode == Mode::Normal {
-            self.users_changed_first(&destroys);
-            self.reads_after_destroy(&destroys);
-        }
+/// Adds the steps that destroy objects, with all their edges.
+pub(super) fn destroy(builder: &mut Builder<'_>) {
+    let destroys = destroy_steps(builder);
+    if destroys.is_empty() {
+        return;
     }
-
-    /// Adds the steps, with the edges to steps of the same instance: its provider, the other half of a replacement, its actions.
-    fn destroy_steps(&mut self) -> Vec<Destroy> {
-        let changes = self.inputs.changes;
-        let mut destroys = Vec::new();
-        for (change, planned) in (0_u32..).zip(changes) {
-            let Some(kind) = DestroyKind::of(planned) else { continue };
-            let what = match planned.action {
-                Action::Forget | Action::ForgetThenCreate => Step::Forget(change),
-                _ => Step::Delete(change),
-            };
-            // OD-10: a provider that is configured with what this run changes is configured with the result.
-            let provider = self.provider_step(planned);
-            let step = self.step(what, provider.as_slice());
-            self.provider_of.extend(provider.map(|provider| (step, provider)));
-            match (kind, self.makes.get(&change).copied()) {
-                // OD-03, OD-04
-                (DestroyKind::ReplaceCreateFirst, Some(create)) => self.edges.require([(create, step)]),
-                (_, Some(create)) => self.edges.require([(step, create)]),
-                (_, None) => {}
-            }
-            if kind == DestroyKind::Deposed {
-                self.replaced_first(planned, step);
-            }
-            self.actions_around(change, step);
-            destroys.push(Destroy { step, kind, object: self.object(change) });
-        }
-        destroys
+    recorded_order(builder, &destroys);
+    provider_objects_destroyed_first(builder, &destroys);
+    if builder.inputs.mode == Mode::Normal {
+        users_changed_first(builder, &destroys);
+        reads::reads_after_destroy(builder, &destroys);
     }
+}
 
-    /// OD-07: an object that an earlier run left behind may be the only one that works until the instance has a new one.
-    fn replaced_first(&mut self, deposed: &ResourceChange, step: u32) {
-        let Some((module, resource, _)) = self.inputs.world.locate(&deposed.address) else { return };
-        let create = self.instance(module, resource, &deposed.address.key);
-        if create != NONE && matches!(self.steps[create as usize], Step::Create(_)) {
-            self.edges.add(Strength::ReplacementFirst, create, step);
-        }
-    }
-
-    /// OD-11: actions before a change precede its destruction, those after it follow that.
-    fn actions_around(&mut self, change: u32, step: u32) {
-        for action in self.before.get(&change).into_iter().flatten() {
-            self.edges.add(Strength::ReplacementFirst, *action, step);
-        }
-        if let Some(action) = self.after.get(&change) {
-            self.edges.add(Strength::ReplacementFirst, step, *action);
-        }
-    }
-
-    /// The rules by recorded dependencies, which still name what the configuration refers to no more.
-    fn recorded_order(&mut self, destroys: &[Destroy]) {
-        let destroyed = |is_meant: fn(DestroyKind) -> bool| -> Vec<(u32, &Object)> {
-            let meant = destroys.iter().filter(|destroy| is_meant(destroy.kind));
-            meant.map(|destroy| (destroy.step, &destroy.object)).collect()
+/// Adds the steps, with the edges to steps of the same instance: its provider, the other half of a replacement, its actions.
+fn destroy_steps(builder: &mut Builder<'_>) -> Vec<Destroy> {
+    let changes = builder.inputs.changes;
+    let mut destroys = Vec::new();
+    for (change, planned) in (0_u32..).zip(changes) {
+        let Some(kind) = DestroyKind::of(planned) else { continue };
+        let what = match planned.action {
+            Action::Forget | Action::ForgetThenCreate => Step::Forget(change),
+            _ => Step::Delete(change),
         };
-        let all = destroyed(|_| true);
-        // OD-02. Orphans and other objects get edges of their own, because a provider only waits for objects that are replaced (OD-10).
-        let (first, strength) = (Order::DependentFirst, Strength::DependentsDestroyedFirst);
-        self.between(&all, &destroyed(DestroyKind::is_orphan), first, strength);
-        self.between(&all, &destroyed(|kind| !kind.is_orphan()), first, strength);
-        if self.inputs.mode != Mode::Normal {
-            return;
+        // OD-10: a provider that is configured with what this run changes is configured with the result.
+        let provider = builder.provider_step(planned);
+        let step = builder.step(what, provider.as_slice());
+        builder.provider_of.extend(provider.map(|provider| (step, provider)));
+        match (kind, builder.makes.get(&change).copied()) {
+            // OD-03, OD-04
+            (DestroyKind::ReplaceCreateFirst, Some(create)) => builder.edges.require([(create, step)]),
+            (_, Some(create)) => builder.edges.require([(step, create)]),
+            (_, None) => {}
         }
-        let changed = self.changed(|step| matches!(step, Step::Create(_) | Step::Update(_)));
-        let updated = self.changed(|step| matches!(step, Step::Update(_)));
-        let (changed, updated) = (references(&changed), references(&updated));
-        // OD-04, OD-05, OD-07
-        self.between(&changed, &destroyed(DestroyKind::outlives_users), first, Strength::UsersFirst);
-        // OD-06
-        self.between(&updated, &destroyed(|kind| kind == DestroyKind::Orphan), first, Strength::UpdatesFirst);
-        // OD-03: an object is updated when those of its users that go are gone, as if it were replaced.
-        self.between(&destroyed(|kind| !kind.outlives_users()), &updated, first, Strength::AroundUpdates);
-        // A user that is created before it is destroyed stays where a change of what it depends on fails.
-        let last = destroyed(|kind| kind == DestroyKind::OrphanCreateFirst);
-        self.between(&last, &changed, Order::DependencyFirst, Strength::AroundUpdates);
+        if kind == DestroyKind::Deposed {
+            replaced_first(builder, planned, step);
+        }
+        actions_around(builder, change, step);
+        destroys.push(Destroy { step, kind, object: object(builder, change) });
     }
+    destroys
+}
 
-    /// Orders the steps of dependents and of the objects that their records name.
-    fn between(
-        &mut self,
-        dependents: &[(u32, &Object)],
-        dependencies: &[(u32, &Object)],
-        order: Order,
-        strength: Strength,
-    ) {
-        let changes = self.inputs.changes;
-        let mut targets = Targets::default();
-        for (step, object) in dependencies {
-            targets.add(&object.resource, &changes[object.change as usize].address, *step);
-        }
-        if targets.is_empty() {
-            return;
-        }
-        for (step, object) in dependents {
-            let address = &changes[object.change as usize].address;
-            for resource in object.record.iter().filter(|resource| **resource != object.resource) {
-                let dependency = Dependency::of(address, &object.resource, resource);
-                let gate = targets.gate(dependency, |steps| match order {
-                    Order::DependentFirst => self.before_all(steps),
-                    Order::DependencyFirst => self.join(steps),
-                });
-                match (gate, order) {
-                    (Some(gate), Order::DependentFirst) => self.edges.add(strength, *step, gate),
-                    (Some(gate), Order::DependencyFirst) => self.edges.add(strength, gate, *step),
-                    (None, _) => {}
-                }
+/// OD-07: an object that an earlier run left behind may be the only one that works until the instance has a new one.
+fn replaced_first(builder: &mut Builder<'_>, deposed: &ResourceChange, step: u32) {
+    let Some((module, resource, _)) = builder.inputs.world.locate(&deposed.address) else { return };
+    let create = builder.instance(module, resource, &deposed.address.key);
+    if create != NONE && matches!(builder.steps[create as usize], Step::Create(_)) {
+        builder.edges.add(Strength::ReplacementFirst, create, step);
+    }
+}
+
+/// OD-11: actions before a change precede its destruction, those after it follow that.
+fn actions_around(builder: &mut Builder<'_>, change: u32, step: u32) {
+    for action in builder.before.get(&change).into_iter().flatten() {
+        builder.edges.add(Strength::ReplacementFirst, *action, step);
+    }
+    if let Some(action) = builder.after.get(&change) {
+        builder.edges.add(Strength::ReplacementFirst, step, *action);
+    }
+}
+
+/// The rules by recorded dependencies, which still name what the configuration refers to no more.
+fn recorded_order(builder: &mut Builder<'_>, destroys: &[Destroy]) {
+    let destroyed = |is_meant: fn(DestroyKind) -> bool| -> Vec<(u32, &Object)> {
+        let meant = destroys.iter().filter(|destroy| is_meant(destroy.kind));
+        meant.map(|destroy| (destroy.step, &destroy.object)).collect()
+    };
+    let all = destroyed(|_| true);
+    // OD-02. Orphans and other objects get edges of their own, because a provider only waits for objects that are replaced (OD-10).
+    let (first, strength) = (Order::DependentFirst, Strength::DependentsDestroyedFirst);
+    between(builder, &all, &destroyed(DestroyKind::is_orphan), first, strength);
+    between(builder, &all, &destroyed(|kind| !kind.is_orphan()), first, strength);
+    if builder.inputs.mode != Mode::Normal {
+        return;
+    }
+    let made_or_updated = changed(builder, |step| matches!(step, Step::Create(_) | Step::Update(_)));
+    let only_updated = changed(builder, |step| matches!(step, Step::Update(_)));
+    let (changed, updated) = (references(&made_or_updated), references(&only_updated));
+    // OD-04, OD-05, OD-07
+    between(builder, &changed, &destroyed(DestroyKind::outlives_users), first, Strength::UsersFirst);
+    // OD-06
+    between(builder, &updated, &destroyed(|kind| kind == DestroyKind::Orphan), first, Strength::UpdatesFirst);
+    // OD-03: an object is updated when those of its users that go are gone, as if it were replaced.
+    between(builder, &destroyed(|kind| !kind.outlives_users()), &updated, first, Strength::AroundUpdates);
+    // A user that is created before it is destroyed stays where a change of what it depends on fails.
+    let last = destroyed(|kind| kind == DestroyKind::OrphanCreateFirst);
+    between(builder, &last, &changed, Order::DependencyFirst, Strength::AroundUpdates);
+}
+
+/// Orders the steps of dependents and of the objects that their records name.
+fn between(
+    builder: &mut Builder<'_>,
+    dependents: &[(u32, &Object)],
+    dependencies: &[(u32, &Object)],
+    order: Order,
+    strength: Strength,
+) {
+    let changes = builder.inputs.changes;
+    let mut targets = Targets::default();
+    for (step, object) in dependencies {
+        targets.add(&object.resource, &changes[object.change as usize].address, *step);
+    }
+    if targets.is_empty() {
+        return;
+    }
+    for (step, object) in dependents {
+        let address = &changes[object.change as usize].address;
+        for resource in object.record.iter().filter(|resource| **resource != object.resource) {
+            let dependency = Dependency::of(address, &object.resource, resource);
+            let gate = targets.gate(dependency, |steps| match order {
+                Order::DependentFirst => before_all(builder, steps),
+                Order::DependencyFirst => builder.join(steps),
+            });
+            match (gate, order) {
+                (Some(gate), Order::DependentFirst) => builder.edges.add(strength, *step, gate),
+                (Some(gate), Order::DependencyFirst) => builder.edges.add(strength, gate, *step),
+                (None, _) => {}
             }
         }
     }
+}
 
-    /// OD-10: the objects of a provider are destroyed before the objects that its configuration depends on and that go for good.
-    fn provider_objects_destroyed_first(&mut self, destroys: &[Destroy]) {
-        let world = self.inputs.world;
-        let mut gone: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
-        for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
-            gone.entry(&destroy.object.resource).or_default().push(destroy.step);
+/// OD-10: the objects of a provider are destroyed before the objects that its configuration depends on and that go for good.
+fn provider_objects_destroyed_first(builder: &mut Builder<'_>, destroys: &[Destroy]) {
+    let world = builder.inputs.world;
+    let mut gone: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
+    for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
+        gone.entry(&destroy.object.resource).or_default().push(destroy.step);
+    }
+    if gone.is_empty() {
+        return;
+    }
+    let mut of_provider: BTreeMap<Visit, Vec<u32>> = BTreeMap::new();
+    for destroy in destroys {
+        if let Some(block) = builder.provider_block(&builder.inputs.changes[destroy.object.change as usize]) {
+            of_provider.entry(block).or_default().push(destroy.step);
         }
-        if gone.is_empty() {
-            return;
+    }
+    for (block, steps) in of_provider {
+        let ancestors = world.graph().ancestors().of(world.module(block.module).of, block.node);
+        let required: Vec<u32> =
+            ancestors.iter().filter_map(|resource| gone.get(resource)).flatten().copied().collect();
+        if required.is_empty() {
+            continue;
         }
-        let mut of_provider: BTreeMap<Visit, Vec<u32>> = BTreeMap::new();
-        for destroy in destroys {
-            if let Some(block) = self.provider_block(&self.inputs.changes[destroy.object.change as usize]) {
-                of_provider.entry(block).or_default().push(destroy.step);
+        let gate = builder.join(&steps);
+        for step in required {
+            builder.edges.add(Strength::DependentsDestroyedFirst, gate, step);
+        }
+    }
+}
+
+/// OD-04, OD-05, OD-07 by the configuration: an object stays until everything that refers to it has been changed.
+fn users_changed_first(builder: &mut Builder<'_>, destroys: &[Destroy]) {
+    let mut users = Users::default();
+    for destroy in destroys.iter().filter(|destroy| destroy.kind.outlives_users()) {
+        for node in users::used_nodes(builder, &builder.inputs.changes[destroy.object.change as usize].address) {
+            let done = users::users_done(builder, &mut users, node);
+            if done != NONE {
+                builder.edges.add(Strength::UsersFirst, done, destroy.step);
             }
         }
-        for (block, steps) in of_provider {
-            let ancestors = world.graph().ancestors().of(world.module(block.module).of, block.node);
-            let required: Vec<u32> =
-                ancestors.iter().filter_map(|resource| gone.get(resource)).flatten().copied().collect();
-            if required.is_empty() {
-                continue;
-            }
-            let gate = self.join(&steps);
-            for step in required {
-                self.edges.add(Strength::DependentsDestroyedFirst, gate, step);
-            }
-        }
     }
+}
 
-    /// OD-04, OD-05, OD-07 by the configuration: an object stays until everything that refers to it has been changed.
-    fn users_changed_first(&mut self, destroys: &[Destroy]) {
-        let mut users = Users::default();
-        for destroy in destroys.iter().filter(|destroy| destroy.kind.outlives_users()) {
-            for node in self.used_nodes(&self.inputs.changes[destroy.object.change as usize].address) {
-                let done = self.users_done(&mut users, node);
-                if done != NONE {
-                    self.edges.add(Strength::UsersFirst, done, destroy.step);
-                }
-            }
-        }
-    }
+/// A step before several others. Only the edges to it may yield: it exists for them alone, so the edges from it contradict nothing.
+fn before_all(builder: &mut Builder<'_>, steps: &[u32]) -> u32 {
+    let gate = narrow(builder.steps.len());
+    builder.steps.push(Step::Join);
+    builder.edges.require(steps.iter().map(|step| (gate, *step)));
+    gate
+}
 
-    /// A step before several others. Only the edges to it may yield: it exists for them alone, so the edges from it contradict nothing.
-    fn before_all(&mut self, steps: &[u32]) -> u32 {
-        let gate = narrow(self.steps.len());
-        self.steps.push(Step::Join);
-        self.edges.require(steps.iter().map(|step| (gate, *step)));
-        gate
-    }
+/// The objects that steps of some kind create or update, in the order of their changes: a plan has one order only.
+fn changed(builder: &Builder<'_>, is_meant: fn(Step) -> bool) -> Vec<(u32, Object)> {
+    let made = builder.makes.iter().filter(|(_, step)| is_meant(builder.steps[**step as usize]));
+    let mut made: Vec<(u32, u32)> = made.map(|(change, step)| (*change, *step)).collect();
+    made.sort_unstable();
+    made.into_iter().map(|(change, step)| (step, object(builder, change))).collect()
+}
 
-    /// The objects that steps of some kind create or update, in the order of their changes: a plan has one order only.
-    fn changed(&self, is_meant: fn(Step) -> bool) -> Vec<(u32, Object)> {
-        let made = self.makes.iter().filter(|(_, step)| is_meant(self.steps[**step as usize]));
-        let mut made: Vec<(u32, u32)> = made.map(|(change, step)| (*change, *step)).collect();
-        made.sort_unstable();
-        made.into_iter().map(|(change, step)| (step, self.object(change))).collect()
-    }
-
-    fn object(&self, change: u32) -> Object {
-        let resource = self.inputs.changes[change as usize].address.config_resource();
-        Object { change, resource, record: (self.inputs.dependencies)(change as usize) }
-    }
+fn object(builder: &Builder<'_>, change: u32) -> Object {
+    let resource = builder.inputs.changes[change as usize].address.config_resource();
+    Object { change, resource, record: (builder.inputs.dependencies)(change as usize) }
 }
 
 fn references(objects: &[(u32, Object)]) -> Vec<(u32, &Object)> {

@@ -50,14 +50,23 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
         }
     }
     builder.written();
-    builder.requested();
-    builder.destroy();
+    invocations::requested(&mut builder);
+    destroy::destroy(&mut builder);
     builder.checked_data_last();
     builder.finish()
 }
 
 const NONE: u32 = u32::MAX;
 
+/// The execution graph while it is being built.
+///
+/// Owns the steps, the edges with their strengths, and what the rules look up: the step that ends each node, the step that
+/// makes each object, and the actions around each change. Nodes are placed in the order in which planning ended them, so
+/// that everything a node requires has its step already. Then come the rules of destruction, each a function of `destroy`,
+/// which only add edges. Which edges yield where they contradict each other is decided once, when it is finished
+/// (`edges`): no rule looks at the edges of another one.
+///
+/// It reads the world and the changes, and changes neither.
 struct Builder<'a> {
     inputs: &'a Inputs<'a>,
     steps: Vec<Step>,
@@ -172,7 +181,7 @@ impl<'a> Builder<'a> {
             // What an import named is in the plan.
             NodeKind::Import(_) => self.join(&requires),
             NodeKind::Action(_) => self.join(&requires),
-            NodeKind::Trigger(at) => self.invocations_after(visit.module, at, &requires),
+            NodeKind::Trigger(at) => invocations::invocations_after(self, visit.module, at, &requires),
             NodeKind::Provider(at) => self.step(Step::Provider(id, at), &requires),
             NodeKind::Resource(at) => self.resource(visit.module, at, &requires),
         };
@@ -255,13 +264,14 @@ impl<'a> Builder<'a> {
                 Action::Read => Step::Read(change),
                 Action::NoOp | Action::Delete | Action::Forget => Step::Conditions(change),
             };
-            let before = self.invocations_before(change);
+            let before = invocations::invocations_before(self, change);
             let step = self.step(step, &first);
             self.edges.require(before.last().map(|before| (*before, step)));
             self.makes.insert(change, step);
             made.push((key, step));
         }
-        self.after_own(&self.inputs.world.static_module(module).config, resource, &made);
+        let world = self.inputs.world;
+        own::after_own(self, &world.static_module(module).config, resource, &made);
         self.join(&made.into_iter().map(|(_, step)| step).collect::<Vec<_>>())
     }
 

@@ -17,35 +17,33 @@ enum Wanted {
     All,
 }
 
-impl Builder<'_> {
-    /// An instance is created after those that its provisioners look at. What is drawn here can be a circle.
-    pub(super) fn after_own(&mut self, config: &Module, resource: u32, made: &[(InstanceKey, u32)]) {
-        let block = config.resources.get_index(resource as usize).map(|(_, block)| block);
-        let Some(wanted) = block.and_then(|block| wanted(config, resource, block)) else { return };
-        let creates = |step: u32| matches!(self.steps[step as usize], Step::Create(_));
-        let is_wanted = |key: &InstanceKey| match &wanted {
-            Wanted::Instances(keys) => keys.contains(key),
-            Wanted::All => true,
-        };
-        let (awaited, others): (Vec<_>, Vec<_>) = made.iter().partition(|(key, _)| is_wanted(key));
-        let (circling, awaited): (Vec<u32>, Vec<u32>) =
-            awaited.into_iter().map(|(_, step)| *step).partition(|step| creates(*step));
-        let others: Vec<u32> = others.into_iter().map(|(_, step)| *step).filter(|step| creates(*step)).collect();
-        // Each of these waits for all of them, which takes no more than a ring to say.
-        if let [first, .., last] = circling[..] {
-            self.edges.require([(last, first)]);
-            self.edges.require(circling.windows(2).map(|pair| (pair[0], pair[1])));
-        }
-        self.all_after(&circling, &awaited);
-        self.all_after(&others, &awaited);
-        self.all_after(&others, &circling);
+/// An instance is created after those that its provisioners look at. What is drawn here can be a circle.
+pub(super) fn after_own(builder: &mut Builder<'_>, config: &Module, resource: u32, made: &[(InstanceKey, u32)]) {
+    let block = config.resources.get_index(resource as usize).map(|(_, block)| block);
+    let Some(wanted) = block.and_then(|block| wanted(config, resource, block)) else { return };
+    let creates = |step: u32| matches!(builder.steps[step as usize], Step::Create(_));
+    let is_wanted = |key: &InstanceKey| match &wanted {
+        Wanted::Instances(keys) => keys.contains(key),
+        Wanted::All => true,
+    };
+    let (awaited, others): (Vec<_>, Vec<_>) = made.iter().partition(|(key, _)| is_wanted(key));
+    let (circling, awaited): (Vec<u32>, Vec<u32>) =
+        awaited.into_iter().map(|(_, step)| *step).partition(|step| creates(*step));
+    let others: Vec<u32> = others.into_iter().map(|(_, step)| *step).filter(|step| creates(*step)).collect();
+    // Each of these waits for all of them, which takes no more than a ring to say.
+    if let [first, .., last] = circling[..] {
+        builder.edges.require([(last, first)]);
+        builder.edges.require(circling.windows(2).map(|pair| (pair[0], pair[1])));
     }
+    all_after(builder, &circling, &awaited);
+    all_after(builder, &others, &awaited);
+    all_after(builder, &others, &circling);
+}
 
-    fn all_after(&mut self, later: &[u32], first: &[u32]) {
-        if !later.is_empty() && !first.is_empty() {
-            let gate = self.join(first);
-            self.edges.require(later.iter().map(|step| (gate, *step)));
-        }
+fn all_after(builder: &mut Builder<'_>, later: &[u32], first: &[u32]) {
+    if !later.is_empty() && !first.is_empty() {
+        let gate = builder.join(first);
+        builder.edges.require(later.iter().map(|step| (gate, *step)));
     }
 }
 

@@ -15,64 +15,62 @@ pub(super) struct Users {
     done: HashMap<Visit, u32>,
 }
 
-impl Builder<'_> {
-    /// The nodes whose dependents are the users of an object: its own, or those of the module that its instance was in.
-    pub(super) fn used_nodes(&self, address: &ResourceInstance) -> Vec<Visit> {
-        let world = self.inputs.world;
-        if let Some((module, resource)) = world.locate_block(address) {
-            return vec![Visit { module, node: world.static_module(module).resource(resource as usize) }];
-        }
-        let resource = address.config_resource();
-        let Some((gone, steps)) = gone_module(world, address) else { return Vec::new() };
-        let Some(step) = steps.first() else { return Vec::new() };
-        let module = world.static_module(gone);
-        let Some(call) = module.config.calls.get_index_of(&step.name) else { return Vec::new() };
-        // The module instance is gone, so only what names the module as a whole can still use the object: by an output that the
-        // object is behind, or by a `depends_on`.
-        let outputs = module.children[call].map_or(0, |child| world.graph().module(child).config.outputs.len());
-        let outputs = (0..outputs).filter_map(|output| module.call_output(call, output));
-        let index = world.module(gone).of;
-        let outputs = outputs.filter(|node| leads_to(world.graph(), index, *node, &resource));
-        outputs.chain([module.call_end(call)]).map(|node| Visit { module: gone, node }).collect()
+/// The nodes whose dependents are the users of an object: its own, or those of the module that its instance was in.
+pub(super) fn used_nodes(builder: &Builder<'_>, address: &ResourceInstance) -> Vec<Visit> {
+    let world = builder.inputs.world;
+    if let Some((module, resource)) = world.locate_block(address) {
+        return vec![Visit { module, node: world.static_module(module).resource(resource as usize) }];
     }
+    let resource = address.config_resource();
+    let Some((gone, steps)) = gone_module(world, address) else { return Vec::new() };
+    let Some(step) = steps.first() else { return Vec::new() };
+    let module = world.static_module(gone);
+    let Some(call) = module.config.calls.get_index_of(&step.name) else { return Vec::new() };
+    // The module instance is gone, so only what names the module as a whole can still use the object: by an output that the
+    // object is behind, or by a `depends_on`.
+    let outputs = module.children[call].map_or(0, |child| world.graph().module(child).config.outputs.len());
+    let outputs = (0..outputs).filter_map(|output| module.call_output(call, output));
+    let index = world.module(gone).of;
+    let outputs = outputs.filter(|node| leads_to(world.graph(), index, *node, &resource));
+    outputs.chain([module.call_end(call)]).map(|node| Visit { module: gone, node }).collect()
+}
 
-    /// The step after which everything that depends on a node is created, updated and read.
-    pub(super) fn users_done(&mut self, users: &mut Users, from: Visit) -> u32 {
-        let mut open = vec![(from, Progress::Found)];
-        while let Some((visit, progress)) = open.pop() {
-            if users.done.contains_key(&visit) {
-                continue;
+/// The step after which everything that depends on a node is created, updated and read.
+pub(super) fn users_done(builder: &mut Builder<'_>, users: &mut Users, from: Visit) -> u32 {
+    let mut open = vec![(from, Progress::Found)];
+    while let Some((visit, progress)) = open.pop() {
+        if users.done.contains_key(&visit) {
+            continue;
+        }
+        let dependents = dependents(builder.inputs.world, visit);
+        match progress {
+            Progress::Found => {
+                open.push((visit, Progress::DependentsDone));
+                open.extend(dependents.into_iter().map(|dependent| (dependent, Progress::Found)));
             }
-            let dependents = dependents(self.inputs.world, visit);
-            match progress {
-                Progress::Found => {
-                    open.push((visit, Progress::DependentsDone));
-                    open.extend(dependents.into_iter().map(|dependent| (dependent, Progress::Found)));
+            Progress::DependentsDone => {
+                let mut steps: Vec<u32> = Vec::new();
+                for dependent in dependents {
+                    steps.extend(object_step(builder, dependent));
+                    steps.extend(users.done.get(&dependent).filter(|step| **step != NONE));
                 }
-                Progress::DependentsDone => {
-                    let mut steps: Vec<u32> = Vec::new();
-                    for dependent in dependents {
-                        steps.extend(self.object_step(dependent));
-                        steps.extend(users.done.get(&dependent).filter(|step| **step != NONE));
-                    }
-                    steps.sort_unstable();
-                    steps.dedup();
-                    let step = self.join(&steps);
-                    users.done.insert(visit, step);
-                }
+                steps.sort_unstable();
+                steps.dedup();
+                let step = builder.join(&steps);
+                users.done.insert(visit, step);
             }
         }
-        users.done.get(&from).copied().unwrap_or(NONE)
     }
+    users.done.get(&from).copied().unwrap_or(NONE)
+}
 
-    /// The step after which all instances of a resource are done, if the run changes one. Data sources of check blocks are no users:
-    /// they are read at the end.
-    fn object_step(&self, visit: Visit) -> Option<u32> {
-        let module = self.inputs.world.static_module(visit.module);
-        let kind = module.kind(visit.node);
-        let is_user = matches!(kind, NodeKind::Resource(_)) && !is_of_check(module, kind);
-        Some(self.ends[visit.module.at()][visit.node.at()]).filter(|step| is_user && *step != NONE)
-    }
+/// The step after which all instances of a resource are done, if the run changes one. Data sources of check blocks are no users:
+/// they are read at the end.
+fn object_step(builder: &Builder<'_>, visit: Visit) -> Option<u32> {
+    let module = builder.inputs.world.static_module(visit.module);
+    let kind = module.kind(visit.node);
+    let is_user = matches!(kind, NodeKind::Resource(_)) && !is_of_check(module, kind);
+    Some(builder.ends[visit.module.at()][visit.node.at()]).filter(|step| is_user && *step != NONE)
 }
 
 enum Progress {

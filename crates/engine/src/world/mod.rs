@@ -3,16 +3,15 @@
 //! A [`World`] is the configuration graph stamped out for every module instance. It is filled by the thread that walks,
 //! and read by evaluation through an [`InstanceScope`].
 
-mod around;
 mod called;
 mod expansion;
 mod functions;
 mod module;
 pub mod named_values;
 mod resource;
+mod restore;
 mod scope;
 mod surroundings;
-mod validity;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -20,7 +19,6 @@ use std::sync::Arc;
 
 use groma_address::{AbsResource, ModuleInstance, Resource, ResourceInstance};
 use groma_lang::FunctionContext;
-use groma_plan::{Expansions, ModuleExpansions};
 use groma_value::{Type, Value};
 
 pub use called::declared_type;
@@ -30,11 +28,20 @@ pub use resource::ResourceData;
 pub use scope::InstanceScope;
 pub use surroundings::Surroundings;
 
-use crate::config_graph::{ConfigGraph, Deprecations, ModuleIndex, StaticModule, narrow};
+use crate::config_graph::{Caller, ConfigGraph, Deprecations, ModuleIndex, StaticModule, narrow};
 use crate::deprecated_objects::Marker;
 use crate::templates::Template;
 
-/// All module instances.
+/// The instance graph with all values so far.
+///
+/// Owns every module instance, with the values of its variables, locals and outputs, and the objects of its resources. It
+/// grows while calls and resources are expanded; nothing is taken out again, so numbers and positions stay what they are.
+/// A module instance comes after the one that calls it. A value that is missing is unknown to whoever asks: what has not
+/// been visited, and what has failed.
+///
+/// Only the thread that walks changes it. Expressions see it through an [`InstanceScope`], which is one module instance with
+/// the meaning of `count`, `each` and `self`. It evaluates nothing by itself and holds no state: that is what `evaluation`
+/// and the walks are for. A plan keeps its shape ([`World::expansions`]), from which apply makes the same world again.
 #[derive(Debug)]
 pub struct World {
     graph: Arc<ConfigGraph>,
@@ -210,65 +217,6 @@ impl World {
         Some((module, narrow(resource)))
     }
 
-    /// How everything repeats: what apply needs to make the same world again.
-    pub fn expansions(&self) -> Expansions {
-        let modules = self.modules.iter().map(|module| ModuleExpansions {
-            caller: module.caller.and_then(|caller| {
-                let place = self.graph.module(module.of).caller?;
-                let key = &module.address.steps().last()?.key;
-                let position = match &self.module(caller).calls[place.call as usize].expansion {
-                    Expansion::Unknown => 0,
-                    known => known.position(key)?,
-                };
-                Some((caller.0, place.call, narrow(position)))
-            }),
-            calls: module.calls.iter().map(|call| call.expansion.keys()).collect(),
-            resources: module.resources.iter().map(|resource| resource.expansion.keys()).collect(),
-        });
-        Expansions { modules: modules.collect() }
-    }
-
-    /// The world of a plan again, with the same numbers; none when the plan is not of this configuration.
-    pub fn restore(graph: Arc<ConfigGraph>, surroundings: Surroundings, expansions: &Expansions) -> Option<Self> {
-        if !expansions.are_valid() {
-            return None;
-        }
-        let mut world = Self::new(graph, surroundings);
-        for (at, recorded) in expansions.modules.iter().enumerate() {
-            if let Some((caller, call, position)) = recorded.caller {
-                world.restore_instance(ModuleId(caller), call, position)?;
-            }
-            let data = world.modules.get_mut(at)?;
-            if data.calls.len() != recorded.calls.len() || data.resources.len() != recorded.resources.len() {
-                return None;
-            }
-            for (call, keys) in data.calls.iter_mut().zip(&recorded.calls) {
-                call.expansion = Expansion::of_keys(keys);
-                call.instances = Vec::with_capacity(call.expansion.len());
-            }
-            for (resource, keys) in data.resources.iter_mut().zip(&recorded.resources) {
-                resource.expand(Expansion::of_keys(keys));
-            }
-        }
-        world.is_complete(expansions).then_some(world)
-    }
-
-    fn restore_instance(&mut self, caller: ModuleId, call: u32, position: u32) -> Option<()> {
-        let data = self.modules.get(caller.at())?;
-        let child = (*self.graph.module(data.of).children.get(call as usize)?)?;
-        let (name, _) = self.graph.module(data.of).config.calls.get_index(call as usize)?;
-        let expansion = &data.calls.get(call as usize)?.expansion;
-        let at = position as usize;
-        // Instances of one call are numbered in the order of their keys.
-        if at >= expansion.len() || data.calls.get(call as usize)?.instances.len() != at {
-            return None;
-        }
-        let (address, repetition) = (data.address.child(name.clone(), expansion.key(at)), expansion.repetition(at));
-        let id = self.add(child, address, Some(caller), repetition);
-        self.modules[caller.at()].calls[call as usize].instances.push(id);
-        Some(())
-    }
-
     /// Gives the instances of a module call the values of their elements.
     pub fn refill_call(&mut self, module: ModuleId, call: u32, elements: Arc<[(groma_address::Name, Value)]>) {
         let data = &mut self.modules[module.at()].calls[call as usize];
@@ -282,6 +230,31 @@ impl World {
     /// Gives the instances of a resource the values of their elements.
     pub fn refill_resource(&mut self, module: ModuleId, resource: u32, elements: Arc<[(groma_address::Name, Value)]>) {
         self.modules[module.at()].resources[resource as usize].expansion = Expansion::ForEach(elements);
+    }
+
+    /// The instances of `module` that an object in `from` can stand on: those inside the closest instance around it that has
+    /// `module` inside, itself included.
+    pub fn seen_from(&self, from: ModuleId, module: ModuleIndex) -> Vec<ModuleId> {
+        let callers = self.callers(module);
+        let mut around = std::iter::successors(Some(from), |id| self.module(*id).caller);
+        let closest = around.find_map(|id| {
+            let of = self.module(id).of;
+            let inside = callers.iter().position(|caller| caller.module == of).map(|at| at + 1);
+            inside.or((of == module).then_some(0)).map(|calls| (id, calls))
+        });
+        let Some((closest, calls)) = closest else { return Vec::new() };
+        let mut found = vec![closest];
+        for caller in callers[..calls].iter().rev() {
+            let called = |id: ModuleId| self.module(id).calls.get(caller.call as usize);
+            found = found.into_iter().filter_map(called).flat_map(|call| call.instances.iter().copied()).collect();
+        }
+        found
+    }
+
+    /// Who calls `module`, who calls the caller, and so on to the root module.
+    fn callers(&self, module: ModuleIndex) -> Vec<Caller> {
+        std::iter::successors(self.graph.module(module).caller, |caller| self.graph.module(caller.module).caller)
+            .collect()
     }
 }
 

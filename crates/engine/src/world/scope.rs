@@ -6,6 +6,7 @@ use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, FunctionContext, Reference, Referenced, Resolved, Scope, instance_key, parse_reference};
 use groma_value::{Number, Value};
 
+use super::functions::functions;
 use super::{Expansion, ModuleData, ModuleId, Repetition, World, named_values};
 use crate::static_references::in_block;
 
@@ -162,7 +163,7 @@ impl Scope for InstanceScope<'_> {
     }
 
     fn functions(&self) -> &FunctionContext {
-        self.world.functions(self.module, self.functions)
+        functions(self.world, self.module, self.functions)
     }
 
     fn check(&self, traversal: &Traversal) -> Option<Diagnostic> {
