@@ -89,9 +89,9 @@ impl Configuring {
 }
 
 /// Holds the conversations with the instances of one block, as many at once as may go on.
-pub async fn hold_all(configuring: Vec<Configuring>, at_once: usize, version: String) -> Vec<Configuring> {
-    let talks = configuring.into_iter().map(|one| one.hold(version.clone()));
-    stream::iter(talks).buffered(at_once.max(1)).collect().await
+pub async fn configure_all(configuring: Vec<Configuring>, at_once: usize, version: String) -> Vec<Configuring> {
+    let calls = configuring.into_iter().map(|one| one.hold(version.clone()));
+    stream::iter(calls).buffered(at_once.max(1)).collect().await
 }
 
 /// Those among `used` that no block configures: the root module's default ones, which are empty.

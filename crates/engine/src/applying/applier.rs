@@ -26,12 +26,12 @@ use super::steps::Steps;
 use super::values;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
-use crate::conversations::{Conversations, Sequel};
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::hooks::Operation;
 use crate::options::Input;
 use crate::prepared::Prepared;
+use crate::provider_calls::{Continuation, ProviderCalls};
 use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
@@ -69,7 +69,7 @@ pub(super) struct Applier<'a> {
     pub(super) actions: ActionBlocks,
     pub(super) ephemerals: OpenEphemerals,
     pub(super) steps: Steps,
-    calls: Conversations<(u32, Event)>,
+    calls: ProviderCalls<(u32, Event)>,
 }
 
 impl<'a> Applier<'a> {
@@ -111,7 +111,7 @@ impl<'a> Applier<'a> {
             actions: ActionBlocks::default(),
             ephemerals: OpenEphemerals::default(),
             steps: Steps::new(plan.execution),
-            calls: Conversations::new(session),
+            calls: ProviderCalls::new(session),
         };
         if is_partial {
             settled::settle_beside(&applier.inputs, &mut applier.world, &applier.recording);
@@ -190,25 +190,25 @@ impl<'a> Applier<'a> {
     }
 
     /// Starts the only conversation of a step.
-    pub(super) async fn talk(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
-        self.begin_talking(step, talk, Sequel::Nothing).await;
+    pub(super) async fn start_call(&mut self, step: u32, call: impl Future<Output = Event> + Send + 'static) {
+        self.begin_call(step, call, Continuation::Nothing).await;
     }
 
     /// Starts a conversation of a step.
-    pub(super) async fn begin_talking(
+    pub(super) async fn begin_call(
         &mut self,
         step: u32,
-        talk: impl Future<Output = Event> + Send + 'static,
-        sequel: Sequel,
+        call: impl Future<Output = Event> + Send + 'static,
+        continuation: Continuation,
     ) {
-        if let Some((step, event)) = self.calls.start(async move { (step, talk.await) }, sequel).await {
+        if let Some((step, event)) = self.calls.start(async move { (step, call.await) }, continuation).await {
             self.take(step, event);
         }
     }
 
     /// The next conversation of a step that has not come to its end.
-    pub(super) fn go_on(&mut self, step: u32, talk: impl Future<Output = Event> + Send + 'static) {
-        self.calls.go_on(async move { (step, talk.await) });
+    pub(super) fn continue_with(&mut self, step: u32, call: impl Future<Output = Event> + Send + 'static) {
+        self.calls.continue_with(async move { (step, call.await) });
     }
 
     fn take(&mut self, step: u32, event: Event) {

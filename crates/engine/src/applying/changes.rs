@@ -11,20 +11,21 @@ use groma_state::{Dependencies, ObjectRecord, ObjectStatus, Operation as Recorde
 use groma_value::Value;
 
 use super::applier::Applier;
+use super::apply_call::{Announcement, ApplyCall, ApplyCallResult, Beginning, CallEnd, Notice};
 use super::event::{ChangeEvent, Event};
 use super::inputs::Inputs;
 use super::provisioners;
 use super::recording::Recording;
 use super::results;
-use super::talk::{Announcement, ApplyDone, ApplyTalk, Beginning, CallEnd, Notice};
 use super::values;
+use crate::call_target::CallTarget;
 use crate::cancel::Cancellation;
 use crate::client::no_meta;
-use crate::conversations::Sequel;
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::generate;
 use crate::hooks::{Hooks, Operation, Subject};
 use crate::planning::{Ignore, ignored};
+use crate::provider_calls::Continuation;
 use crate::provisioning::{self, Provision};
 use crate::record::Circumstances;
 use crate::templates::{Fit, Template};
@@ -46,24 +47,24 @@ struct Undertaking {
     before: Option<Arc<ObjectRecord>>,
     /// What runs before the object goes.
     first: Vec<Provision>,
-    talk: Box<ApplyTalk>,
+    call: Box<ApplyCall>,
 }
 
 impl Undertaking {
     async fn see_through(self, hooks: Arc<dyn Hooks>, cancellation: Cancellation) -> ChangeEvent {
-        let Self { change, operation, before, first, talk } = self;
+        let Self { change, operation, before, first, call } = self;
         let started = Instant::now();
-        let deposed = talk.deposed.clone();
-        talk.announce_at_once();
+        let deposed = call.target.deposed.clone();
+        call.announce_at_once();
         let problems = match first.is_empty() {
             true => Diagnostics::new(),
-            false => provisioning::carry_out(first, talk.address.clone(), hooks, cancellation).await,
+            false => provisioning::carry_out(first, call.target.address.clone(), hooks, cancellation).await,
         };
         let done = if problems.has_errors() {
             let end = CallEnd::Known;
-            ApplyDone { applied: None, beginning: Beginning::Told, started: None, end, diagnostics: problems }
+            ApplyCallResult { applied: None, beginning: Beginning::Told, started: None, end, diagnostics: problems }
         } else {
-            talk.hold().await
+            call.run().await
         };
         let started = done.started.unwrap_or(started);
         // Taken here: the walk may be busy before it takes the event in.
@@ -105,18 +106,20 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
         return applier.end(step, Outcome::Failed);
     }
     let planned = applier.inputs.change(change);
-    let talk = Box::new(ApplyTalk {
-        address,
-        deposed: None,
-        provider,
+    let call = Box::new(ApplyCall {
+        target: CallTarget {
+            address,
+            deposed: None,
+            provider,
+            schema: Arc::clone(&planned.schema),
+            body: Some(Arc::clone(&evaluated.template.body)),
+            span: evaluated.span,
+            meta: evaluated.template.meta.clone(),
+        },
         provider_config: planned.provider.clone(),
-        schema: Arc::clone(&planned.schema),
-        body: Some(Arc::clone(&evaluated.template.body)),
-        span: evaluated.span,
         operation: if operation == Operation::Create { Recorded::Create } else { Recorded::Update },
         record: before.clone(),
         config: evaluated.config,
-        meta: evaluated.template.meta.clone(),
         initial: planned.after.clone(),
         planned_private: Arc::clone(&planned.planned_private),
         ignore: evaluated.ignore,
@@ -133,9 +136,9 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
         recorder: Arc::clone(applier.recording.recorder()),
         announcement,
     });
-    let sequel = if is_provisioned { Sequel::Further } else { Sequel::Nothing };
-    let undertaking = Undertaking { change, operation, before, first: Vec::new(), talk };
-    carry_out(applier, step, undertaking, sequel).await;
+    let continuation = if is_provisioned { Continuation::Further } else { Continuation::Nothing };
+    let undertaking = Undertaking { change, operation, before, first: Vec::new(), call };
+    carry_out(applier, step, undertaking, continuation).await;
 }
 
 /// Starts a deletion.
@@ -170,20 +173,21 @@ pub(super) async fn delete(applier: &mut Applier<'_>, step: u32, change: u32) {
         false => return applier.end(step, Outcome::Failed),
     };
     let planned = applier.inputs.change(change);
-    let talk = Box::new(ApplyTalk {
-        address,
-        deposed: deposed.clone(),
-        provider,
+    let call = Box::new(ApplyCall {
+        target: CallTarget {
+            address,
+            deposed: deposed.clone(),
+            provider,
+            schema: Arc::clone(&planned.schema),
+            body: None,
+            span: Span::NONE,
+            meta: no_meta(),
+        },
         provider_config: planned.provider.clone(),
-        schema: Arc::clone(&planned.schema),
-        body: None,
-        span: Span::NONE,
         operation: Recorded::Delete,
         record: Some(Arc::clone(&before)),
         config: planned.schema.block.null_value(),
-        meta: no_meta(),
-        initial: planned.schema.block.null_value(),
-        // The second half of a replacement was planned with the first: its bytes are not for this.
+        initial: planned.schema.block.null_value(), // The second half of a replacement was planned with the first: its bytes are not for this.
         planned_private: if planned.action == Action::Delete {
             Arc::clone(&planned.planned_private)
         } else {
@@ -194,15 +198,15 @@ pub(super) async fn delete(applier: &mut Applier<'_>, step: u32, change: u32) {
         recorder: Arc::clone(applier.recording.recorder()),
         announcement,
     });
-    let undertaking = Undertaking { change, operation: Operation::Delete, before: Some(before), first, talk };
-    carry_out(applier, step, undertaking, Sequel::Nothing).await;
+    let undertaking = Undertaking { change, operation: Operation::Delete, before: Some(before), first, call };
+    carry_out(applier, step, undertaking, Continuation::Nothing).await;
 }
 
-async fn carry_out(applier: &mut Applier<'_>, step: u32, undertaking: Undertaking, sequel: Sequel) {
+async fn carry_out(applier: &mut Applier<'_>, step: u32, undertaking: Undertaking, continuation: Continuation) {
     let (hooks, cancellation) =
         (Arc::clone(&applier.inputs.session().hooks), applier.inputs.session().cancellation.clone());
-    let talk = async move { Event::Change(Box::new(undertaking.see_through(hooks, cancellation).await)) };
-    applier.begin_talking(step, talk, sequel).await;
+    let call = async move { Event::Change(Box::new(undertaking.see_through(hooks, cancellation).await)) };
+    applier.begin_call(step, call, continuation).await;
 }
 
 /// Whether a change creates a replacement while what it replaces is still there.

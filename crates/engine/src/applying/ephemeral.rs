@@ -9,7 +9,7 @@ use crate::evaluation::{outcome_of, repetition_of};
 use crate::hooks::EphemeralPhase;
 use crate::options::Deferral;
 use crate::provider_instances::Choice;
-use crate::reading::DataTalk;
+use crate::read_call::ReadCall;
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
 
@@ -23,25 +23,25 @@ pub(super) async fn open(applier: &mut Applier<'_>, step: u32, module: ModuleId,
         return applier.end(step, Outcome::Failed);
     }
     let count = applier.world.module(module).resources[resource as usize].expansion.len();
-    let mut talks = Vec::with_capacity(count);
+    let mut calls = Vec::with_capacity(count);
     for position in 0..count {
         match opening(applier, module, resource, position) {
-            Some(talk) => talks.push((position, talk)),
+            Some(call) => calls.push((position, call)),
             None => return applier.end(step, Outcome::Failed),
         }
     }
-    let talk = async move {
-        let mut reads = Vec::with_capacity(talks.len());
-        for (position, talk) in talks {
-            talk.hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
-            reads.push((position, talk.hold().await));
+    let call = async move {
+        let mut reads = Vec::with_capacity(calls.len());
+        for (position, call) in calls {
+            call.hooks.ephemeral_start(&call.address, EphemeralPhase::Open);
+            reads.push((position, call.run().await));
         }
         Event::Opened(Box::new(OpenedInstances { module, resource, reads }))
     };
-    applier.talk(step, talk).await;
+    applier.start_call(step, call).await;
 }
 
-fn opening(applier: &mut Applier<'_>, module: ModuleId, resource: u32, position: usize) -> Option<DataTalk> {
+fn opening(applier: &mut Applier<'_>, module: ModuleId, resource: u32, position: usize) -> Option<ReadCall> {
     let index = applier.world.module(module).of;
     let template = applier.inputs.templates().resource(index, resource).cloned()?;
     let address = applier.world.instance_address(module, resource, position);
@@ -61,7 +61,7 @@ fn opening(applier: &mut Applier<'_>, module: ModuleId, resource: u32, position:
     let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
     let (span, meta, deferral) = (block.body.missing_item_span(), template.meta.clone(), Deferral::Refused);
     let hooks = Arc::clone(&applier.inputs.session().hooks);
-    Some(DataTalk { address, provider, schema, body, span, config, meta, deferral, hooks })
+    Some(ReadCall { address, provider, schema, body, span, config, meta, deferral, hooks })
 }
 
 /// Takes in the values of what was opened.

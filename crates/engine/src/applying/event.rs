@@ -8,16 +8,16 @@ use groma_plan::Invocation;
 use groma_state::{DeposedKey, ObjectRecord};
 use groma_value::Value;
 
-use super::talk::ApplyDone;
+use super::apply_call::ApplyCallResult;
 use crate::hooks::Operation;
 use crate::provider_setup::Configuring;
-use crate::reading::DataRead;
+use crate::read_call::ReadResult;
 use crate::world::ModuleId;
 
 /// A conversation that came to its end.
 pub(super) enum Event {
     Change(Box<ChangeEvent>),
-    Data(u32, Box<DataRead>),
+    Data(u32, Box<ReadResult>),
     Providers(Vec<Configuring>),
     Provisioned(Box<Provisioned>),
     Opened(Box<OpenedInstances>),
@@ -31,7 +31,7 @@ pub(super) struct ChangeEvent {
     pub(super) before: Option<Arc<ObjectRecord>>,
     pub(super) started: Instant,
     pub(super) elapsed: Duration,
-    pub(super) done: ApplyDone,
+    pub(super) done: ApplyCallResult,
 }
 
 /// The end of the provisioners of a new object.
@@ -46,5 +46,5 @@ pub(super) struct Provisioned {
 pub(super) struct OpenedInstances {
     pub(super) module: ModuleId,
     pub(super) resource: u32,
-    pub(super) reads: Vec<(usize, DataRead)>,
+    pub(super) reads: Vec<(usize, ReadResult)>,
 }

@@ -34,7 +34,7 @@ pub(super) async fn invoke(applier: &mut Applier<'_>, step: u32, invocation: u32
         }
     };
     let hooks = Arc::clone(&applier.inputs.session().hooks);
-    let talk = async move {
+    let call = async move {
         hooks.action_start(&invocation);
         let told = Arc::clone(&invocation);
         let progress = Arc::new(move |message: &str| hooks.action_progress(&told, message));
@@ -42,7 +42,7 @@ pub(super) async fn invoke(applier: &mut Applier<'_>, step: u32, invocation: u32
         let problems = provider.invoke_action(&subject, &config, progress).await;
         Event::Invoked(invocation, problems)
     };
-    applier.talk(step, talk).await;
+    applier.start_call(step, call).await;
 }
 
 fn action_config(applier: &mut Applier<'_>, invocation: &Invocation) -> Option<(Arc<Template>, Value, Span)> {

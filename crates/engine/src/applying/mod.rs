@@ -1,6 +1,7 @@
 //! Carrying a plan out.
 
 mod applier;
+mod apply_call;
 mod changes;
 mod ending;
 mod ephemeral;
@@ -16,7 +17,6 @@ mod result_writer;
 mod results;
 mod settled;
 mod steps;
-mod talk;
 mod unanswered_calls;
 mod values;
 

@@ -3,7 +3,7 @@
 use super::applier::Applier;
 use super::event::Event;
 use crate::provider_blocks::BlockInstance;
-use crate::provider_setup::{Configuring, hold_all};
+use crate::provider_setup::{Configuring, configure_all};
 use crate::templates::ProviderTemplate;
 use crate::walk::Outcome;
 use crate::world::ModuleId;
@@ -19,7 +19,9 @@ pub(super) async fn configure(applier: &mut Applier<'_>, step: u32, module: Modu
         Some(configuring) => {
             let (at_once, version) =
                 (applier.inputs.session().parallelism, applier.inputs.session().terraform_version.clone());
-            applier.talk(step, async move { Event::Providers(hold_all(configuring, at_once, version).await) }).await;
+            applier
+                .start_call(step, async move { Event::Providers(configure_all(configuring, at_once, version).await) })
+                .await;
         }
     }
 }

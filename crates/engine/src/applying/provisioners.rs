@@ -9,10 +9,10 @@ use groma_state::{DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::Value;
 
 use super::applier::Applier;
+use super::apply_call::ApplyCallResult;
 use super::event::{Event, Provisioned};
 use super::inputs::Inputs;
 use super::results;
-use super::talk::ApplyDone;
 use super::values;
 use crate::evaluation::{Evaluation, repetition_of};
 use crate::hooks::{Operation, Subject};
@@ -34,10 +34,10 @@ pub(super) fn provision(
     step: u32,
     change: u32,
     deposed: Option<&DeposedKey>,
-    done: ApplyDone,
+    done: ApplyCallResult,
     started: Instant,
 ) -> Option<Outcome> {
-    let ApplyDone { applied, mut diagnostics, .. } = done;
+    let ApplyCallResult { applied, mut diagnostics, .. } = done;
     let applied = applied?;
     let value = applied.state.clone();
     let recorded = results::record(applier, change, deposed, Operation::Create, None, applied, ObjectStatus::Tainted);
@@ -62,7 +62,7 @@ pub(super) fn provision(
     };
     let (hooks, cancellation) =
         (Arc::clone(&applier.inputs.session().hooks), applier.inputs.session().cancellation.clone());
-    applier.go_on(step, async move {
+    applier.continue_with(step, async move {
         diagnostics.append(provisioning::carry_out(provisions, address, hooks, cancellation).await);
         Event::Provisioned(Box::new(Provisioned { change, started, value, diagnostics }))
     });

@@ -8,12 +8,12 @@ use groma_state::{Dependencies, DeposedKey, ObjectRecord, ObjectStatus};
 use groma_value::Value;
 
 use super::applier::Applier;
+use super::apply_call::{ApplyCallResult, Beginning, CallEnd};
 use super::event::ChangeEvent;
 use super::inputs::Inputs;
 use super::provisioners;
 use super::recording::Recording;
 use super::result_writer::FinishedChange;
-use super::talk::{ApplyDone, Beginning, CallEnd};
 use super::unanswered_calls::explain_unanswered_call;
 use super::values;
 use crate::evaluation::Evaluation;
@@ -70,7 +70,7 @@ fn hand_in(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
 /// Takes down and tells what came of a change.
 fn take_down(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
     let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
-    let ApplyDone { applied, beginning, end, diagnostics: mut problems, .. } = done;
+    let ApplyCallResult { applied, beginning, end, diagnostics: mut problems, .. } = done;
     let hooks = Arc::clone(&applier.inputs.session().hooks);
     let (address, known) = (applier.inputs.change(change).address.clone(), &applier.inputs.change(change).before);
     let subject = Subject::begun(operation, &address, deposed.clone(), known);

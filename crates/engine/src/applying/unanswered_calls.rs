@@ -6,7 +6,7 @@ use groma_address::{ProviderAddress, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
 use groma_state::{Begin, Operation as Recorded};
 
-use super::talk::Repeatable;
+use super::apply_call::Repeatable;
 use crate::hooks::Operation;
 
 /// The longest list of operations in a message.

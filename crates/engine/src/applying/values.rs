@@ -14,7 +14,7 @@ use super::recording::Recording;
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::options::Deferral;
 use crate::providers::Providers;
-use crate::reading::{DataRead, DataTalk};
+use crate::read_call::{ReadCall, ReadResult};
 use crate::record::{Circumstances, Object};
 use crate::repetition::{Arguments, elements_again};
 use crate::walk::Outcome;
@@ -106,7 +106,7 @@ pub(super) async fn read(applier: &mut Applier<'_>, step: u32, change: u32) {
     };
     let subject = crate::hooks::Subject { address: address.clone(), deposed: None, identifier: None };
     let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
-    let talk = DataTalk {
+    let call = ReadCall {
         address,
         provider,
         schema,
@@ -117,14 +117,14 @@ pub(super) async fn read(applier: &mut Applier<'_>, step: u32, change: u32) {
         deferral: Deferral::Refused,
         hooks: Arc::clone(&applier.inputs.session().hooks),
     };
-    let talk = async move {
-        talk.hooks.apply_start(&subject, crate::hooks::Operation::Read);
-        Event::Data(change, Box::new(talk.hold().await))
+    let call = async move {
+        call.hooks.apply_start(&subject, crate::hooks::Operation::Read);
+        Event::Data(change, Box::new(call.run().await))
     };
-    applier.talk(step, talk).await;
+    applier.start_call(step, call).await;
 }
 
-pub(super) fn data_read(applier: &mut Applier<'_>, change: u32, read: DataRead) -> Outcome {
+pub(super) fn data_read(applier: &mut Applier<'_>, change: u32, read: ReadResult) -> Outcome {
     let subject = crate::hooks::Subject { address: read.address.clone(), deposed: None, identifier: None };
     let elapsed = read.elapsed;
     let hooks = Arc::clone(&applier.inputs.session().hooks);
@@ -160,8 +160,14 @@ fn check_around(world: &World, address: &ResourceInstance) -> Option<(ModuleId, 
 }
 
 /// A data source inside a check block was read: what is wrong with it is a result of the check (PL-27), and leaves the state as it is.
-fn checked_data_read(applier: &mut Applier<'_>, change: u32, module: ModuleId, check: &str, read: DataRead) -> Outcome {
-    let DataRead { address, config, value, diagnostics, elapsed, .. } = read;
+fn checked_data_read(
+    applier: &mut Applier<'_>,
+    change: u32,
+    module: ModuleId,
+    check: &str,
+    read: ReadResult,
+) -> Outcome {
+    let ReadResult { address, config, value, diagnostics, elapsed, .. } = read;
     let value = value.filter(|_| !diagnostics.has_errors());
     applier.evaluation.checked_data(&applier.world, module, check, diagnostics);
     let Some(value) = value else {

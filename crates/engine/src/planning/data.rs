@@ -1,14 +1,15 @@
-//! Data resources are read while planning where that is possible (PL-06), and ephemeral ones are opened.
+//! Data resources, read while planning where that is possible (PL-06), and ephemeral resources, which are opened.
 
 use std::sync::Arc;
 
-use groma_address::{Mode as ResourceMode, ResourceInstance};
+use groma_address::{Mode as ResourceMode, Name, ResourceInstance};
+use groma_config::Resource;
+use groma_diagnostics::{Diagnostics, Severity};
 use groma_plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use groma_provider::{Checked, planned_unknown};
-use groma_state::CheckStatus;
+use groma_state::{CheckStatus, State};
 use groma_value::{Marks, Value};
 
-use super::checked_data;
 use super::deferral;
 use super::event::{Event, Instance};
 use super::inputs::Inputs;
@@ -17,16 +18,16 @@ use super::managed;
 use super::managers;
 use super::plan_builder::PlanBuilder;
 use super::planner::Planner;
-use super::remaining_data;
 use crate::evaluation::{Evaluation, outcome_of};
 use crate::hooks::EphemeralPhase;
 use crate::moves::Moves;
-use crate::options::Deferral;
-use crate::reading::{DataRead, DataTalk};
+use crate::options::{Deferral, Refresh};
+use crate::read_call::{ReadCall, ReadResult};
 use crate::record::{self, Circumstances, Object};
+use crate::repetition::{Arguments, expand_or_defer};
 use crate::templates::Template;
-use crate::walk::Outcome;
-use crate::world::{InstanceScope, World};
+use crate::walk::{Outcome, Visit};
+use crate::world::{Expansion, InstanceScope, World};
 
 pub(super) async fn start_data(
     planner: &mut Planner<'_>,
@@ -35,7 +36,7 @@ pub(super) async fn start_data(
     template: Arc<Template>,
 ) {
     if planner.inputs.mode() == Mode::Destroy {
-        return remaining_data::start_remaining_data(planner, instance, address, template).await;
+        return start_remaining_data(planner, instance, address, template).await;
     }
     let Some(config) =
         data_config(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template)
@@ -70,7 +71,7 @@ pub(super) async fn read_now(
     config: Value,
     deferral: Deferral,
 ) {
-    let talk = DataTalk {
+    let call = ReadCall {
         address,
         provider,
         schema: Arc::clone(&template.schema),
@@ -81,11 +82,11 @@ pub(super) async fn read_now(
         deferral,
         hooks: Arc::clone(&planner.inputs.session().hooks),
     };
-    let talk = async move {
-        talk.hooks.read_start(&talk.address);
-        Event::Data(instance, Box::new(talk.hold().await))
+    let call = async move {
+        call.hooks.read_start(&call.address);
+        Event::Data(instance, Box::new(call.run().await))
     };
-    planner.talk(talk).await;
+    planner.start_call(call).await;
 }
 
 pub(super) async fn start_ephemeral(
@@ -113,7 +114,7 @@ pub(super) async fn start_ephemeral(
     let (schema, body) = (Arc::clone(&template.schema), Arc::clone(&template.body));
     let deferral = planner.inputs.deferral();
     let meta = template.meta.clone();
-    let talk = DataTalk {
+    let call = ReadCall {
         address,
         provider,
         schema,
@@ -124,11 +125,11 @@ pub(super) async fn start_ephemeral(
         deferral,
         hooks: Arc::clone(&planner.inputs.session().hooks),
     };
-    let talk = async move {
-        talk.hooks.ephemeral_start(&talk.address, EphemeralPhase::Open);
-        Event::Data(instance, Box::new(talk.hold().await))
+    let call = async move {
+        call.hooks.ephemeral_start(&call.address, EphemeralPhase::Open);
+        Event::Data(instance, Box::new(call.run().await))
     };
-    planner.talk(talk).await;
+    planner.start_call(call).await;
 }
 
 pub(super) fn settle(world: &mut World, instance: Instance, value: Value) {
@@ -201,12 +202,12 @@ pub(super) fn plan_read(
     plan.add_change(Some(instance), change);
 }
 
-pub(super) fn data_read(planner: &mut Planner<'_>, instance: Instance, read: DataRead) {
+pub(super) fn data_read(planner: &mut Planner<'_>, instance: Instance, read: ReadResult) {
     if planner.inputs.mode() == Mode::Destroy && read.address.resource.mode == ResourceMode::Data {
-        return remaining_data::remaining_data_read(planner, instance, read);
+        return remaining_data_read(planner, instance, read);
     }
-    if let Some(check) = checked_data::check_around(&planner.world, instance).filter(|_| read.deferred.is_none()) {
-        return checked_data::checked_data_read(planner, instance, &check, read);
+    if let Some(check) = check_around(&planner.world, instance).filter(|_| read.deferred.is_none()) {
+        return checked_data_read(planner, instance, &check, read);
     }
     planner.evaluation.diagnostics.append(read.diagnostics);
     read.open.into_iter().for_each(|open| planner.ephemerals.push(open));
@@ -288,5 +289,150 @@ pub(super) fn read_change(
         planned_identity: None,
         create_before_destroy: false,
         importing: None,
+    }
+}
+
+/// The check block that holds a resource, if one does.
+pub(super) fn check_around(world: &World, instance: Instance) -> Option<Name> {
+    let config = &world.static_module(instance.module).config;
+    config.resources.get_index(instance.resource as usize)?.1.check.clone()
+}
+
+pub(super) fn checked_data_read(planner: &mut Planner<'_>, instance: Instance, check: &Name, read: ReadResult) {
+    let Some(template) = managers::template_of(&planner.inputs, &planner.world, &planner.managers, instance) else {
+        return instances::end_instance(planner, instance, Outcome::Failed);
+    };
+    let ReadResult { address, config, value, diagnostics, .. } = read;
+    let value = value.filter(|_| !diagnostics.has_errors());
+    planner.evaluation.checked_data(&planner.world, instance.module, check, diagnostics);
+    let (known, outcome) = match value {
+        Some(value) => {
+            planner.inputs.session().hooks.read_complete(&address, &value);
+            settle(&mut planner.world, instance, value.clone());
+            (
+                value.clone(),
+                outcome_of(managed::postconditions(
+                    &planner.world,
+                    &mut planner.evaluation,
+                    instance,
+                    &address,
+                    &value,
+                )),
+            )
+        }
+        None => {
+            let unknown = planned_unknown(&template.schema.block, &config);
+            settle(&mut planner.world, instance, unknown.clone());
+            (unknown, Outcome::Done)
+        }
+    };
+    record_data(planner, instance, &address, &known.unknown_as_null());
+    if planner.inputs.mode() == Mode::Normal {
+        plan_read(
+            &planner.moves,
+            &mut planner.plan,
+            instance,
+            address,
+            &template,
+            known,
+            ActionReason::ReadBecauseCheckNested,
+        );
+    }
+    instances::end_instance(planner, instance, outcome);
+}
+
+/// Reads a data source, if what it is read with is known.
+pub(super) async fn start_remaining_data(
+    planner: &mut Planner<'_>,
+    instance: Instance,
+    address: ResourceInstance,
+    template: Arc<Template>,
+) {
+    if planner.inputs.options().refresh == Refresh::Trust
+        || goes_unread(&planner.inputs, &planner.world, instance, &address)
+    {
+        return settle_recorded(planner, instance, &address);
+    }
+    let repetition = managed::repetition(&planner.world, instance);
+    let functions = Arc::clone(&planner.evaluation.functions);
+    let scope = InstanceScope::new(&planner.world, instance.module, &functions).repeated(&repetition);
+    let (config, problems) = template.body.evaluate(&scope);
+    let provider = planner.providers.configured(&template.provider);
+    let (Some(provider), true) = (provider, config.is_wholly_known() && !problems.has_errors()) else {
+        return settle_recorded(planner, instance, &address);
+    };
+    read_now(planner, instance, address, (provider, &template), config, Deferral::Refused).await;
+}
+
+pub(super) fn remaining_data_read(planner: &mut Planner<'_>, instance: Instance, read: ReadResult) {
+    let ReadResult { address, value, mut diagnostics, .. } = read;
+    if let Some(value) = value.filter(|_| !diagnostics.has_errors()) {
+        planner.inputs.session().hooks.read_complete(&address, &value);
+        planner.evaluation.diagnostics.append(diagnostics);
+        record_data(planner, instance, &address, &value);
+        settle(&mut planner.world, instance, value);
+        return instances::end_instance(planner, instance, Outcome::Done);
+    }
+    // Whether checks hold is not asked while everything goes.
+    if check_around(&planner.world, instance).is_none() {
+        lessen(&mut diagnostics);
+        planner.evaluation.diagnostics.append(diagnostics);
+    }
+    settle_recorded(planner, instance, &address);
+}
+
+/// Data sources that go with what is destroyed.
+pub(super) fn parting_data(inputs: &Inputs<'_>, state: &State) -> Vec<ResourceInstance> {
+    if inputs.mode() != Mode::Destroy {
+        return Vec::new();
+    }
+    let data = state.iter().filter(|view| view.resource.resource.mode == ResourceMode::Data);
+    let is_aimed_at = |address: &ResourceInstance| inputs.targets().is_none_or(|some| some.chosen(address));
+    data.map(|view| view.address()).filter(is_aimed_at).collect()
+}
+
+/// The instances of a data source that something is configured with, as the configuration has them; none where it is another
+/// resource, or its repetition cannot be worked out: then it is what the last run found.
+pub(super) fn expansion_of_needed_data(
+    inputs: &Inputs<'_>,
+    world: &World,
+    evaluation: &Evaluation,
+    visit: Visit,
+    resource: &Resource,
+) -> Option<Expansion> {
+    let index = world.module(visit.module).of;
+    let is_needed = inputs.destroy_needs().is_some_and(|remains| remains.needs(index, visit.node));
+    if resource.address.mode != ResourceMode::Data || !is_needed {
+        return None;
+    }
+    let scope = InstanceScope::new(world, visit.module, &evaluation.functions);
+    let mut problems = Diagnostics::new();
+    let wanted = expand_or_defer(Arguments::of_resource(resource), Deferral::Refused, &scope, &mut problems);
+    wanted.filter(|_| !problems.has_errors())
+}
+
+/// Whether it is there only because it depends on something that is destroyed.
+fn goes_unread(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> bool {
+    let module = world.module(instance.module).of;
+    let node = world.static_module(instance.module).resource(instance.resource as usize);
+    let is_needed = inputs.destroy_needs().is_some_and(|remains| remains.needs(module, node));
+    !is_needed && inputs.targets().is_some_and(|included| !included.reads(module, node, address))
+}
+
+/// The data resource is what the last run found.
+fn settle_recorded(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance) {
+    let template = planner.inputs.template(&planner.world, instance.module, instance.resource);
+    if let (Some(record), Some(template)) = (planner.state.object(address, None), template)
+        && let Some(value) = record::decode(&template.schema, record)
+    {
+        settle(&mut planner.world, instance, value);
+    }
+    instances::end_instance(planner, instance, Outcome::Done);
+}
+
+/// Nothing of it stops the run.
+fn lessen(diagnostics: &mut Diagnostics) {
+    for problem in diagnostics.iter_mut() {
+        problem.severity = Severity::Warning;
     }
 }

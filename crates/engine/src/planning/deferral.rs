@@ -12,13 +12,13 @@ use groma_provider::{PlanPurpose, planned_unknown};
 use groma_value::Value;
 
 use super::data;
-use super::draft::Draft;
 use super::evaluated;
 use super::event::{Instance, ManagedSubject};
 use super::inputs::Inputs;
 use super::instances::{self, resource_visit};
-use super::notes;
+use super::plan_call::Draft;
 use super::planner::Planner;
+use super::results;
 use crate::options::Deferral;
 use crate::record;
 use crate::templates::Template;
@@ -126,7 +126,7 @@ pub(super) fn note_deferred(planner: &mut Planner<'_>, subject: &ManagedSubject,
     };
     let place = subject.instance.filter(|_| subject.deposed.is_none());
     let open_steps = place.map(|one| planner.world.open_steps(one.module, one.resource)).unwrap_or_default();
-    let change = notes::change(&planner.inputs, &planner.moves, subject, draft);
+    let change = results::change(&planner.inputs, &planner.moves, subject, draft);
     planner.plan.defer(place, DeferredChange { reason, change, open_steps, source });
 }
 

@@ -11,13 +11,13 @@ use groma_plan::ActionReason;
 use groma_state::CheckStatus;
 use groma_value::Value;
 
-use super::conversation::{Parting, Prevention};
 use super::deferral;
 use super::event::Instance;
 use super::expand;
 use super::ignore::{Ignore, ignored};
 use super::inputs::Inputs;
 use super::managed;
+use super::plan_call::{Parting, Prevention};
 use crate::evaluation::{Evaluation, Truth, outcome_of, repetition_of};
 use crate::templates::Template;
 use crate::walk::Outcome;

@@ -6,11 +6,11 @@ use groma_address::{ProviderConfig, ResourceInstance};
 use groma_plan::Importing;
 use groma_state::DeposedKey;
 
-use super::conversation::Conversed;
-use super::drafts::{InvocationDraft, PlannedInvocations};
-use super::list_talk::ListTalk;
+use super::invocations::drafting::{InvocationDraft, PlannedInvocations};
+use super::lists::ListResult;
+use super::plan_call::PlanCallResult;
 use crate::provider_setup::Configuring;
-use crate::reading::DataRead;
+use crate::read_call::ReadResult;
 use crate::walk::{Outcome, Visit};
 use crate::world::ModuleId;
 
@@ -35,8 +35,8 @@ pub(super) enum Task {
 /// A conversation that came to its end.
 pub(super) enum Event {
     Managed(Box<ManagedEvent>),
-    Data(Instance, Box<DataRead>),
-    List(Instance, Box<ListTalk>),
+    Data(Instance, Box<ReadResult>),
+    List(Instance, Box<ListResult>),
     /// The instances of one provider block, or the block itself.
     Providers(Visit, Vec<Configuring>),
     Invocations(Visit, Box<PlannedInvocations>),
@@ -45,7 +45,7 @@ pub(super) enum Event {
 
 pub(super) struct ManagedEvent {
     pub(super) subject: ManagedSubject,
-    pub(super) conversed: Conversed,
+    pub(super) result: PlanCallResult,
 }
 
 /// What a conversation about a managed object was about.

@@ -11,12 +11,11 @@ use groma_plan::Mode;
 use groma_state::State;
 use groma_value::Value;
 
+use super::data;
 use super::inputs::Inputs;
 use super::instances;
-use super::lost;
 use super::pending::loses_instances;
 use super::planner::Planner;
-use super::remaining_data;
 use crate::checks::{Checkable, Verdict};
 use crate::config_graph::narrow;
 use crate::evaluation::Evaluation;
@@ -67,13 +66,8 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
     let expansion = match planner.inputs.mode() {
         // What is to be destroyed is what the state has, whatever the configuration says now.
         Mode::Destroy if resource.address.mode != ResourceMode::Ephemeral => {
-            let wanted = remaining_data::expansion_of_needed_data(
-                &planner.inputs,
-                &planner.world,
-                &planner.evaluation,
-                visit,
-                resource,
-            );
+            let wanted =
+                data::expansion_of_needed_data(&planner.inputs, &planner.world, &planner.evaluation, visit, resource);
             wanted.unwrap_or_else(|| {
                 let recorded = recorded_expansion(&planner.world, &planner.state, visit.module, at);
                 if stands_on_elements(resource) { with_elements(recorded, arguments, &scope) } else { recorded }
@@ -88,7 +82,7 @@ pub(super) fn expand_resource(planner: &mut Planner<'_>, visit: Visit, at: u32) 
         }
     };
     planner.world.module_mut(visit.module).resources[at as usize].expand(expansion);
-    lost::show_what_there_is(&planner.inputs, &mut planner.world, &planner.state, visit.module, at);
+    instances::show_what_there_is(&planner.inputs, &mut planner.world, &planner.state, visit.module, at);
     if loses_instances(&planner.inputs, &planner.world, &planner.state, visit.module, at) {
         planner.world.module_mut(visit.module).resources[at as usize].pending = true;
     }

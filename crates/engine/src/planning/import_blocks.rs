@@ -1,23 +1,32 @@
-//! `import` blocks: objects that exist already are taken over (PL-26).
+//! `import` blocks: objects that exist already are taken over (PL-26), into generated blocks where there are none.
 
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ModuleInstance, Name, ResourceInstance};
+use groma_address::{InstanceKey, ModuleInstance, Name, ProviderConfig, ResourceInstance};
 use groma_config::{Import, ImportIdentity};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::{Expression, ExpressionKind, Step, with_stack};
 use groma_lang::{instance_key, instance_key_of, observing};
-use groma_provider::{IdentitySchema, ImportTarget};
+use groma_plan::Mode;
+use groma_provider::{IdentitySchema, ImportTarget, PlanPurpose, Schema};
 use groma_value::{Type, Value, convert};
 
-use super::imports::Conflict;
+use super::event::ManagedSubject;
+use super::ignore::Ignore;
+use super::imports::{Conflict, is_missing, provider};
 use super::inputs::Inputs;
-use super::missing;
+use super::managed::run_plan_call;
+use super::plan_call::{Generating, Lifecycle, Parting, PlanCall, Prevention, Purpose};
 use super::planner::Planner;
+use crate::call_target::CallTarget;
+use crate::client::no_meta;
 use crate::evaluation::Evaluation;
 use crate::import_identity::{read_identity, unusable};
 use crate::options::{Deferral, MissingResources};
+use crate::provider_instances::Choice;
+use crate::providers::Providers;
 use crate::repetition::{Elements, import_elements, secret_key};
+use crate::templates::TemplateKey;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
@@ -144,7 +153,7 @@ fn import_identity(
     };
     let schema = match &template {
         Some(template) => Some(Arc::clone(&template.schema)),
-        None => missing::missing_schema(&planner.inputs, planner.providers, &mut planner.evaluation, import),
+        None => missing_schema(&planner.inputs, planner.providers, &mut planner.evaluation, import),
     };
     let Some(schema) = schema else {
         // That there is no block is the problem, and it is told of all such imports when the walk has ended.
@@ -326,4 +335,113 @@ fn known_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, Diagn
         "The identity depends on values that only apply will know, so it cannot be told now which object is meant. Use values that are \
          known when planning.",
     ))
+}
+
+/// The schema of a resource that has no block, where one is to be written.
+pub(super) fn missing_schema(
+    inputs: &Inputs<'_>,
+    providers: &mut Providers,
+    evaluation: &mut Evaluation,
+    import: &Import,
+) -> Option<Arc<Schema>> {
+    if inputs.options().missing == MissingResources::Refused {
+        return None;
+    }
+    let provider = provider(inputs.session(), import)?;
+    match providers.schema(&provider.provider, &import.to.resource, import.to_expression.span) {
+        Ok(schema) => Some(schema),
+        Err(problems) => {
+            evaluation.diagnostics.append(problems);
+            None
+        }
+    }
+}
+
+/// Starts on the imports that the walk did not come by.
+pub(super) async fn generate_missing(planner: &mut Planner<'_>) {
+    if planner.inputs.options().missing == MissingResources::Refused || planner.inputs.mode() != Mode::Normal {
+        return;
+    }
+    let root = Arc::clone(&planner.inputs.session().configuration);
+    for (block, address) in planner.imports.unmet_blocks() {
+        let Some(import) = root.root.imports.get(block as usize).filter(|import| is_missing(&root.root, import)) else {
+            continue;
+        };
+        generate(planner, import, address).await;
+    }
+}
+
+/// The provider of an import that has no block; none after an error, which is noted.
+fn import_provider(planner: &mut Planner<'_>, import: &Import) -> Option<ProviderConfig> {
+    let block = provider(planner.inputs.session(), import)?;
+    let Some(key) = import.provider.as_ref().and_then(|reference| reference.key.as_ref()) else {
+        return Some(block);
+    };
+    let repetition = Repetition::None;
+    let (block, key) = (Arc::new(block), TemplateKey::Own(key.clone()));
+    let choice =
+        Choice { block: &block, key: Some(&key), module: ModuleId::ROOT, repetition: &repetition, address: &import.to };
+    choice.manager(&planner.world, &mut planner.evaluation, planner.providers).map(Arc::unwrap_or_clone)
+}
+
+async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceInstance) {
+    if import.for_each.is_some() || address.key != InstanceKey::None {
+        planner.imports.settle(&address);
+        let detail = "A block can only be written for an import of one resource without count and for_each. Write the block of \
+                      this one, or an import block for each object.";
+        let problem = Diagnostic::error("Configuration for import target does not exist", detail);
+        planner.evaluation.diagnostics.push(problem.at(import.to_expression.span));
+        return;
+    }
+    let Some(importing) = planner.imports.take(&address, &planner.state) else { return };
+    let (Some(config), Some(schema)) = (
+        import_provider(planner, import),
+        missing_schema(&planner.inputs, planner.providers, &mut planner.evaluation, import),
+    ) else {
+        return;
+    };
+    let Some(provider) = planner.providers.configured(&config) else { return };
+    planner.imports.note_generated(address.clone());
+    let written = import.provider.as_ref().map(|reference| format!("{}{}", reference.provider, config.key));
+    let subject = ManagedSubject {
+        instance: None,
+        address: address.clone(),
+        deposed: None,
+        provider: Arc::new(config),
+        schema: Arc::clone(&schema),
+        create_before_destroy: false,
+        is_kept: false,
+        undecided: false,
+        outcome: Outcome::Done,
+        importing: Some(importing.clone()),
+    };
+    let call = PlanCall {
+        config: schema.block.null_value(),
+        target: CallTarget {
+            address,
+            deposed: None,
+            provider,
+            meta: no_meta(),
+            schema,
+            body: None,
+            span: import.to_expression.span,
+        },
+        lifecycle: Lifecycle {
+            ignore: Ignore::Nothing,
+            create_before_destroy: false,
+            prevention: Prevention::None,
+            parting: Parting::Destroyed,
+        },
+        purpose: Purpose::Change,
+        record: None,
+        refresh: planner.inputs.options().refresh,
+        forced: None,
+        generating: Some(Generating { provider: written }),
+        importing: Some(importing),
+        deferral: planner.inputs.deferral(),
+        left: None,
+        creates: PlanPurpose::Change,
+        hooks: Arc::clone(&planner.inputs.session().hooks),
+    };
+    planner.start_call(run_plan_call(subject, call)).await;
 }

@@ -7,8 +7,8 @@ use groma_address::ProviderConfig;
 use groma_plan::Mode;
 use groma_state::State;
 
-use super::destroying::Remains;
 use super::imports;
+use super::reach::Remains;
 use super::targets::Included;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex};
 use crate::options::{Deferral, PlanOptions};

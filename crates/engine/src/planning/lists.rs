@@ -5,18 +5,18 @@ use std::sync::Arc;
 use groma_address::ResourceInstance;
 use groma_config::Resource;
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_provider::{Checked, ListDetail, ListInput, Schema};
+use groma_provider::{BodyDecoder, Checked, Found, ListDetail, ListInput, Schema, Subject};
 use groma_value::Value;
 
 use super::event::{Event, Instance};
 use super::inputs::Inputs;
 use super::instances;
-use super::list_talk::{ListTalk, Search, Writing};
 use super::managed;
 use super::planner::Planner;
 use crate::evaluation::{Evaluation, ListArguments, unknown_list_argument};
+use crate::generate;
 use crate::options::FoundObjects;
-use crate::search::Searched;
+use crate::search::{FoundObject, Searched, WrittenBlocks};
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, World};
@@ -35,11 +35,11 @@ pub(super) async fn start_list(
     };
     let shown = shown_config(&planner.world, instance, &search.input.config);
     let hooks = Arc::clone(&planner.inputs.session().hooks);
-    let talk = async move {
+    let call = async move {
         hooks.list_start(&search.address, shown.as_ref());
-        Event::List(instance, Box::new(search.hold().await))
+        Event::List(instance, Box::new(search.run().await))
     };
-    planner.talk(talk).await;
+    planner.start_call(call).await;
 }
 
 /// What is searched for; nothing where the block does not say.
@@ -58,7 +58,7 @@ fn search(
     address: ResourceInstance,
     template: &Template,
     provider: Arc<Checked>,
-) -> Option<Search> {
+) -> Option<ListCall> {
     let module = Arc::clone(&world.static_module(instance.module).config);
     let (_, resource) = module.resources.get_index(instance.resource as usize)?;
     let search = resource.search.as_ref()?;
@@ -100,7 +100,7 @@ fn search(
         },
     });
     let detail = if writing.is_some() { ListDetail::Objects } else { detail };
-    Some(Search {
+    Some(ListCall {
         address,
         provider,
         schema: Arc::clone(&template.schema),
@@ -112,9 +112,9 @@ fn search(
     })
 }
 
-pub(super) fn listed(planner: &mut Planner<'_>, instance: Instance, talk: ListTalk) {
-    planner.evaluation.diagnostics.append(talk.diagnostics);
-    let Some(found) = talk.found else { return instances::end_instance(planner, instance, Outcome::Failed) };
+pub(super) fn listed(planner: &mut Planner<'_>, instance: Instance, call: ListResult) {
+    planner.evaluation.diagnostics.append(call.diagnostics);
+    let Some(found) = call.found else { return instances::end_instance(planner, instance, Outcome::Failed) };
     let data = found.iter().map(|one| {
         Value::object([
             ("display_name", Value::string(&one.display_name)),
@@ -122,10 +122,10 @@ pub(super) fn listed(planner: &mut Planner<'_>, instance: Instance, talk: ListTa
             ("state", one.object.clone().unwrap_or(Value::null(groma_value::Type::Dynamic))),
         ])
     });
-    let value = Value::object([("config", talk.config), ("data", Value::tuple(data.collect()))]);
+    let value = Value::object([("config", call.config), ("data", Value::tuple(data.collect()))]);
     let resources = &mut planner.world.module_mut(instance.module).resources;
     resources[instance.resource as usize].settle(instance.position, value);
-    let searched = Searched { address: talk.address, identity_version: talk.identity_version, found };
+    let searched = Searched { address: call.address, identity_version: call.identity_version, found };
     planner.inputs.session().hooks.list_complete(&searched);
     planner.plan.add_searched(searched);
     instances::end_instance(planner, instance, Outcome::Done);
@@ -154,4 +154,90 @@ fn not_known(address: &ResourceInstance, template: &Template, config: &Value, he
     let detail = "What is searched for must be known when the search begins, but this stands on something that only apply will know. Use \
                   values that are written out or that the state has.";
     Diagnostic::error("config is not known", detail).at(span).about(address.to_string())
+}
+
+/// A search that is about to begin.
+pub(super) struct ListCall {
+    pub(super) address: ResourceInstance,
+    pub(super) provider: Arc<Checked>,
+    /// What is searched by.
+    pub(super) schema: Arc<Schema>,
+    /// What is found.
+    pub(super) found: Arc<Schema>,
+    pub(super) body: Arc<BodyDecoder>,
+    pub(super) span: Span,
+    pub(super) input: ListInput,
+    pub(super) writing: Option<Writing>,
+}
+
+/// How blocks for found objects are written.
+pub(super) struct Writing {
+    /// The value of the argument `provider`.
+    pub(super) provider: Option<String>,
+    /// What the names of the resources begin with.
+    pub(super) name: String,
+}
+
+/// What became of a search.
+pub(super) struct ListResult {
+    pub(super) address: ResourceInstance,
+    pub(super) identity_version: u64,
+    pub(super) config: Value,
+    pub(super) found: Option<Vec<FoundObject>>,
+    pub(super) diagnostics: Diagnostics,
+}
+
+impl ListCall {
+    pub(super) async fn run(self) -> ListResult {
+        let subject = Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span };
+        let config = self.input.config.clone();
+        let mut diagnostics = self.provider.validate(&subject, &config).await;
+        let mut objects = None;
+        if !diagnostics.has_errors() {
+            let subject = Subject { schema: &self.found, ..subject };
+            let (found, problems) = self.provider.list(&subject, self.input.clone()).await;
+            diagnostics.append(problems);
+            if let Some(found) = found {
+                objects = self.objects(found, &mut diagnostics).await;
+            }
+        }
+        let identity_version = self.found.identity.as_ref().map_or(0, |identity| identity.version);
+        ListResult { address: self.address, identity_version, config, found: objects, diagnostics }
+    }
+
+    /// The objects with the blocks that were asked for; none after an error.
+    async fn objects(&self, found: Vec<Found>, diagnostics: &mut Diagnostics) -> Option<Vec<FoundObject>> {
+        let mut objects = Vec::with_capacity(found.len());
+        for (position, one) in found.into_iter().enumerate() {
+            let written = match &self.writing {
+                Some(writing) => Some(self.blocks(writing, position, &one, diagnostics).await?),
+                None => None,
+            };
+            let Found { identity, display_name, object } = one;
+            objects.push(FoundObject { display_name, identity, object, written });
+        }
+        Some(objects)
+    }
+
+    async fn blocks(
+        &self,
+        writing: &Writing,
+        position: usize,
+        found: &Found,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<WrittenBlocks> {
+        let subject = Subject { address: &self.address, schema: &self.found, body: None, span: self.span };
+        let name = format!("{}_{position}", writing.name);
+        let named = (&*self.address.resource.type_name, &*name);
+        let provider = writing.provider.as_deref();
+        let config = match &found.object {
+            Some(object) => generate::asked(&self.provider, &subject, object, diagnostics).await?,
+            // Its provider has said why it is not there: the block is for people to fill in.
+            None => Value::NULL,
+        };
+        Some(WrittenBlocks {
+            resource: generate::resource_text(named, provider, &self.found.block, &config),
+            import: generate::import_text(named, provider, &found.identity),
+        })
+    }
 }

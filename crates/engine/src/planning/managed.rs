@@ -9,22 +9,20 @@ use groma_provider::Checked;
 use groma_state::{CheckStatus, DeposedKey, ObjectRecord};
 use groma_value::Value;
 
-use super::conversation::{Conversation, Conversed, Parting, Prevention, Purpose};
 use super::data;
 use super::deferral;
-use super::draft::Draft;
 use super::evaluated::{self, Evaluated};
 use super::event::{Event, Instance, ManagedEvent, ManagedSubject};
 use super::inputs::Inputs;
 use super::instances;
-use super::left_over::LeftOver;
 use super::lists;
-use super::lost;
 use super::managers;
-use super::notes;
+use super::orphans::LeftOver;
+use super::plan_call::{Draft, Lifecycle, Parting, PlanCall, PlanCallResult, Prevention, Purpose};
 use super::planner::Planner;
-use super::standing;
+use super::results;
 use super::triggers;
+use crate::call_target::CallTarget;
 use crate::config_graph::{ModuleIndex, NodeIndex};
 use crate::evaluation::{Evaluation, outcome_of, repetition_of};
 use crate::options::Refresh;
@@ -89,23 +87,27 @@ async fn start_managed(
     };
     let (refresh, forced) =
         (refresh(&planner.inputs, &planner.world, instance, &address), forced(planner, instance, &address));
-    let talk = Conversation {
-        address,
-        deposed: None,
-        provider,
-        schema: Arc::clone(&template.schema),
-        body: Some(Arc::clone(&template.body)),
-        span: body_span(&planner.world, instance),
+    let call = PlanCall {
+        target: CallTarget {
+            address,
+            deposed: None,
+            provider,
+            schema: Arc::clone(&template.schema),
+            body: Some(Arc::clone(&template.body)),
+            span: body_span(&planner.world, instance),
+            meta: template.meta.clone(),
+        },
+        lifecycle: Lifecycle {
+            ignore: evaluated.ignore,
+            create_before_destroy: evaluated.create_before_destroy,
+            prevention: evaluated.prevention,
+            parting: evaluated.parting,
+        },
         purpose,
         config: evaluated.config,
-        meta: template.meta.clone(),
         record,
         refresh,
-        ignore: evaluated.ignore,
         forced,
-        create_before_destroy: evaluated.create_before_destroy,
-        prevention: evaluated.prevention,
-        parting: evaluated.parting,
         importing,
         generating: None,
         deferral: planner.inputs.deferral(),
@@ -113,7 +115,7 @@ async fn start_managed(
         creates: deferral::creation(&planner.inputs, &planner.world, instance),
         hooks: Arc::clone(&planner.inputs.session().hooks),
     };
-    planner.talk(hold(subject, talk)).await;
+    planner.start_call(run_plan_call(subject, call)).await;
 }
 
 /// What an instance is talked about for, with what its configuration says.
@@ -210,8 +212,8 @@ async fn start_deposed(
             refresh: planner.inputs.options().refresh,
             deferral: planner.inputs.deferral(),
         };
-        let (subject, talk) = left_over.into_talk(Arc::clone(&planner.inputs.session().hooks));
-        planner.talk(hold(subject, talk)).await;
+        let (subject, call) = left_over.into_call(Arc::clone(&planner.inputs.session().hooks));
+        planner.start_call(run_plan_call(subject, call)).await;
     }
 }
 
@@ -270,8 +272,8 @@ pub(super) fn body_span(world: &World, instance: Instance) -> Span {
 
 /// Takes in what a conversation about a managed object found out.
 pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
-    let ManagedEvent { mut subject, conversed } = event;
-    let Conversed { generated, previous, prior, gone, mut draft, diagnostics } = conversed;
+    let ManagedEvent { mut subject, result } = event;
+    let PlanCallResult { generated, previous, prior, gone, mut draft, diagnostics } = result;
     if let (Some(text), Some(importing)) = (generated, &mut subject.importing) {
         planner.plan.add_generated(Generated { id: importing.id().map(str::to_owned), text: text.clone() });
         importing.generated = Some(text);
@@ -282,7 +284,7 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
     let failed = diagnostics.has_errors();
     planner.evaluation.diagnostics.append(diagnostics);
     if !failed {
-        notes::note_drift(
+        results::note_drift(
             &planner.inputs,
             &planner.moves,
             &mut planner.plan,
@@ -291,9 +293,9 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
             prior.as_ref(),
             gone,
         );
-        notes::note_prior(&mut planner.state, &mut planner.evaluation, &subject, &previous, prior.as_ref());
+        results::note_prior(&mut planner.state, &mut planner.evaluation, &subject, &previous, prior.as_ref());
         let action = draft.as_ref().filter(|draft| draft.deferred.is_none()).map(|draft| draft.action);
-        standing::note_standing(&planner.inputs, &planner.world, &mut planner.state, &subject, action);
+        results::note_standing(&planner.inputs, &planner.world, &mut planner.state, &subject, action);
     }
     let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
     let value = seen_by_others(&subject, draft.as_ref(), prior.as_ref());
@@ -321,12 +323,12 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
         if undecided && draft.action == Action::NoOp {
             planner.plan.add_undecided(subject.address.clone());
         }
-        notes::note_change(&planner.inputs, &planner.moves, &mut planner.plan, &subject, draft);
+        results::note_change(&planner.inputs, &planner.moves, &mut planner.plan, &subject, draft);
     }
     match subject.instance {
         Some(instance) => instances::end_instance(planner, instance, outcome),
         None if subject.deposed.is_none() => {
-            lost::show_lost(&mut planner.world, &planner.schedule, &subject.address, value);
+            instances::show_lost(&mut planner.world, &planner.schedule, &subject.address, value);
             instances::end_lost(planner, &subject.address, outcome);
         }
         None => {}
@@ -377,7 +379,7 @@ fn worse(one: Outcome, other: Outcome) -> Outcome {
     }
 }
 
-pub(super) async fn hold(subject: ManagedSubject, talk: Conversation) -> Event {
-    let conversed = talk.hold().await;
-    Event::Managed(Box::new(ManagedEvent { subject, conversed }))
+pub(super) async fn run_plan_call(subject: ManagedSubject, call: PlanCall) -> Event {
+    let result = call.run().await;
+    Event::Managed(Box::new(ManagedEvent { subject, result }))
 }

@@ -1,14 +1,7 @@
 //! Making a plan.
 
-mod checked_data;
-mod conversation;
-mod converse;
-mod cycle;
 mod data;
 mod deferral;
-mod destroying;
-mod draft;
-mod drafts;
 mod evaluated;
 mod event;
 pub(crate) mod expand;
@@ -20,25 +13,19 @@ mod imports;
 mod inputs;
 mod instances;
 mod invocations;
-mod left_over;
-mod list_talk;
 mod lists;
-mod lost;
 mod managed;
 mod managers;
-mod missing;
-mod notes;
 mod order;
 mod orphans;
 mod pending;
 mod plan_builder;
+mod plan_call;
 mod planner;
-mod provider_blocks;
 mod reach;
 mod relevant;
-mod remaining_data;
+mod results;
 mod schedule;
-mod standing;
 mod targets;
 mod triggers;
 

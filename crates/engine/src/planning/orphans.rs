@@ -1,4 +1,4 @@
-//! Objects that the state has and the configuration does not: they go (PL-03).
+//! Objects that the state has and the configuration does not (PL-03), and deposed objects.
 
 use std::sync::Arc;
 
@@ -7,25 +7,28 @@ use groma_config::RemovedFrom;
 use groma_diagnostics::Span;
 use groma_hcl::ExpressionKind;
 use groma_plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
-use groma_provider::{Checked, Schema};
+use groma_provider::{Checked, PlanPurpose, Schema};
 use groma_state::{DeposedKey, ObjectRecord};
 
-use super::conversation::{Conversation, Parting, Prevention, Purpose};
 use super::deferral;
 use super::evaluated::{self, as_written};
 use super::event::{ManagedSubject, Task};
 use super::expand;
 use super::gone_module::GoneModuleScope;
+use super::ignore::Ignore;
 use super::inputs::Inputs;
 use super::instances;
-use super::left_over::LeftOver;
-use super::managed::hold;
+use super::managed::run_plan_call;
 use super::managers;
 use super::plan_builder::PlanBuilder;
+use super::plan_call::{Lifecycle, Parting, PlanCall, Prevention, Purpose};
 use super::planner::Planner;
+use crate::call_target::CallTarget;
+use crate::client::no_meta;
 use crate::evaluation::Evaluation;
+use crate::hooks::Hooks;
 use crate::moves::Moves;
-use crate::options::Refresh;
+use crate::options::{Deferral, Refresh};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, Repetition, World};
 
@@ -130,11 +133,11 @@ pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceIns
     let Some((left_over, reason)) = left_over(planner, &address, deposed) else {
         return instances::end_lost(planner, &address, Outcome::Done);
     };
-    let (subject, talk) = left_over.into_talk(Arc::clone(&planner.inputs.session().hooks));
+    let (subject, call) = left_over.into_call(Arc::clone(&planner.inputs.session().hooks));
     if planner.inputs.mode() == Mode::Normal && is_forgotten(&planner.inputs, &address) {
-        return forget(&planner.moves, &mut planner.evaluation, &mut planner.plan, subject, talk, reason).await;
+        return forget(&planner.moves, &mut planner.evaluation, &mut planner.plan, subject, call, reason).await;
     }
-    planner.talk(hold(subject, talk)).await;
+    planner.start_call(run_plan_call(subject, call)).await;
 }
 
 /// What there is to talk about with the provider of an object, and why it goes; nothing where that cannot be.
@@ -316,13 +319,13 @@ async fn forget(
     evaluation: &mut Evaluation,
     plan: &mut PlanBuilder,
     subject: ManagedSubject,
-    talk: Conversation,
+    call: PlanCall,
     reason: Option<ActionReason>,
 ) {
-    let conversed = talk.hold().await;
-    let failed = conversed.diagnostics.has_errors();
-    evaluation.diagnostics.append(conversed.diagnostics);
-    let Some(prior) = conversed.prior.filter(|_| !failed) else { return };
+    let result = call.run().await;
+    let failed = result.diagnostics.has_errors();
+    evaluation.diagnostics.append(result.diagnostics);
+    let Some(prior) = result.prior.filter(|_| !failed) else { return };
     let null = subject.schema.block.null_value();
     plan.add_change(
         None,
@@ -354,5 +357,73 @@ fn within(path: &ModulePath, from: &RemovedFrom) -> RemovedFrom {
             module: absolute(&resource.module),
             resource: resource.resource.clone(),
         }),
+    }
+}
+
+/// An object that no block describes.
+pub(super) struct LeftOver {
+    pub(super) address: ResourceInstance,
+    pub(super) deposed: Option<DeposedKey>,
+    pub(super) record: Arc<ObjectRecord>,
+    pub(super) config: Arc<ProviderConfig>,
+    pub(super) provider: Arc<Checked>,
+    pub(super) schema: Arc<Schema>,
+    /// Whether the order of its replacement matters to those around it.
+    pub(super) create_before_destroy: bool,
+    pub(super) span: Span,
+    pub(super) purpose: Purpose,
+    pub(super) parting: Parting,
+    /// Whether it may be destroyed.
+    pub(super) prevention: Prevention,
+    pub(super) refresh: Refresh,
+    pub(super) deferral: Deferral,
+    /// Why it is left to a later run.
+    pub(super) left: Option<DeferralReason>,
+}
+
+impl LeftOver {
+    /// The conversation about it, with what is kept of it meanwhile.
+    pub(super) fn into_call(self, hooks: Arc<dyn Hooks>) -> (ManagedSubject, PlanCall) {
+        let subject = ManagedSubject {
+            instance: None,
+            address: self.address.clone(),
+            deposed: self.deposed.clone(),
+            provider: self.config,
+            schema: Arc::clone(&self.schema),
+            create_before_destroy: self.create_before_destroy,
+            is_kept: false,
+            undecided: false,
+            outcome: Outcome::Done,
+            importing: None,
+        };
+        let call = PlanCall {
+            config: self.schema.block.null_value(),
+            target: CallTarget {
+                address: self.address,
+                deposed: self.deposed,
+                provider: self.provider,
+                meta: no_meta(),
+                schema: self.schema,
+                body: None,
+                span: self.span,
+            },
+            lifecycle: Lifecycle {
+                ignore: Ignore::Nothing,
+                create_before_destroy: false,
+                prevention: self.prevention,
+                parting: self.parting,
+            },
+            purpose: self.purpose,
+            record: Some(self.record),
+            refresh: self.refresh,
+            forced: None,
+            importing: None,
+            generating: None,
+            deferral: self.deferral,
+            left: self.left,
+            creates: PlanPurpose::Change,
+            hooks,
+        };
+        (subject, call)
     }
 }

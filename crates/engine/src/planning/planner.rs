@@ -8,28 +8,26 @@ use groma_plan::Mode;
 use groma_state::State;
 
 use super::data;
-use super::destroying::is_ephemeral;
 use super::event::{Event, Task};
 use super::expand;
 use super::import_blocks;
 use super::imports::Imports;
 use super::inputs::Inputs;
-use super::invocations::{ActionRequests, drafting, requested, triggered};
+use super::invocations::{ActionRequests, drafting, triggered};
 use super::lists;
 use super::managed;
-use super::managers::Managers;
-use super::missing;
+use super::managers::{self, Managers};
 use super::orphans;
 use super::pending::PendingChanges;
 use super::plan_builder::PlanBuilder;
-use super::provider_blocks;
+use super::reach::is_ephemeral;
 use super::schedule::Schedule;
 use crate::config_graph::NodeKind;
-use crate::conversations::{Conversations, Sequel};
 use crate::ephemeral::OpenEphemerals;
 use crate::evaluation::Evaluation;
 use crate::moves::Moves;
 use crate::options::PlanOptions;
+use crate::provider_calls::{Continuation, ProviderCalls};
 use crate::provider_setup::{configure_empty, implied, switched_off};
 use crate::providers::Providers;
 use crate::session::Session;
@@ -63,7 +61,7 @@ pub(super) struct Planner<'a> {
     pub(super) actions: ActionRequests,
     pub(super) pending: PendingChanges,
     pub(super) ephemerals: OpenEphemerals,
-    calls: Conversations<Event>,
+    calls: ProviderCalls<Event>,
 }
 
 /// What a planner is made from.
@@ -90,7 +88,7 @@ impl<'a> Planner<'a> {
             actions: ActionRequests::with(options.deferral),
             pending: PendingChanges::default(),
             ephemerals: OpenEphemerals::default(),
-            calls: Conversations::new(session),
+            calls: ProviderCalls::new(session),
             providers,
             world,
             state,
@@ -104,7 +102,7 @@ impl<'a> Planner<'a> {
         let wanted = switched_off(self.inputs.templates(), &self.world, self.state.provider_instances());
         let recovery = self.inputs.options().recovery.as_deref();
         let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, wanted, recovery).await;
-        provider_blocks::recover(&self.inputs, &mut self.state, &mut self.evaluation, recovered);
+        managers::recover(&self.inputs, &mut self.state, &mut self.evaluation, recovered);
         self.evaluation.diagnostics.append(problems);
     }
 
@@ -113,14 +111,14 @@ impl<'a> Planner<'a> {
         let recovery = self.inputs.options().recovery.as_deref();
         let implied = implied(self.inputs.templates(), self.inputs.used_providers());
         let (recovered, problems) = configure_empty(self.inputs.session(), self.providers, implied, recovery).await;
-        provider_blocks::recover(&self.inputs, &mut self.state, &mut self.evaluation, recovered);
+        managers::recover(&self.inputs, &mut self.state, &mut self.evaluation, recovered);
         self.evaluation.diagnostics.append(problems);
         self.drain().await;
         if !self.calls.is_stopping() && !self.evaluation.diagnostics.has_errors() {
-            missing::generate_missing(self).await;
+            import_blocks::generate_missing(self).await;
             self.drain().await;
             import_blocks::report_unmet_imports(self);
-            requested::report_unmet_request(&self.inputs, &mut self.evaluation, &self.actions);
+            triggered::report_unmet_request(&self.inputs, &mut self.evaluation, &self.actions);
         }
         // Beside an error, too: people see what else is going to happen.
         if !self.calls.is_stopping() {
@@ -158,20 +156,20 @@ impl<'a> Planner<'a> {
     }
 
     /// Starts a conversation.
-    pub(super) async fn talk(&mut self, talk: impl Future<Output = Event> + Send + 'static) {
-        if let Some(event) = self.calls.start(talk, Sequel::Nothing).await {
+    pub(super) async fn start_call(&mut self, call: impl Future<Output = Event> + Send + 'static) {
+        if let Some(event) = self.calls.start(call, Continuation::Nothing).await {
             self.take(event);
         }
     }
 
     fn take(&mut self, event: Event) {
         match event {
-            Event::Managed(event) => triggered::conversed(self, event),
+            Event::Managed(event) => triggered::plan_call_ended(self, event),
             Event::Before(event, planned) => triggered::before_planned(self, event, *planned),
             Event::Data(instance, read) => data::data_read(self, instance, *read),
             Event::List(instance, listed) => lists::listed(self, instance, *listed),
             Event::Invocations(visit, planned) => drafting::invocations_planned(self, visit, *planned),
-            Event::Providers(visit, configured) => provider_blocks::providers_configured(self, visit, configured),
+            Event::Providers(visit, configured) => managers::providers_configured(self, visit, configured),
         }
     }
 
@@ -212,11 +210,11 @@ impl<'a> Planner<'a> {
             NodeKind::Check(at) => self.evaluation.check(&self.world, id, at),
             NodeKind::Import(at) if self.inputs.mode() == Mode::Normal => import_blocks::import(self, id, at),
             NodeKind::Import(_) => Outcome::Done,
-            NodeKind::Action(at) => return requested::requested_invocations(self, visit, at).await,
+            NodeKind::Action(at) => return triggered::requested_invocations(self, visit, at).await,
             NodeKind::Trigger(at) => return triggered::triggered_invocations(self, visit, at).await,
             NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
             NodeKind::Call(at) => return expand::expand_call(self, visit, at),
-            NodeKind::Provider(at) => return provider_blocks::configure_block(self, visit, at).await,
+            NodeKind::Provider(at) => return managers::configure_block(self, visit, at).await,
             NodeKind::Resource(at) => return expand::expand_resource(self, visit, at),
         };
         self.end(visit, outcome);

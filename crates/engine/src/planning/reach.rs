@@ -1,8 +1,15 @@
 //! What nodes of the configuration stand on, and what stands on them: for plans that do not look at everything.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, narrow};
+use groma_address::{InstanceKey, Mode as ResourceMode, ModuleInstance, Name};
+use groma_config::ModuleCall;
+use groma_state::State;
+use groma_value::Value;
+
+use super::targets::Included;
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, StaticModule, narrow};
+use crate::world::Expansion;
 
 /// Whether what changes of a resource have invoked counts as a part of it: nothing is invoked where objects go or a person asks for an action.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,4 +73,106 @@ pub(super) fn dependents(
     }
     seen.retain(|(index, node), _| matches!(graph.module(*index).kind(*node), NodeKind::Resource(_)));
     seen
+}
+
+/// What is needed of the configuration, and which module instances the state has.
+#[derive(Debug)]
+pub struct Remains {
+    needed: HashSet<(ModuleIndex, NodeIndex)>,
+    /// What providers alone are configured with: the rest of `needed` is looked at by the plan, and not again.
+    configuring: HashSet<(ModuleIndex, NodeIndex)>,
+    calls: HashMap<(ModuleInstance, Name), BTreeSet<InstanceKey>>,
+}
+
+impl Remains {
+    /// Works it out. Where not everything is destroyed, nothing is done with ephemeral resources that no provider needs.
+    pub fn of(graph: &ConfigGraph, state: &State, included: Option<&Included>) -> Self {
+        let configuring = closure(graph, |_, kind| matches!(kind, NodeKind::Provider(_)));
+        let needed = match included {
+            None => closure(graph, |module, kind| matches!(kind, NodeKind::Provider(_)) || is_ephemeral(module, kind)),
+            Some(_) => configuring.clone(),
+        };
+        Self { needed, configuring, calls: recorded_calls(state) }
+    }
+
+    /// Whether something is configured with what a node gives.
+    pub fn needs(&self, index: ModuleIndex, node: NodeIndex) -> bool {
+        self.needed.contains(&(index, node))
+    }
+
+    /// Whether the execution of the plan has something to do with a node of a module.
+    pub fn executes(&self, module: &StaticModule, index: ModuleIndex, node: NodeIndex) -> bool {
+        match module.kind(node) {
+            kind if is_ephemeral(module, kind) => self.configuring.contains(&(index, node)),
+            NodeKind::Variable(_)
+            | NodeKind::Local(_)
+            | NodeKind::Output(_)
+            | NodeKind::Call(_)
+            | NodeKind::CallOutput { .. }
+            | NodeKind::CallEnd(_) => self.needs(index, node),
+            _ => true,
+        }
+    }
+
+    /// The instances that the state has of a call with `count` or `for_each`, in the shape of an expansion.
+    pub fn recorded_call(&self, module: &ModuleInstance, call: &ModuleCall) -> Expansion {
+        let keys = self.calls.get(&(module.clone(), call.name.clone()));
+        let keys = || keys.into_iter().flatten();
+        if keys().any(InstanceKey::is_none) {
+            return Expansion::Single;
+        }
+        let numbers: Vec<u64> =
+            keys().filter_map(|key| if let InstanceKey::Int(index) = key { Some(*index) } else { None }).collect();
+        match &numbers[..] {
+            [_, ..] => Expansion::of_recorded(&numbers),
+            [] if call.count.is_some() => Expansion::Count(0),
+            [] => {
+                let names =
+                    keys().filter_map(|key| if let InstanceKey::String(name) = key { Some(name) } else { None });
+                Expansion::ForEach(names.map(|name| (name.clone(), Value::DYNAMIC)).collect())
+            }
+        }
+    }
+}
+
+/// Whether a node is an ephemeral resource.
+pub(super) fn is_ephemeral(module: &StaticModule, kind: NodeKind) -> bool {
+    let NodeKind::Resource(at) = kind else { return false };
+    module.config.resources.get_index(at as usize).is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
+}
+
+/// The roots, and all that they stand on.
+fn closure(
+    graph: &ConfigGraph,
+    is_root: impl Fn(&StaticModule, NodeKind) -> bool,
+) -> HashSet<(ModuleIndex, NodeIndex)> {
+    let mut open = Vec::new();
+    for (index, module) in graph.modules() {
+        open.extend(module.nodes().filter(|(_, kind)| is_root(module, *kind)).map(|(node, _)| (index, node)));
+    }
+    let mut needed = HashSet::new();
+    while let Some((index, node)) = open.pop() {
+        if needed.insert((index, node)) {
+            open.extend(requirements(graph, index, node));
+        }
+    }
+    needed
+}
+
+fn recorded_calls(state: &State) -> HashMap<(ModuleInstance, Name), BTreeSet<InstanceKey>> {
+    let mut calls: HashMap<(ModuleInstance, Name), BTreeSet<InstanceKey>> = HashMap::new();
+    let mut last = None;
+    for (resource, _) in state.resources() {
+        // Resources of one module follow each other.
+        if last == Some(&resource.module) {
+            continue;
+        }
+        last = Some(&resource.module);
+        let mut parent = ModuleInstance::root();
+        for step in resource.module.steps() {
+            calls.entry((parent.clone(), step.name.clone())).or_default().insert(step.key.clone());
+            parent = parent.child(step.name.clone(), step.key.clone());
+        }
+    }
+    calls
 }

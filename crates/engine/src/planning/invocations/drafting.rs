@@ -1,16 +1,20 @@
 //! Invocations on their way into the plan: what each is invoked with, and the question to its provider.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, ProviderConfig};
-use groma_diagnostics::Span;
-use groma_plan::{ActionInstance, Cause, DeferralReason, Invocation, Which};
-use groma_provider::{Checked, kept_action_config};
+use groma_address::{InstanceKey, ProviderConfig, ResourceInstance};
+use groma_config::ActionTrigger;
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_lang::{Scope, observing};
+use groma_plan::{ActionInstance, Cause, DeferralReason, DeferredInvocation, Invocation, Which};
+use groma_provider::{ActionSubject, Checked, kept_action_config};
+use groma_value::{Kind, Type, Value, convert};
 
 use crate::action_blocks::{Named, NamedKey};
 use crate::evaluation::Evaluation;
+use crate::invocation_problems::{Summaries, gathered};
 use crate::options::Deferral;
-use crate::planning::drafts::{Ask, InvocationDraft, PlannedInvocations, asked};
 use crate::planning::event::Event;
 use crate::planning::managers;
 use crate::planning::planner::Planner;
@@ -106,7 +110,7 @@ pub(super) async fn ask(planner: &mut Planner<'_>, visit: Visit, drafts: Vec<Inv
         return planner.end(visit, Outcome::Done);
     }
     let deferral = planner.inputs.deferral();
-    planner.talk(async move { Event::Invocations(visit, Box::new(asked(drafts, deferral).await)) }).await;
+    planner.start_call(async move { Event::Invocations(visit, Box::new(asked(drafts, deferral).await)) }).await;
 }
 
 pub(in crate::planning) fn invocations_planned(planner: &mut Planner<'_>, visit: Visit, planned: PlannedInvocations) {
@@ -115,4 +119,120 @@ pub(in crate::planning) fn invocations_planned(planner: &mut Planner<'_>, visit:
     planner.plan.add_invocations(planned.invocations);
     planner.plan.defer_invocations(planned.deferred);
     planner.end(visit, if failed { Outcome::Failed } else { Outcome::Done });
+}
+
+/// An invocation before its provider was asked.
+pub(in crate::planning) struct InvocationDraft {
+    pub(in crate::planning) invocation: Invocation,
+    /// What its provider is asked about, with what no plan keeps.
+    pub(in crate::planning) config: Value,
+    pub(in crate::planning) which: Which,
+    pub(in crate::planning) template: Arc<Template>,
+    pub(in crate::planning) ask: Ask,
+    pub(in crate::planning) span: Span,
+    /// The element of a list that names it.
+    pub(in crate::planning) named_at: Option<Span>,
+}
+
+/// Whether a provider is asked about an invocation.
+pub(in crate::planning) enum Ask {
+    Now(Arc<Checked>),
+    /// It is left to a later run anyway.
+    Never(DeferralReason),
+}
+
+/// Invocations with what their providers say of them.
+pub(in crate::planning) struct PlannedInvocations {
+    pub(in crate::planning) invocations: Vec<Invocation>,
+    /// Those that are left to a later run.
+    pub(in crate::planning) deferred: Vec<DeferredInvocation>,
+    pub(in crate::planning) diagnostics: Diagnostics,
+}
+
+/// Asks providers about invocations, one after the other.
+pub(in crate::planning) async fn asked(drafts: Vec<InvocationDraft>, deferral: Deferral) -> PlannedInvocations {
+    let mut planned = PlannedInvocations {
+        invocations: Vec::with_capacity(drafts.len()),
+        deferred: Vec::new(),
+        diagnostics: Diagnostics::new(),
+    };
+    // Changes whose list came to something that is left to a later run, before them or after.
+    let mut broken: HashSet<(ResourceInstance, bool)> = HashSet::new();
+    for InvocationDraft { invocation, config, which, template, ask, span, named_at } in drafts {
+        let list = invocation.trigger().map(|(resource, event)| (resource.clone(), event.is_before()));
+        let reason = match ask {
+            Ask::Never(reason) => Some(reason),
+            Ask::Now(_) if list.as_ref().is_some_and(|list| broken.contains(list)) => {
+                Some(DeferralReason::DeferredPrerequisite)
+            }
+            Ask::Now(provider) => {
+                let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
+                let answer = provider.plan_action(&subject, &config, deferral.capabilities());
+                let (deferred, problems) = answer.await;
+                let failed = problems.has_errors();
+                planned.diagnostics.append(told(problems, &invocation.action, named_at));
+                if failed && named_at.is_some() {
+                    continue;
+                }
+                deferred.map(DeferralReason::from)
+            }
+        };
+        match reason {
+            None => planned.invocations.push(invocation),
+            Some(reason) => {
+                broken.extend(list);
+                planned.deferred.push(DeferredInvocation { reason, invocation, which });
+            }
+        }
+    }
+    planned
+}
+
+const SUMMARIES: Summaries = Summaries { error: "Failed to plan action", warning: "Warnings when planning action" };
+
+/// Problems with an action, at the element of a list that names it; where a person asks for it, they are about the action itself.
+fn told(problems: Diagnostics, action: &ActionInstance, named_at: Option<Span>) -> Diagnostics {
+    match named_at {
+        Some(span) => gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span)).collect(),
+        None => problems.into_iter().map(|problem| problem.about(action.to_string())).collect(),
+    }
+}
+
+/// Whether a trigger counts.
+pub(super) enum Verdict {
+    Yes,
+    No,
+    /// That is not known yet.
+    Open,
+}
+
+/// Whether a trigger counts; what is not known yet is an error unless a later run may see. None after an error, which is noted.
+pub(super) fn condition(
+    evaluation: &mut Evaluation,
+    trigger: &ActionTrigger,
+    scope: &dyn Scope,
+    deferral: Deferral,
+) -> Option<Verdict> {
+    let Some(condition) = &trigger.condition else { return Some(Verdict::Yes) };
+    let value = evaluation.value(condition, scope)?;
+    let problem = match convert::convert(&value.unmark().0, &Type::Bool) {
+        Ok(truth) => match truth.kind() {
+            Kind::Bool(true) => return Some(Verdict::Yes),
+            // Nobody said that something is to be invoked.
+            Kind::Bool(false) | Kind::Null => return Some(Verdict::No),
+            _ if deferral == Deferral::Allowed => return Some(Verdict::Open),
+            _ => {
+                let detail = "Whether the actions are invoked must be known when the plan is made, but this condition stands on something that \
+                              is not known before apply.";
+                Diagnostic::error("Condition must be known", detail)
+            }
+        },
+        Err(problem) => {
+            let detail =
+                format!("The condition of an action_trigger block must be true or false: {}.", problem.message);
+            Diagnostic::error("Incorrect value type", detail)
+        }
+    };
+    evaluation.diagnostics.push(observing(problem.at(condition.span), condition, scope));
+    None
 }

@@ -1,8 +1,6 @@
 //! Which actions are invoked, and with what.
 
-mod condition;
 pub(super) mod drafting;
-pub(super) mod requested;
 pub(super) mod triggered;
 
 use crate::action_blocks::ActionBlocks;

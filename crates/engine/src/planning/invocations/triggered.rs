@@ -1,15 +1,17 @@
-//! The actions that changes of resources have invoked.
+//! The actions that changes of resources trigger, and the action that a person asks for.
 
 use std::sync::Arc;
 
-use groma_address::ResourceInstance;
+use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::ActionTrigger;
-use groma_plan::{Action, ActionEvent, Cause, DeferralReason, DeferredInvocation, Mode, Which};
+use groma_diagnostics::Diagnostic;
+use groma_plan::{Action, ActionEvent, ActionInstance, Cause, DeferralReason, DeferredInvocation, Mode, Which};
 
-use super::condition::{Verdict, condition};
-use crate::action_blocks::named;
+use super::ActionRequests;
+use super::drafting::{InvocationDraft, PlannedInvocations, Verdict, asked, condition};
+use crate::action_blocks::{Named, NamedKey, named};
+use crate::evaluation::Evaluation;
 use crate::options::Deferral;
-use crate::planning::drafts::{InvocationDraft, PlannedInvocations, asked};
 use crate::planning::event::{Event, Instance, ManagedEvent, Task};
 use crate::planning::inputs::Inputs;
 use crate::planning::invocations::drafting;
@@ -17,7 +19,7 @@ use crate::planning::managed;
 use crate::planning::plan_builder::PlanBuilder;
 use crate::planning::planner::Planner;
 use crate::walk::{Outcome, Visit};
-use crate::world::{InstanceScope, World};
+use crate::world::{InstanceScope, ModuleId, World};
 
 /// A change that may have actions invoked.
 struct Triggering {
@@ -53,7 +55,7 @@ impl Triggering {
 }
 
 /// Takes in what a conversation about a managed object found out, after the actions before its change are planned.
-pub(in crate::planning) fn conversed(planner: &mut Planner<'_>, mut event: Box<ManagedEvent>) {
+pub(in crate::planning) fn plan_call_ended(planner: &mut Planner<'_>, mut event: Box<ManagedEvent>) {
     match drafts_before(planner, &event) {
         Some(drafts) if drafts.is_empty() => managed::managed(planner, *event),
         Some(drafts) => planner.schedule.push(Task::Before(event, drafts)),
@@ -67,8 +69,8 @@ pub(in crate::planning) fn conversed(planner: &mut Planner<'_>, mut event: Box<M
 /// None after an error, which is noted.
 fn drafts_before(planner: &mut Planner<'_>, event: &ManagedEvent) -> Option<Vec<InvocationDraft>> {
     let mut drafts = Vec::new();
-    let (subject, conversed) = (&event.subject, &event.conversed);
-    let Some(draft) = conversed.draft.as_ref().filter(|draft| draft.deferred.is_none()) else {
+    let (subject, result) = (&event.subject, &event.result);
+    let Some(draft) = result.draft.as_ref().filter(|draft| draft.deferred.is_none()) else {
         return Some(drafts);
     };
     let Some(instance) = subject
@@ -77,7 +79,7 @@ fn drafts_before(planner: &mut Planner<'_>, event: &ManagedEvent) -> Option<Vec<
     else {
         return Some(drafts);
     };
-    if conversed.diagnostics.has_errors() {
+    if result.diagnostics.has_errors() {
         return Some(drafts);
     }
     let (address, action) = (subject.address.clone(), draft.action);
@@ -102,7 +104,7 @@ pub(in crate::planning) async fn ask_before(
     drafts: Vec<InvocationDraft>,
 ) {
     let deferral = planner.inputs.deferral();
-    planner.talk(async move { Event::Before(event, Box::new(asked(drafts, deferral).await)) }).await;
+    planner.start_call(async move { Event::Before(event, Box::new(asked(drafts, deferral).await)) }).await;
 }
 
 /// A change does not happen without what comes before it.
@@ -112,7 +114,7 @@ pub(in crate::planning) fn before_planned(
     planned: PlannedInvocations,
 ) {
     let PlannedInvocations { invocations, deferred, diagnostics } = planned;
-    event.conversed.diagnostics.append(diagnostics);
+    event.result.diagnostics.append(diagnostics);
     if deferred.is_empty() {
         planner.plan.add_invocations(invocations);
     } else {
@@ -123,7 +125,7 @@ pub(in crate::planning) fn before_planned(
         if let Some(instance) = event.subject.instance {
             planner.plan.note_deferred_by_actions(instance);
         }
-        if let Some(draft) = &mut event.conversed.draft {
+        if let Some(draft) = &mut event.result.draft {
             draft.deferred = Some(reason);
         }
     }
@@ -202,4 +204,56 @@ fn triggered_by(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut
         }
     }
     Some(())
+}
+
+/// Plans what a person asks for.
+pub(in crate::planning) async fn requested_invocations(planner: &mut Planner<'_>, visit: Visit, block: u32) {
+    let mut drafts = Vec::new();
+    if requests(planner, visit.module, block, &mut drafts).is_none() {
+        return planner.end(visit, Outcome::Failed);
+    }
+    drafting::ask(planner, visit, drafts).await;
+}
+
+fn requests(planner: &mut Planner<'_>, module: ModuleId, block: u32, drafts: &mut Vec<InvocationDraft>) -> Option<()> {
+    let Some(target) = &planner.inputs.options().invoke else { return Some(()) };
+    let config = Arc::clone(&planner.world.static_module(module).config);
+    let (_, action) = config.actions.get_index(block as usize)?;
+    let is_meant = planner.world.module(module).address == target.module
+        && action.type_name == target.type_name
+        && action.name == target.name;
+    if !is_meant {
+        return Some(());
+    }
+    planner.actions.note_request_met();
+    let keys = match &target.key {
+        Some(key) => vec![key.clone()],
+        None => planner.actions.blocks().keys(&planner.world, &mut planner.evaluation, module, block)?,
+    };
+    for key in keys {
+        let named = Named { block, key: NamedKey::Known(key), named_at: None };
+        drafts.push(drafting::draft(planner, module, &named, Cause::Request, None)?);
+    }
+    Some(())
+}
+
+/// That what a person asks for is not there.
+pub(in crate::planning) fn report_unmet_request(
+    inputs: &Inputs<'_>,
+    evaluation: &mut Evaluation,
+    actions: &ActionRequests,
+) {
+    let Some(target) = inputs.options().invoke.as_ref().filter(|_| !actions.is_request_met()) else {
+        return;
+    };
+    let action = ActionInstance {
+        module: target.module.clone(),
+        type_name: target.type_name.clone(),
+        name: target.name.clone(),
+        key: target.key.clone().unwrap_or(InstanceKey::None),
+    };
+    let detail =
+        "The -invoke option names an action block of the configuration, with the key of one instance if need be.";
+    let summary = format!("action {action} does not exist in the configuration");
+    evaluation.diagnostics.push(Diagnostic::error(summary, detail));
 }

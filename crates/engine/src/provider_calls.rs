@@ -19,8 +19,8 @@ use crate::cancel::{Cancellation, Stop};
 use crate::providers::Providers;
 use crate::session::Session;
 
-/// Conversations that each come to an `E`: as many as `-parallelism` allows, and none more once the run is to stop.
-pub struct Conversations<E> {
+/// ProviderCalls that each come to an `E`: as many as `-parallelism` allows, and none more once the run is to stop.
+pub struct ProviderCalls<E> {
     under_way: JoinSet<Option<Ended<E>>>,
     place: fn() -> Handle,
     at_once: usize,
@@ -34,14 +34,14 @@ pub struct Conversations<E> {
 /// What makes a conversation one of those that may go on.
 type Turn = OwnedSemaphorePermit;
 
-type Talk<E> = Pin<Box<dyn Future<Output = E> + Send>>;
+type Call<E> = Pin<Box<dyn Future<Output = E> + Send>>;
 
 /// What follows when a conversation has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sequel {
+pub enum Continuation {
     /// Another may begin.
     Nothing,
-    /// It may go on with a further one ([`Conversations::go_on`]), which has its turn.
+    /// It may go on with a further one ([`ProviderCalls::go_on`]), which has its turn.
     Further,
 }
 
@@ -51,8 +51,8 @@ struct Ended<E> {
 }
 
 impl<E> Ended<E> {
-    fn new(event: E, turn: Turn, sequel: Sequel) -> Self {
-        Self { event, kept: Some(turn).filter(|_| sequel == Sequel::Further) }
+    fn new(event: E, turn: Turn, continuation: Continuation) -> Self {
+        Self { event, kept: Some(turn).filter(|_| continuation == Continuation::Further) }
     }
 }
 
@@ -63,7 +63,7 @@ enum Stopping {
     Told,
 }
 
-impl<E: Send + 'static> Conversations<E> {
+impl<E: Send + 'static> ProviderCalls<E> {
     /// None yet.
     pub fn new(session: &Session) -> Self {
         Self {
@@ -94,48 +94,52 @@ impl<E: Send + 'static> Conversations<E> {
     }
 
     /// Starts one, or lets it wait for its turn. One that ends at once gives what it came to, without any bookkeeping.
-    pub async fn start(&mut self, conversation: impl Future<Output = E> + Send + 'static, sequel: Sequel) -> Option<E> {
+    pub async fn start(
+        &mut self,
+        conversation: impl Future<Output = E> + Send + 'static,
+        continuation: Continuation,
+    ) -> Option<E> {
         self.kept = None;
-        let mut conversation: Talk<E> = Box::pin(conversation);
+        let mut conversation: Call<E> = Box::pin(conversation);
         let Ok(turn) = Arc::clone(&self.turns).try_acquire_owned() else {
-            self.wait_for_turn(conversation, sequel);
+            self.wait_for_turn(conversation, continuation);
             return None;
         };
         match futures_util::poll!(conversation.as_mut()) {
             Poll::Ready(event) => {
-                let ended = Ended::new(event, turn, sequel);
+                let ended = Ended::new(event, turn, continuation);
                 self.kept = ended.kept;
                 Some(ended.event)
             }
             Poll::Pending => {
-                let talk = async move { Some(Ended::new(conversation.await, turn, sequel)) };
-                self.under_way.spawn_on(talk, &(self.place)());
+                let call = async move { Some(Ended::new(conversation.await, turn, continuation)) };
+                self.under_way.spawn_on(call, &(self.place)());
                 None
             }
         }
     }
 
-    fn wait_for_turn(&mut self, conversation: Talk<E>, sequel: Sequel) {
+    fn wait_for_turn(&mut self, conversation: Call<E>, continuation: Continuation) {
         let (turns, cancellation) = (Arc::clone(&self.turns), self.cancellation.clone());
-        let talk = async move {
+        let call = async move {
             let turn = turns.acquire_owned().await.ok()?;
             let begins = cancellation.state() == Stop::No;
-            if begins { Some(Ended::new(conversation.await, turn, sequel)) } else { None }
+            if begins { Some(Ended::new(conversation.await, turn, continuation)) } else { None }
         };
-        self.under_way.spawn_on(talk, &(self.place)());
+        self.under_way.spawn_on(call, &(self.place)());
     }
 
     /// Starts one in the turn of the conversation that ended last; it begins when the next is waited for, be the run to stop
     /// or not.
-    pub fn go_on(&mut self, conversation: impl Future<Output = E> + Send + 'static) {
+    pub fn continue_with(&mut self, conversation: impl Future<Output = E> + Send + 'static) {
         let turn = self.kept.take();
         debug_assert!(turn.is_some(), "what goes on has said so when it started");
-        let talk = async move {
+        let call = async move {
             let event = conversation.await;
             drop(turn);
             Some(Ended { event, kept: None })
         };
-        self.under_way.spawn_on(talk, &(self.place)());
+        self.under_way.spawn_on(call, &(self.place)());
     }
 
     /// What the first to end comes to; nothing when none goes on, or when nobody wants to wait for them any more. The first

@@ -3,15 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use groma_address::{ProviderConfig, ResourceInstance};
-use groma_diagnostics::{Diagnostics, Span};
+use groma_address::ProviderConfig;
+use groma_diagnostics::Diagnostics;
 use groma_plan::Action;
-use groma_provider::{
-    Applied, ApplyInput, BodyDecoder, CallFate, Checked, PlanInput, PlanPurpose, Planned, Schema, Subject,
-};
-use groma_state::{Begin, CreateRequest, DeposedKey, ObjectRecord, Operation};
+use groma_provider::{Applied, ApplyInput, CallFate, PlanInput, PlanPurpose, Planned};
+use groma_state::{Begin, CreateRequest, ObjectRecord, Operation};
 use groma_value::{Value, msgpack};
 
+use crate::call_target::CallTarget;
 use crate::client::capabilities;
 use crate::hooks::{self, Hooks};
 use crate::planning::{Ignore, ignore_changes};
@@ -19,21 +18,14 @@ use crate::record::{Circumstances, Object, recall};
 use crate::recorder::Recorder;
 
 /// One change to carry out.
-pub(super) struct ApplyTalk {
-    pub(super) address: ResourceInstance,
-    pub(super) deposed: Option<DeposedKey>,
-    pub(super) provider: Arc<Checked>,
+pub(super) struct ApplyCall {
+    pub(super) target: CallTarget,
     pub(super) provider_config: Arc<ProviderConfig>,
-    pub(super) schema: Arc<Schema>,
-    pub(super) body: Option<Arc<BodyDecoder>>,
-    pub(super) span: Span,
     pub(super) operation: Operation,
     /// The object as recorded; none for a creation.
     pub(super) record: Option<Arc<ObjectRecord>>,
     /// The configuration, evaluated again; null for a deletion.
     pub(super) config: Value,
-    /// What the module tells the provider; null where it tells nothing, and for a deletion.
-    pub(super) meta: Value,
     /// The object after the change, as the plan has it.
     pub(super) initial: Value,
     /// The provider's bytes of the plan.
@@ -78,7 +70,7 @@ pub(super) enum Beginning {
 }
 
 /// What came of it.
-pub(super) struct ApplyDone {
+pub(super) struct ApplyCallResult {
     /// The object now; none when the provider was never asked.
     pub(super) applied: Option<Applied>,
     /// Whether people were told that it began.
@@ -108,11 +100,7 @@ pub(super) enum Repeatable {
     No,
 }
 
-impl ApplyTalk {
-    fn subject(&self) -> Subject<'_> {
-        Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
-    }
-
+impl ApplyCall {
     /// Tells what is to be told before anything else.
     pub(super) fn announce_at_once(&self) {
         if let Announcement::AtOnce(notice) = &self.announcement {
@@ -120,7 +108,7 @@ impl ApplyTalk {
         }
     }
 
-    pub(super) async fn hold(self: Box<Self>) -> ApplyDone {
+    pub(super) async fn run(self: Box<Self>) -> ApplyCallResult {
         let mut diagnostics = Diagnostics::new();
         let mut beginning = match self.announcement {
             Announcement::AtOnce(_) => Beginning::Told,
@@ -129,10 +117,10 @@ impl ApplyTalk {
         let mut started = None;
         let mut end = CallEnd::Known;
         let applied = self.carry_out(&mut beginning, &mut started, &mut end, &mut diagnostics).await;
-        if applied.is_none() && diagnostics.has_errors() && self.provider.has_ended() {
+        if applied.is_none() && diagnostics.has_errors() && self.target.provider.has_ended() {
             end = CallEnd::NotBegun;
         }
-        ApplyDone { applied, beginning, started, end, diagnostics }
+        ApplyCallResult { applied, beginning, started, end, diagnostics }
     }
 
     async fn carry_out(
@@ -143,8 +131,8 @@ impl ApplyTalk {
         diagnostics: &mut Diagnostics,
     ) -> Option<Applied> {
         let prior = match &self.record {
-            Some(record) => recall(&self.provider, &self.subject(), record, diagnostics).await?,
-            None => Object { value: self.schema.block.null_value(), private: Arc::default(), identity: None },
+            Some(record) => recall(&self.target.provider, &self.target.subject(), record, diagnostics).await?,
+            None => Object { value: self.target.schema.block.null_value(), private: Arc::default(), identity: None },
         };
         let (planned, config) = self.decide(&prior, diagnostics).await?;
         if self.operation == Operation::Update && planned.state == prior.value {
@@ -162,7 +150,7 @@ impl ApplyTalk {
             *started = Some(Instant::now());
         }
         // What is nowhere but in the state is lost with it: there would be nothing to ask after.
-        let begin = (!self.provider.is_pure()).then(|| Box::new(self.begin(&planned, &config)));
+        let begin = (!self.target.provider.is_pure()).then(|| Box::new(self.begin(&planned, &config)));
         if let Some(begin) = &begin
             && let Err(problem) = self.recorder.begin(begin)
         {
@@ -177,9 +165,9 @@ impl ApplyTalk {
             config,
             private: planned.private,
             identity: planned.identity,
-            meta: self.meta.clone(),
+            meta: self.target.meta.clone(),
         };
-        let (applied, problems) = self.provider.apply(&self.subject(), input).await;
+        let (applied, problems) = self.target.provider.apply(&self.target.subject(), input).await;
         diagnostics.append(problems);
         *end = match (applied.fate, begin) {
             (CallFate::Unsent, _) => CallEnd::NotBegun,
@@ -190,7 +178,7 @@ impl ApplyTalk {
     }
 
     fn repeatable(&self) -> Repeatable {
-        match self.provider.schema() {
+        match self.target.provider.schema() {
             Ok(declared) if declared.capabilities.repeatable_create => Repeatable::Yes,
             _ => Repeatable::No,
         }
@@ -200,7 +188,7 @@ impl ApplyTalk {
     async fn decide(&self, prior: &Object, diagnostics: &mut Diagnostics) -> Option<(Planned, Value)> {
         match self.operation {
             Operation::Delete => {
-                let null = self.schema.block.null_value();
+                let null = self.target.schema.block.null_value();
                 let planned = Planned {
                     state: null.clone(),
                     requires_replace: Vec::new(),
@@ -212,7 +200,7 @@ impl ApplyTalk {
                 Some((planned, null))
             }
             Operation::Create | Operation::Update => {
-                let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
+                let config = ignore_changes(&self.target.schema.block, &self.ignore, &prior.value, self.config.clone());
                 let planned = match self.standing(&config) {
                     Some(planned) => planned,
                     None => self.plan_again(prior, &config, diagnostics).await?,
@@ -236,8 +224,8 @@ impl ApplyTalk {
 
     /// The plan to create an object, where asking for it again could give nothing else.
     fn standing(&self, config: &Value) -> Option<Planned> {
-        let stands =
-            self.operation == Operation::Create && self.provider.stands(&self.subject(), config, &self.initial);
+        let stands = self.operation == Operation::Create
+            && self.target.provider.stands(&self.target.subject(), config, &self.initial);
         stands.then(|| Planned {
             state: self.initial.clone(),
             requires_replace: Vec::new(),
@@ -250,7 +238,7 @@ impl ApplyTalk {
 
     /// The final plan, held against the initial one (LC-06, LC-10, LC-11).
     async fn plan_again(&self, prior: &Object, config: &Value, diagnostics: &mut Diagnostics) -> Option<Planned> {
-        let problems = self.provider.validate(&self.subject(), config).await;
+        let problems = self.target.provider.validate(&self.target.subject(), config).await;
         let invalid = problems.has_errors();
         diagnostics.append(problems);
         if invalid {
@@ -262,21 +250,21 @@ impl ApplyTalk {
             config: config.clone(),
             private: if prior.value.is_null() { Arc::clone(&self.planned_private) } else { Arc::clone(&prior.private) },
             identity: prior.identity.clone(),
-            meta: self.meta.clone(),
+            meta: self.target.meta.clone(),
             capabilities: capabilities(),
         };
-        let (planned, problems) = self.provider.plan(&self.subject(), input).await;
+        let (planned, problems) = self.target.provider.plan(&self.target.subject(), input).await;
         diagnostics.append(problems);
         let mut planned = planned?;
         if planned.legacy_type_system {
-            planned.state = ignore_changes(&self.schema.block, &self.ignore, &prior.value, planned.state);
+            planned.state = ignore_changes(&self.target.schema.block, &self.ignore, &prior.value, planned.state);
         }
         if !planned.requires_replace.is_empty() {
             let (initial, last) = (Action::Update.names().join(" then "), "replacement");
-            diagnostics.push(self.provider.action_changed(&self.subject(), &initial, last));
+            diagnostics.push(self.target.provider.action_changed(&self.target.subject(), &initial, last));
             return None;
         }
-        let broken = self.provider.check_final_plan(&self.subject(), &self.initial, &planned.state);
+        let broken = self.target.provider.check_final_plan(&self.target.subject(), &self.initial, &planned.state);
         let sound = !broken.has_errors();
         diagnostics.append(broken);
         sound.then_some(planned)
@@ -284,10 +272,10 @@ impl ApplyTalk {
 
     /// What the module tells the provider, as the journal keeps it.
     fn told_meta(&self) -> Arc<[u8]> {
-        let declared = self.provider.schema().ok().filter(|_| !self.meta.is_null());
+        let declared = self.target.provider.schema().ok().filter(|_| !self.target.meta.is_null());
         let encoded = declared.and_then(|declared| {
             let ty = declared.meta.as_ref()?.block.implied_type().clone();
-            msgpack::encode(&self.meta.unmark_deep().0, &ty).ok()
+            msgpack::encode(&self.target.meta.unmark_deep().0, &ty).ok()
         });
         encoded.map(Into::into).unwrap_or_default()
     }
@@ -295,8 +283,8 @@ impl ApplyTalk {
     /// Returns what the journal must hold before the provider is called.
     fn begin(&self, planned: &Planned, config: &Value) -> Begin {
         Begin {
-            address: self.address.clone(),
-            deposed: self.deposed.clone(),
+            address: self.target.address.clone(),
+            deposed: self.target.deposed.clone(),
             operation: self.operation,
             provider: (*self.provider_config).clone(),
             request: self.request(planned, config),
@@ -313,15 +301,15 @@ impl ApplyTalk {
     /// without them the provider would make another object.
     fn request(&self, planned: &Planned, config: &Value) -> Option<CreateRequest> {
         let is_repeatable = self.operation == Operation::Create
-            && self.provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);
-        let is_ephemeral = [config, &self.meta].iter().any(|value| value.deep_marks().is_ephemeral());
-        if !is_repeatable || is_ephemeral || !self.schema.block.write_only_values(config).is_empty() {
+            && self.target.provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);
+        let is_ephemeral = [config, &self.target.meta].iter().any(|value| value.deep_marks().is_ephemeral());
+        if !is_repeatable || is_ephemeral || !self.target.schema.block.write_only_values(config).is_empty() {
             return None;
         }
-        let ty = self.schema.block.implied_type();
+        let ty = self.target.schema.block.implied_type();
         let encode = |value: &Value| msgpack::encode(&value.unmark_deep().0, ty).ok().map(Arc::from);
         Some(CreateRequest {
-            schema_version: self.schema.version,
+            schema_version: self.target.schema.version,
             planned_private: Arc::clone(&planned.private),
             planned_state: encode(&planned.state)?,
             config: encode(config)?,

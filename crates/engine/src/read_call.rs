@@ -14,7 +14,7 @@ use crate::hooks::Hooks;
 use crate::options::Deferral;
 
 /// A data source to read, or an ephemeral resource to open.
-pub(crate) struct DataTalk {
+pub(crate) struct ReadCall {
     pub(crate) address: ResourceInstance,
     pub(crate) provider: Arc<Checked>,
     pub(crate) schema: Arc<Schema>,
@@ -30,7 +30,7 @@ pub(crate) struct DataTalk {
 }
 
 /// What came of it.
-pub(crate) struct DataRead {
+pub(crate) struct ReadResult {
     pub(crate) address: ResourceInstance,
     pub(crate) config: Value,
     pub(crate) value: Option<Value>,
@@ -42,9 +42,9 @@ pub(crate) struct DataRead {
     pub(crate) elapsed: Duration,
 }
 
-impl DataTalk {
+impl ReadCall {
     /// Checks the configuration, then reads or opens.
-    pub(crate) async fn hold(self) -> DataRead {
+    pub(crate) async fn run(self) -> ReadResult {
         let subject = Subject { address: &self.address, schema: &self.schema, body: Some(&self.body), span: self.span };
         let mut diagnostics = self.provider.validate(&subject, &self.config).await;
         // The first call may have waited for the start of the provider.
@@ -74,7 +74,7 @@ impl DataTalk {
         }
         let deferred = deferred.map(DeferralReason::from);
         let (address, config, elapsed) = (self.address, self.config, started.elapsed());
-        DataRead { address, config, value, deferred, open, diagnostics, elapsed }
+        ReadResult { address, config, value, deferred, open, diagnostics, elapsed }
     }
 
     fn ephemeral(&self) -> EphemeralSubject {

@@ -5,31 +5,123 @@
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_plan::{Action, ActionReason, Importing};
-use groma_provider::{ImportInput, PlanInput, PlanPurpose, Planned, Private, ReadInput, Subject, planned_unknown};
-use groma_state::ObjectStatus;
-use groma_value::Value;
+use groma_plan::{Action, ActionReason, DeferralReason, Importing};
+use groma_provider::{Deferred, ImportInput, PlanInput, PlanPurpose, Planned, Private, ReadInput, planned_unknown};
+use groma_state::{ObjectRecord, ObjectStatus};
+use groma_value::{Path, Value};
+use indexmap::IndexSet;
 
-use super::conversation::{Conversation, Conversed, Parting, Prevention, Purpose};
-use super::draft::{Again, Draft, Told};
-use super::ignore::ignore_changes;
+use super::ignore::{Ignore, ignore_changes};
+use crate::call_target::CallTarget;
 use crate::generate;
-use crate::hooks;
+use crate::hooks::{self, Hooks};
+use crate::options::{Deferral, Refresh};
 use crate::record::{Object, recall, remember_marks};
 
-impl Conversation {
-    fn subject(&self) -> Subject<'_> {
-        Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
-    }
+/// What is to be found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// What it takes to make the object match its configuration.
+    Change,
+    /// What it takes to delete it, and why it is to go.
+    Delete(Option<ActionReason>),
+    /// What it is like now; no more.
+    Look,
+}
 
+/// What becomes of an object that is not managed any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parting {
+    /// It is destroyed.
+    Destroyed,
+    /// It stays outside, and who says so.
+    Kept(ActionReason),
+}
+
+/// What the lifecycle of an object says of destroying it (PL-24).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prevention {
+    /// It may go.
+    None,
+    /// It may not, as the block with this header says.
+    Forbidden(Span),
+    /// It is not known before apply, as this expression is not.
+    Undecided(Span),
+}
+
+/// The lifecycle of an object, as far as it matters to a plan.
+pub struct Lifecycle {
+    /// Which changes are left alone.
+    pub ignore: Ignore,
+    /// Whether a replacement creates first.
+    pub create_before_destroy: bool,
+    /// Whether it may be destroyed (PL-24).
+    pub prevention: Prevention,
+    /// What becomes of it where it is to go.
+    pub parting: Parting,
+}
+
+/// One object to plan.
+pub struct PlanCall {
+    /// The object, and the provider that plans it.
+    pub(crate) target: CallTarget,
+    /// What the block says of changing and destroying it.
+    pub lifecycle: Lifecycle,
+    /// What is to be found out.
+    pub purpose: Purpose,
+    /// The configuration; null without one.
+    pub config: Value,
+    /// The object as recorded, if there is one.
+    pub record: Option<Arc<ObjectRecord>>,
+    /// Whether it is read first.
+    pub refresh: Refresh,
+    /// Why it must be replaced, if something other than its attributes says so.
+    pub forced: Option<ActionReason>,
+    /// Where the configuration is written from the object that is taken over: its `provider` argument.
+    pub generating: Option<Generating>,
+    /// The object to take over, where there is none yet.
+    pub importing: Option<Importing>,
+    /// Whether the provider may leave the change to a later run.
+    pub deferral: Deferral,
+    /// Why the change is left to a later run, whatever the provider says.
+    pub left: Option<DeferralReason>,
+    /// Why a creation is planned.
+    pub creates: PlanPurpose,
+    /// Who is told about progress.
+    pub hooks: Arc<dyn Hooks>,
+}
+
+/// How a block is written.
+pub struct Generating {
+    /// The value of the argument `provider`, if it is to have one.
+    pub provider: Option<String>,
+}
+
+/// What a conversation found out.
+pub struct PlanCallResult {
+    /// The block that was written.
+    pub generated: Option<String>,
+    /// The object as the last run left it, in today's shape; null if there was none.
+    pub previous: Value,
+    /// The object now, if it is there.
+    pub prior: Option<Object>,
+    /// What names an object that is gone, as reading told it last.
+    pub gone: Option<Value>,
+    /// The change; none after an error, and where none was asked for.
+    pub draft: Option<Draft>,
+    /// What went wrong, and warnings.
+    pub diagnostics: Diagnostics,
+}
+
+impl PlanCall {
     fn null(&self) -> Value {
-        self.schema.block.null_value()
+        self.target.schema.block.null_value()
     }
 
     /// Holds it.
-    pub async fn hold(mut self) -> Conversed {
+    pub async fn run(mut self) -> PlanCallResult {
         let mut told = Told::new(self.left);
-        let mut found = Conversed {
+        let mut found = PlanCallResult {
             generated: None,
             previous: self.null(),
             prior: None,
@@ -38,26 +130,28 @@ impl Conversation {
             diagnostics: Diagnostics::new(),
         };
         if let Some(record) = self.record.clone() {
-            match recall(&self.provider, &self.subject(), &record, &mut told.diagnostics).await {
+            match recall(&self.target.provider, &self.target.subject(), &record, &mut told.diagnostics).await {
                 Some(object) => {
                     found.previous = object.value.clone();
                     found.prior = self.refresh(object, &mut told).await;
                     found.gone.clone_from(&told.gone);
                 }
-                None => return Conversed { diagnostics: told.diagnostics, ..found },
+                None => return PlanCallResult { diagnostics: told.diagnostics, ..found },
             }
         } else if let Some(importing) = &self.importing {
             found.prior = self.import(importing, &mut told).await;
         }
         if let (Some(generating), Some(object)) = (&self.generating, &found.prior) {
-            let name = (&*self.address.resource.type_name, &*self.address.resource.name);
+            let name = (&*self.target.address.resource.type_name, &*self.target.address.resource.name);
             let provider = generating.provider.as_deref();
-            let asked = generate::asked(&self.provider, &self.subject(), &object.value, &mut told.diagnostics).await;
+            let asked =
+                generate::asked(&self.target.provider, &self.target.subject(), &object.value, &mut told.diagnostics)
+                    .await;
             let Some(object) = asked else {
-                return Conversed { diagnostics: told.diagnostics, ..found };
+                return PlanCallResult { diagnostics: told.diagnostics, ..found };
             };
-            found.generated = Some(generate::resource_text(name, provider, &self.schema.block, &object));
-            self.config = generate::config_of(&self.schema.block, &object);
+            found.generated = Some(generate::resource_text(name, provider, &self.target.schema.block, &object));
+            self.config = generate::config_of(&self.target.schema.block, &object);
         }
         if !told.diagnostics.has_errors() {
             found.draft = match self.purpose {
@@ -68,12 +162,12 @@ impl Conversation {
                 Purpose::Change => self.change(found.prior.as_ref(), &mut told).await,
             };
         }
-        Conversed { diagnostics: told.diagnostics, ..found }
+        PlanCallResult { diagnostics: told.diagnostics, ..found }
     }
 
     /// An object that is to be taken over one day.
     fn awaited(&self, told: &Told) -> Option<Draft> {
-        let block = &self.schema.block;
+        let block = &self.target.schema.block;
         told.deferred
             .map(|reason| Draft::unasked(block.null_value(), planned_unknown(block, block.empty_value()), reason))
     }
@@ -95,44 +189,44 @@ impl Conversation {
 
     /// An object that exists already: a stub of it, then what reading says (LC-23).
     async fn import(&self, importing: &Importing, told: &mut Told) -> Option<Object> {
-        self.hooks.import_planned(&self.address, importing);
+        self.hooks.import_planned(&self.target.address, importing);
         let input = ImportInput { target: importing.target.clone(), capabilities: self.deferral.capabilities() };
-        let (imported, problems) = self.provider.import(&self.subject(), input).await;
+        let (imported, problems) = self.target.provider.import(&self.target.subject(), input).await;
         told.diagnostics.append(problems);
         let imported = imported?;
         if imported.deferred.is_some() {
             told.defer(imported.deferred);
             return None;
         }
-        self.hooks.import_prepared(&self.address);
+        self.hooks.import_prepared(&self.target.address);
         let stub = Object { value: imported.state, private: imported.private, identity: imported.identity };
         let before = told.diagnostics.has_errors();
         let object = self.read(stub, told).await;
         if object.is_none() && told.diagnostics.has_errors() == before {
-            told.diagnostics.push(self.provider.import_not_found(&self.subject(), &importing.target));
+            told.diagnostics.push(self.target.provider.import_not_found(&self.target.subject(), &importing.target));
         }
         object
     }
 
     /// The object as it is now (LC-21); none when it is gone.
     async fn refresh(&self, object: Object, told: &mut Told) -> Option<Object> {
-        if self.refresh == crate::options::Refresh::Trust {
+        if self.refresh == Refresh::Trust {
             return Some(object);
         }
         self.read(object, told).await
     }
 
     async fn read(&self, object: Object, told: &mut Told) -> Option<Object> {
-        let subject = hooks::Subject::of(&self.address, self.deposed.clone(), &object.value);
+        let subject = hooks::Subject::of(&self.target.address, self.target.deposed.clone(), &object.value);
         self.hooks.refresh_start(&subject);
         let input = ReadInput {
             current: object.value.clone(),
             private: Arc::clone(&object.private),
             identity: object.identity.clone(),
-            meta: self.meta.clone(),
+            meta: self.target.meta.clone(),
             capabilities: self.deferral.capabilities(),
         };
-        let (read, problems) = self.provider.read(&self.subject(), input).await;
+        let (read, problems) = self.target.provider.read(&self.target.subject(), input).await;
         told.diagnostics.append(problems);
         let Some(read) = read else { return Some(object) };
         if read.deferred.is_some() {
@@ -142,13 +236,21 @@ impl Conversation {
             return Some(object);
         }
         if read.state.is_null() {
-            self.hooks.refresh_complete(&hooks::Subject::of(&self.address, self.deposed.clone(), &read.state));
+            self.hooks.refresh_complete(&hooks::Subject::of(
+                &self.target.address,
+                self.target.deposed.clone(),
+                &read.state,
+            ));
             told.gone = read.identity;
             return None;
         }
         let record_marks =
             self.record.as_ref().map_or(read.state.clone(), |record| remember_marks(read.state.clone(), record));
-        self.hooks.refresh_complete(&hooks::Subject::of(&self.address, self.deposed.clone(), &record_marks));
+        self.hooks.refresh_complete(&hooks::Subject::of(
+            &self.target.address,
+            self.target.deposed.clone(),
+            &record_marks,
+        ));
         // A provider that returns the same object has not drifted; sharing it makes comparing it free.
         let value = if record_marks == object.value { object.value } else { record_marks };
         Some(Object { value, private: read.private, identity: read.identity.or(object.identity) })
@@ -157,7 +259,7 @@ impl Conversation {
     async fn deletion(&self, prior: Option<&Object>, reason: Option<ActionReason>, told: &mut Told) -> Option<Draft> {
         // Nothing is left to delete when the object went by itself.
         let prior = prior?;
-        if let Parting::Kept(reason) = self.parting {
+        if let Parting::Kept(reason) = self.lifecycle.parting {
             return Some(Draft {
                 action: Action::Forget,
                 reason: Some(reason),
@@ -184,7 +286,7 @@ impl Conversation {
     }
 
     async fn change(&self, prior: Option<&Object>, told: &mut Told) -> Option<Draft> {
-        let problems = self.provider.validate(&self.subject(), &self.config).await;
+        let problems = self.target.provider.validate(&self.target.subject(), &self.config).await;
         let invalid = problems.has_errors();
         told.diagnostics.append(problems);
         if invalid {
@@ -197,10 +299,12 @@ impl Conversation {
             let again = Again { private: Arc::default(), identity: None, paths: Vec::new() };
             return self.replacement(prior, again, reason, told).await;
         }
-        let config = ignore_changes(&self.schema.block, &self.ignore, &prior.value, self.config.clone());
+        let config =
+            ignore_changes(&self.target.schema.block, &self.lifecycle.ignore, &prior.value, self.config.clone());
         let mut planned = self.ask(PlanPurpose::Change, prior.value.clone(), config, prior, told).await?;
         if planned.legacy_type_system {
-            planned.state = ignore_changes(&self.schema.block, &self.ignore, &prior.value, planned.state);
+            planned.state =
+                ignore_changes(&self.target.schema.block, &self.lifecycle.ignore, &prior.value, planned.state);
         }
         if !planned.requires_replace.is_empty() {
             let reason = self.forced.unwrap_or(ActionReason::ReplaceBecauseCannotUpdate);
@@ -246,14 +350,14 @@ impl Conversation {
 
     /// A replacement is planned anew as a create against nothing (PL-40).
     async fn replacement(&self, prior: &Object, again: Again, reason: ActionReason, told: &mut Told) -> Option<Draft> {
-        let is_destroyed = self.parting == Parting::Destroyed;
+        let is_destroyed = self.lifecycle.parting == Parting::Destroyed;
         if is_destroyed {
             self.check_prevention(told);
         }
         let Again { private, identity, paths: replace_paths } = again;
         let nothing = Object { value: self.null(), private, identity };
         let planned = self.ask(PlanPurpose::Replacement, self.null(), self.config.clone(), &nothing, told).await?;
-        let action = match self.create_before_destroy {
+        let action = match self.lifecycle.create_before_destroy {
             _ if !is_destroyed => Action::ForgetThenCreate,
             true => Action::CreateThenDelete,
             false => Action::DeleteThenCreate,
@@ -284,10 +388,10 @@ impl Conversation {
             config,
             private: Arc::clone(&kept.private),
             identity: kept.identity.clone(),
-            meta: self.meta.clone(),
+            meta: self.target.meta.clone(),
             capabilities: self.deferral.capabilities(),
         };
-        let (planned, problems) = self.provider.plan(&self.subject(), input).await;
+        let (planned, problems) = self.target.provider.plan(&self.target.subject(), input).await;
         told.diagnostics.append(problems);
         told.defer(planned.as_ref().and_then(|planned| planned.deferred));
         planned
@@ -295,7 +399,7 @@ impl Conversation {
 
     /// Tells where the object may not go. The change is planned all the same, so that people see what was going to happen.
     fn check_prevention(&self, told: &mut Told) {
-        let problem = match self.prevention {
+        let problem = match self.lifecycle.prevention {
             Prevention::Undecided(span) if told.deferred.is_none() => self.undecided(span),
             Prevention::Forbidden(span) if told.deferred.is_none() => self.forbidden(span),
             _ => return,
@@ -308,9 +412,9 @@ impl Conversation {
             "The plan would destroy {}, and whether it may cannot be told: its \"prevent_destroy\" stands on something that is known \
              only after apply, or that has gone with the instance, such as each.value. Let it stand on what is known, or set it to \
              false to let the object go.",
-            self.address
+            self.target.address
         );
-        Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(self.address.to_string())
+        Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(self.target.address.to_string())
     }
 
     fn forbidden(&self, span: Span) -> Diagnostic {
@@ -318,8 +422,107 @@ impl Conversation {
             "The plan would destroy {}, which \"prevent_destroy\" in its lifecycle block forbids. To keep the \
              object, take back the change that calls for this, or leave the resource out with -target; to let it \
              go, set prevent_destroy to false first.",
-            self.address
+            self.target.address
         );
-        Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(self.address.to_string())
+        Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(self.target.address.to_string())
+    }
+}
+
+/// A change before it gets its place in the plan.
+pub struct Draft {
+    /// What happens.
+    pub action: Action,
+    /// Why.
+    pub reason: Option<ActionReason>,
+    /// The object before.
+    pub before: Value,
+    /// The object after.
+    pub after: Value,
+    /// What forced a replacement.
+    pub replace_paths: Vec<Path>,
+    /// The provider's bytes for apply.
+    pub private: Private,
+    /// What will name the object in its service.
+    pub identity: Option<Value>,
+    /// Why the change is left to a later run.
+    pub deferred: Option<DeferralReason>,
+}
+
+impl Draft {
+    /// A creation or an update that no provider was asked about, because it is left to a later run.
+    pub fn unasked(before: Value, after: Value, reason: DeferralReason) -> Self {
+        let action = match (before.is_null(), after.is_null()) {
+            (true, _) => Action::Create,
+            (false, true) => Action::Delete,
+            (false, false) => Action::Update,
+        };
+        Self {
+            action,
+            reason: None,
+            before,
+            after,
+            replace_paths: Vec::new(),
+            private: Private::default(),
+            identity: None,
+            deferred: Some(reason),
+        }
+    }
+}
+
+/// What is said in a conversation besides its result.
+pub(super) struct Told {
+    pub(super) diagnostics: Diagnostics,
+    /// Why the change is left to a later run.
+    pub(super) deferred: Option<DeferralReason>,
+    /// What names an object that is gone, as reading told it last: as in Terraform, its successor is planned with that.
+    pub(super) gone: Option<Value>,
+}
+
+impl Told {
+    /// A conversation that begins, about something that is left to a later run for this reason already.
+    pub(super) fn new(left: Option<DeferralReason>) -> Self {
+        Self { diagnostics: Diagnostics::new(), deferred: left, gone: None }
+    }
+
+    /// What the provider said first counts.
+    pub(super) fn defer(&mut self, deferred: Option<Deferred>) {
+        self.deferred = self.deferred.or(deferred.map(DeferralReason::from));
+    }
+}
+
+/// What the plan of a change hands on to the plan of the replacement that takes its place.
+pub(super) struct Again {
+    pub(super) private: Private,
+    pub(super) identity: Option<Value>,
+    /// What forced the replacement.
+    pub(super) paths: Vec<Path>,
+}
+
+impl Again {
+    /// Takes the parts of `planned` that a second plan needs. A provider may name a path once for each reason; each path is kept once.
+    pub(super) fn of(planned: Planned) -> Self {
+        let paths: IndexSet<Path> = planned.requires_replace.into_iter().collect();
+        Self { private: planned.private, identity: planned.identity, paths: paths.into_iter().collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_named_twice_forces_the_replacement_once() {
+        let path = |name: &str| Path::root().attribute(name);
+        let planned = Planned {
+            state: Value::NULL,
+            requires_replace: vec![path("b"), path("a"), path("b")],
+            private: Arc::default(),
+            identity: None,
+            legacy_type_system: false,
+            deferred: None,
+        };
+        assert_eq!(Again::of(planned).paths, [path("b"), path("a")]);
     }
 }

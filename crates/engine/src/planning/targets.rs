@@ -1,17 +1,17 @@
-//! What a partial plan looks at.
+//! `-target`: the chosen addresses with what they depend on (PL-64). `-exclude`: all but what is named and what depends on it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use groma_address::{ConfigResource, ResourceInstance, Target};
+use groma_address::{AbsResource, ConfigResource, ModuleInstance, ResourceInstance, Target};
+use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_plan::Mode;
 use groma_state::{Dependencies, State};
 
-use super::aim::{Aim, covers};
-use super::along::Along;
+use super::imports::is_missing;
+use super::reach::{Triggers, dependents, needed, requirements};
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
+use crate::moves::Moves;
 use crate::options::{InvokeTarget, PlanOptions};
-use crate::planning::imports::is_missing;
-use crate::planning::reach::{Triggers, dependents, needed, requirements};
 
 /// What a partial plan looks at.
 #[derive(Debug)]
@@ -259,4 +259,136 @@ fn address_of(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> O
         NodeKind::Resource(at) => graph.resource_address(index, at),
         _ => None,
     }
+}
+
+/// Which instances are meant.
+#[derive(Debug)]
+enum Aim {
+    /// Those that a target names.
+    At(Vec<Target>),
+    /// Those that nothing names, but for what stays with what is named.
+    Past {
+        excludes: Vec<Target>,
+        /// What depends on something excluded; when destroying, what something excluded depends on.
+        stays: HashSet<ConfigResource>,
+    },
+}
+
+impl Aim {
+    /// Whether no instance of a resource is looked at.
+    pub(super) fn leaves_out(&self, address: &ConfigResource) -> bool {
+        match self {
+            Self::At(_) => false,
+            Self::Past { excludes, stays } => {
+                stays.contains(address) || excludes.iter().any(|target| covers(target, address) && is_whole(target))
+            }
+        }
+    }
+
+    /// Whether a target names others of its likes.
+    pub(super) fn is_beside_chosen(&self, address: &ResourceInstance) -> bool {
+        match self {
+            Self::At(targets) => {
+                let resource = address.config_resource();
+                !self.chosen(address) && targets.iter().any(|target| covers(target, &resource))
+            }
+            Self::Past { .. } => false,
+        }
+    }
+
+    /// Whether an instance is meant: a target names it, itself or with what is around it; or nothing leaves it out.
+    pub(super) fn chosen(&self, address: &ResourceInstance) -> bool {
+        match self {
+            Self::At(targets) => targets.iter().any(|target| target.contains(address)),
+            Self::Past { excludes, stays } => {
+                !excludes.iter().any(|target| target.may_mean(address)) && !stays.contains(&address.config_resource())
+            }
+        }
+    }
+}
+
+/// Whether a target means all instances of what it covers.
+fn is_whole(target: &Target) -> bool {
+    let module = match target {
+        Target::Module(module) => module,
+        Target::Resource(resource) => &resource.module,
+        Target::Instance(_) => return false,
+    };
+    module.steps().iter().all(|step| step.key.is_none())
+}
+
+/// Whether a target has to do with a resource as written.
+pub(super) fn covers(target: &Target, address: &ConfigResource) -> bool {
+    match target {
+        Target::Module(module) => module.path().contains(&address.module),
+        Target::Resource(resource) => resource.config_resource() == *address,
+        Target::Instance(instance) => instance.config_resource() == *address,
+    }
+}
+
+/// Which instances of a resource stand on something chosen. The state does not say so, but the configuration does: what is connected
+/// inside of a module alone is so in each of its instances by itself.
+#[derive(Debug, Default)]
+struct Along {
+    /// By resource: how many steps of the modules around it all ways from it to what is chosen stay below.
+    common: HashMap<(ModuleIndex, NodeIndex), usize>,
+    /// The module instances that something chosen is in, and all around these.
+    around: HashSet<ModuleInstance>,
+}
+
+impl Along {
+    /// Notes what is chosen.
+    pub(super) fn choose(&mut self, address: &ResourceInstance) {
+        let mut module = Some(address.module.clone());
+        while let Some(here) = module {
+            module = here.parent();
+            if !self.around.insert(here) {
+                return;
+            }
+        }
+    }
+
+    /// Whether an instance of the resource goes along; so does whatever nothing is known of.
+    pub(super) fn goes(&self, place: (ModuleIndex, NodeIndex), address: &ResourceInstance) -> bool {
+        let Some(common) = self.common.get(&place) else { return true };
+        let mut module = address.module.clone();
+        while module.steps().len() > *common {
+            let Some(parent) = module.parent() else { break };
+            module = parent;
+        }
+        self.around.contains(&module)
+    }
+}
+
+/// The warning that a plan does not cover everything.
+pub(super) fn partial(options: &PlanOptions) -> Diagnostics {
+    let (covers, option) = match (options.targets.as_slice(), options.excludes.as_slice()) {
+        ([], []) => return Diagnostics::new(),
+        (_, []) => ("only what -target names and what that depends on", "-target"),
+        _ => ("neither what -exclude names nor what depends on that", "-exclude"),
+    };
+    let detail = format!(
+        "This plan covers {covers}. Other changes that the configuration asks for may be missing from it.\n\nKeep {option} for \
+         emergencies, such as getting past an error or a mistake, or for when a message advises it."
+    );
+    Diagnostic::warning("Resource targeting is in effect", detail).into()
+}
+
+/// The problem that what is excluded covers an object that has moved, at one of its addresses.
+pub(super) fn moved(moves: &Moves, excludes: &[Target]) -> Option<Diagnostic> {
+    let is_excluded = |address: &ResourceInstance| excludes.iter().any(|target| target.may_mean(address));
+    let pairs = moves.previous.iter().flat_map(|(to, from)| [from, to]);
+    let moved: BTreeSet<AbsResource> =
+        pairs.filter(|address| is_excluded(address)).map(|address| address.abs_resource()).collect();
+    if moved.is_empty() {
+        return None;
+    }
+    let options: String =
+        moved.iter().map(|resource| format!("\n  -exclude={}", quoted(&resource.to_string()))).collect();
+    let detail = format!(
+        "Objects of the state have moved to other addresses in this configuration, and a plan is only right with all of them, but the \
+         -exclude options leave some out. Leave the options away, or those that cover:{options}\n\nMore objects may become part of the \
+         plan without them, because they depend on each other."
+    );
+    Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
 }

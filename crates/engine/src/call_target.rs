@@ -1,0 +1,32 @@
+//! The object that a provider call is about.
+
+use std::sync::Arc;
+
+use groma_address::ResourceInstance;
+use groma_diagnostics::Span;
+use groma_provider::{BodyDecoder, Checked, Schema, Subject};
+use groma_state::DeposedKey;
+use groma_value::Value;
+
+/// The object that a provider call is about, with the provider that is called.
+pub(crate) struct CallTarget {
+    pub(crate) address: ResourceInstance,
+    /// Set for a deposed object of the instance.
+    pub(crate) deposed: Option<DeposedKey>,
+    /// The provider, configured.
+    pub(crate) provider: Arc<Checked>,
+    /// The schema of the resource type.
+    pub(crate) schema: Arc<Schema>,
+    /// The block, where there is one.
+    pub(crate) body: Option<Arc<BodyDecoder>>,
+    /// Where problems with the arguments as a whole are reported.
+    pub(crate) span: Span,
+    /// What the module tells the provider; null where it tells nothing.
+    pub(crate) meta: Value,
+}
+
+impl CallTarget {
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
+    }
+}
