@@ -96,6 +96,9 @@ impl Builder<'_> {
         let mut destroys = Vec::new();
         for (change, planned) in (0_u32..).zip(changes) {
             let Some(kind) = DestroyKind::of(planned) else { continue };
+            if kind == DestroyKind::ReplaceCreateFirst && (self.inputs.keeps_replaced)(&planned.address) {
+                continue;
+            }
             let what = match planned.action {
                 Action::Forget | Action::ForgetThenCreate => Step::Forget(change),
                 _ => Step::Delete(change),

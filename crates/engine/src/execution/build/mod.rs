@@ -11,7 +11,7 @@ mod users;
 
 use std::collections::HashMap;
 
-use groma_address::{InstanceKey, Mode as ResourceMode};
+use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
 use groma_state::Dependencies;
 
 use edges::Edges;
@@ -42,6 +42,9 @@ pub struct Inputs<'a> {
     pub mode: Mode,
     /// Whether the plan looks at a node: one for chosen targets leaves the others alone.
     pub looks_at: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
+    /// Whether the old object of an instance whose new one is created first stays deposed: a plan for chosen targets may not have
+    /// all its users.
+    pub keeps_replaced: &'a dyn Fn(&ResourceInstance) -> bool,
 }
 
 /// Builds the execution graph.
