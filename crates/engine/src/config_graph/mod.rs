@@ -127,7 +127,7 @@ impl ConfigGraph {
     }
 
     /// The block of a provider configuration, if it has one.
-    fn provider_block(&self, config: &ProviderConfig) -> Option<(ModuleIndex, NodeIndex)> {
+    pub fn provider_block(&self, config: &ProviderConfig) -> Option<(ModuleIndex, NodeIndex)> {
         let owner = self.find(&config.module)?;
         let owning = self.module(owner);
         let position = owning.config.providers.keys().position(|local| {

@@ -95,6 +95,10 @@ fn destroy_steps(builder: &mut Builder<'_>) -> Vec<Destroy> {
     let mut destroys = Vec::new();
     for (change, planned) in (0_u32..).zip(changes) {
         let Some(kind) = DestroyKind::of(planned) else { continue };
+        // Its users may not be part of the run, so that it has to wait for a complete one.
+        if builder.inputs.mode == Mode::Normal && kind.outlives_users() && (builder.inputs.keeps)(&planned.address) {
+            continue;
+        }
         let what = match planned.action {
             Action::Forget | Action::ForgetThenCreate => Step::Forget(change),
             _ => Step::Delete(change),

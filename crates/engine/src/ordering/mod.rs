@@ -11,7 +11,7 @@ mod users;
 
 use std::collections::HashMap;
 
-use groma_address::{InstanceKey, Mode as ResourceMode};
+use groma_address::{InstanceKey, Mode as ResourceMode, ResourceInstance};
 use groma_plan::{Action, ExecutionGraph, Invocation, Mode, ResourceChange, Step};
 use groma_state::Dependencies;
 
@@ -39,6 +39,8 @@ pub struct Inputs<'a> {
     pub mode: Mode,
     /// Whether the plan looks at a node: one for chosen targets leaves the others alone.
     pub looks_at: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
+    /// Whether objects of an instance that outlive the changes of their users stay: a plan with targets may leave users out.
+    pub keeps: &'a dyn Fn(&ResourceInstance) -> bool,
 }
 
 /// Builds the execution graph.

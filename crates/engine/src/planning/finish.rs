@@ -87,6 +87,7 @@ fn execution(planner: &Planner<'_>, order: &[Visit]) -> ExecutionGraph {
         included.is_none_or(|included| included.node(graph, module, node))
             && remains.is_none_or(|remains| remains.executes(graph.module(module), module, node))
     };
+    let keeps = |address: &_| included.is_some_and(|included| included.keeps(address));
     ordering::build(&ordering::Inputs {
         world: &planner.world,
         order,
@@ -96,6 +97,7 @@ fn execution(planner: &Planner<'_>, order: &[Visit]) -> ExecutionGraph {
         invocations: planner.plan.invocations(),
         mode: planner.inputs.mode(),
         looks_at: &looks_at,
+        keeps: &keeps,
     })
 }
 

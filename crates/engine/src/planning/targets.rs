@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use groma_address::{AbsResource, ConfigResource, ModuleInstance, ResourceInstance, Target};
+use groma_address::{AbsResource, ConfigResource, ModuleInstance, ProviderConfig, ResourceInstance, Target};
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_plan::Mode;
 use groma_state::{Dependencies, State};
@@ -27,24 +27,26 @@ pub struct Included {
     resources: HashSet<ConfigResource>,
     /// When destroying: which instances of what depends on something chosen go along with it.
     along: Along,
+    /// When destroying: the instances whose record names something that goes, although the configuration refers to it no more.
+    recorded_users: HashSet<ResourceInstance>,
+    /// With `-exclude`: the resources that something excluded uses, by the configuration or by its record.
+    used_by_excluded: HashSet<ConfigResource>,
 }
 
 impl Included {
     /// Works it out; none when everything is looked at.
     pub fn new(graph: &ConfigGraph, options: &PlanOptions, state: &State) -> Option<Self> {
-        if !options.excludes.is_empty() {
-            return Some(Self::all_but(graph, &options.excludes, options.mode, state));
-        }
-        if let Some(action) = &options.invoke {
+        if let (true, Some(action)) = (options.excludes.is_empty(), &options.invoke) {
             return Some(Self::action(graph, action));
         }
-        if options.targets.is_empty() {
-            return None;
-        }
-        Some(match options.mode {
-            Mode::Destroy => Self::destroyed(graph, &options.targets, state),
-            Mode::Normal | Mode::RefreshOnly => Self::only(graph, &options.targets),
-        })
+        let mut included = match (options.excludes.is_empty(), options.targets.is_empty(), options.mode) {
+            (false, _, mode) => Self::all_but(graph, &options.excludes, mode, state),
+            (true, true, _) => return None,
+            (true, false, Mode::Destroy) => Self::destroyed(graph, &options.targets, state),
+            (true, false, Mode::Normal | Mode::RefreshOnly) => Self::only(graph, &options.targets),
+        };
+        included.add_providers_of_orphans(graph, options.mode, state);
+        Some(included)
     }
 
     fn aiming(aim: Aim) -> Self {
@@ -55,6 +57,8 @@ impl Included {
             read: HashSet::new(),
             resources: HashSet::new(),
             along: Along::default(),
+            recorded_users: HashSet::new(),
+            used_by_excluded: HashSet::new(),
         }
     }
 
@@ -88,8 +92,44 @@ impl Included {
         } else {
             included.close(graph, Triggers::Part, open);
             included.add_outputs(graph);
+            included.used_by_excluded = included.uses_of_excluded(graph, state);
         }
         included
+    }
+
+    /// Returns the resources that something excluded uses.
+    fn uses_of_excluded(&self, graph: &ConfigGraph, state: &State) -> HashSet<ConfigResource> {
+        let is_excluded = |address: &ConfigResource| match &self.aim {
+            Aim::At(_) => false,
+            Aim::Past { excludes, stays } => {
+                stays.contains(address) || excludes.iter().any(|target| covers(target, address))
+            }
+        };
+        let excluded = resources(graph).filter(|(_, address)| is_excluded(address)).map(|(place, _)| place).collect();
+        let mut below = Self::aiming(Aim::At(Vec::new()));
+        below.close(graph, Triggers::Apart, excluded);
+        let mut used: HashSet<ConfigResource> =
+            below.required.into_iter().filter_map(|place| address_of(graph, place)).collect();
+        let left_out = state.iter().filter(|view| !self.chosen(&view.address()));
+        let objects = left_out.flat_map(|view| view.record.current.iter());
+        used.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
+        used
+    }
+
+    /// Adds the provider configurations of objects that are planned although their resources have no block.
+    fn add_providers_of_orphans(&mut self, graph: &ConfigGraph, mode: Mode, state: &State) {
+        let orphans = state.iter().map(|view| view.address());
+        let orphans = orphans.filter(|address| graph.find_resource(&address.config_resource()).is_none());
+        let providers = orphans.filter(|address| self.left_over(graph, address));
+        let providers: HashSet<ProviderConfig> =
+            providers.filter_map(|address| Some(state.provider(&address, None)?.block())).collect();
+        let blocks = providers.iter().filter_map(|provider| graph.provider_block(provider)).collect();
+        let required = self.required.clone();
+        self.close(graph, Triggers::Apart, blocks);
+        if mode == Mode::Destroy {
+            // What the configuration of a provider depends on is evaluated, and stays.
+            self.required = required;
+        }
     }
 
     fn only(graph: &ConfigGraph, targets: &[Target]) -> Self {
@@ -127,11 +167,48 @@ impl Included {
         included.required = dependents.keys().copied().collect();
         open.extend(dependents.keys().copied());
         included.along.common = dependents;
+        let users = included.users_by_record(graph, state);
+        included.resources.extend(users.iter().map(ResourceInstance::config_resource));
+        open.extend(users.iter().filter_map(|address| graph.find_resource(&address.config_resource())));
+        included.recorded_users = users;
         // What they stand on is looked at for its values only.
         let required = std::mem::take(&mut included.required);
         included.close(graph, Triggers::Apart, open);
         included.required = required;
         included
+    }
+
+    /// Returns the instances that the state records as users of something that goes, directly or through others.
+    fn users_by_record(&self, graph: &ConfigGraph, state: &State) -> HashSet<ResourceInstance> {
+        let mut users: HashMap<&ConfigResource, Vec<ResourceInstance>> = HashMap::new();
+        let mut open: Vec<ResourceInstance> = Vec::new();
+        for view in state.iter() {
+            let address = view.address();
+            for used in view.record.current.iter().flat_map(|object| object.dependencies.iter()) {
+                users.entry(used).or_default().push(address.clone());
+            }
+            let place = graph.find_resource(&address.config_resource());
+            if place.map_or_else(|| self.chosen(&address), |(module, node)| self.instance(module, node, &address)) {
+                open.push(address);
+            }
+        }
+        let mut found: HashSet<ResourceInstance> = HashSet::new();
+        // All instances of a resource in one module have the same users.
+        let mut seen = HashSet::new();
+        while let Some(used) = open.pop() {
+            if !seen.insert((used.config_resource(), used.module.clone())) {
+                continue;
+            }
+            for user in users.get(&used.config_resource()).into_iter().flatten() {
+                if !are_in_other_instances(&user.module, &used.module)
+                    && !self.aim.is_beside_chosen(user)
+                    && found.insert(user.clone())
+                {
+                    open.push(user.clone());
+                }
+            }
+        }
+        found
     }
 
     /// An action that a person asks for, with what it stands on.
@@ -201,7 +278,9 @@ impl Included {
         match self.aim {
             Aim::At(_) => {
                 let place = (module, node);
-                (self.required.contains(&place) && self.along.goes(place, address)) || self.chosen(address)
+                (self.required.contains(&place) && self.along.goes(place, address))
+                    || self.recorded_users.contains(address)
+                    || self.chosen(address)
             }
             Aim::Past { .. } => self.chosen(address),
         }
@@ -231,6 +310,17 @@ impl Included {
             && graph.find_resource(&address.config_resource()).is_none_or(|place| self.along.goes(place, address))
     }
 
+    /// Whether objects of an instance stay that would be destroyed after their users are changed: replaced objects stay deposed,
+    /// orphans and deposed objects stay as they are, because the plan may leave users out. The next complete plan destroys them.
+    ///
+    /// Terraform destroys them only where a target names the instance, and OpenTofu not where something excluded uses it.
+    pub fn keeps(&self, address: &ResourceInstance) -> bool {
+        match self.aim {
+            Aim::At(_) => !self.chosen(address),
+            Aim::Past { .. } => self.used_by_excluded.contains(&address.config_resource()),
+        }
+    }
+
     /// Whether an instance is meant: a target names it, itself or with what is around it; or nothing leaves it out.
     pub fn chosen(&self, address: &ResourceInstance) -> bool {
         self.aim.chosen(address)
@@ -252,6 +342,12 @@ fn unwritten(graph: &ConfigGraph) -> impl Iterator<Item = ((ModuleIndex, NodeInd
     let root = graph.module(ConfigGraph::ROOT);
     let imports = root.config.imports.iter().enumerate().filter(|(_, import)| is_missing(&root.config, import));
     imports.map(|(at, import)| ((ConfigGraph::ROOT, root.import(at)), import.to.clone()))
+}
+
+/// Whether two modules lie in different instances of a module call. References inside that call never lead from one to the other.
+fn are_in_other_instances(one: &ModuleInstance, other: &ModuleInstance) -> bool {
+    let mut pairs = one.steps().iter().zip(other.steps()).take_while(|(one, other)| one.name == other.name);
+    pairs.any(|(one, other)| one.key != other.key)
 }
 
 fn address_of(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> Option<ConfigResource> {

@@ -50,7 +50,15 @@ pub fn compare(steps: &[Step], ours: &[Option<Ended>], theirs: &[Option<Ended>])
             return Compared::Different(Difference { kind: Kind::DestroyedEarly, step: at, text });
         }
         let Some(other) = &theirs[at] else { continue };
-        let summaries = (comparable(&steps[..=at], own), comparable(&steps[..=at], other));
+        if step.fault.is_none() && other.is_cycle() {
+            return Compared::TerraformFailed(other.errors.join("\n"));
+        }
+        let own_summary = comparable(&steps[..=at], own);
+        let mut other_summary = comparable(&steps[..=at], other);
+        if (0..=at).any(|at| has_orphan_created_first(&steps[at], theirs[at].as_ref())) {
+            forget_inherited_from_orphans(&own_summary, &mut other_summary);
+        }
+        let summaries = (own_summary, other_summary);
         if let Some((kind, text)) = step_difference(step, own, other, summaries) {
             return Compared::Different(Difference { kind, step: at, text });
         }
@@ -87,9 +95,21 @@ fn step_difference(
         (Kind::Differs, lines(&own, &other, "Groma") + &lines(&other, &own, "Terraform"))
     });
     differs.or_else(|| {
-        let pairs = out_of_order(ours, theirs);
+        // After a kill the two begin with other objects, and so with other users of them.
+        let pairs = if began_alike(ours, theirs) { out_of_order(ours, theirs) } else { Vec::new() };
         (!pairs.is_empty()).then(|| (Kind::Order, pairs.join(", ")))
     })
+}
+
+/// Whether both programs found the same objects.
+fn began_alike(ours: &Ended, theirs: &Ended) -> bool {
+    objects(&ours.objects_before) == objects(&theirs.objects_before)
+}
+
+fn objects(objects: &BTreeMap<String, Object>) -> Vec<String> {
+    let mut objects: Vec<String> = objects.values().map(object).collect();
+    objects.sort_unstable();
+    objects
 }
 
 /// Returns the lines of one list without those of another; a line may occur several times.
@@ -119,10 +139,29 @@ pub fn comparable(steps: &[Step], ended: &Ended) -> Vec<String> {
 /// How the summary says that the state records create_before_destroy.
 const FIRST: &str = ", create before destroy";
 
+/// Whether the state before a step has an object that the configuration lacks, recorded as created before destroyed.
+fn has_orphan_created_first(step: &Step, ended: Option<&Ended>) -> bool {
+    let declared = step.program.addresses();
+    let before = ended.into_iter().flat_map(|ended| &ended.before);
+    before.into_iter().any(|(address, instance)| instance.creates_before_destroy && !declared.contains(address))
+}
+
+/// Removes the record of create_before_destroy where Terraform has it and Groma has not.
+///
+/// Terraform lets orphans pass theirs on to what they depended on, in the record alone: it replaces those objects destroy first
+/// all the same, as docs/differences.md says.
+fn forget_inherited_from_orphans(ours: &[String], theirs: &mut [String]) {
+    for line in theirs {
+        let without = line.replace(FIRST, "");
+        if ours.contains(&without) {
+            *line = without;
+        }
+    }
+}
+
 /// Returns the objects and the state after a run, without the counters of identifiers: these count failed attempts too.
 fn summary(ended: &Ended) -> Vec<String> {
-    let mut objects: Vec<String> = ended.objects.values().map(object).collect();
-    objects.sort_unstable();
+    let mut objects = objects(&ended.objects);
     let state = ended.after.iter().map(|(address, instance)| {
         let label = |id: &String| without_counters(id);
         let current = instance.current.as_ref().map(label).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Generated histories: a program, and what people do to it from run to run.
 
-use super::program::{Keys, Module, Program, Provider, Relation, Resource, Target, Use};
+use super::program::{Keys, KubeConfigurations, Module, Program, Provider, Relation, Resource, Target, Use};
 use crate::common::random::Random;
 use groma_scripted::cloud::{Moment, Operation};
 
@@ -65,7 +65,8 @@ fn some_keys(random: &mut Random) -> Vec<&'static str> {
 }
 
 fn program(random: &mut Random) -> Program {
-    let mut program = Program { resources: Vec::new(), module: None, cluster: None, statements: Vec::new() };
+    let kube = if random.chance(40) { KubeConfigurations::DefaultAndAlias } else { KubeConfigurations::Default };
+    let mut program = Program { kube, ..empty_program() };
     let count = 2 + random.below(5);
     for at in 0..count {
         // In the middle, so that the module uses some resources and others use the module.
@@ -82,8 +83,27 @@ fn program(random: &mut Random) -> Program {
     program
 }
 
+fn empty_program() -> Program {
+    let kube = KubeConfigurations::Default;
+    Program { resources: Vec::new(), module: None, cluster: None, kube, statements: Vec::new() }
+}
+
+fn provider(random: &mut Random, program: &Program) -> Provider {
+    if program.cluster.is_none() || random.chance(40) {
+        return Provider::Cloud;
+    }
+    kube_provider(random, program)
+}
+
+fn kube_provider(random: &mut Random, program: &Program) -> Provider {
+    match program.kube {
+        KubeConfigurations::DefaultAndAlias if random.chance(60) => Provider::KubeAlias,
+        KubeConfigurations::DefaultAndAlias | KubeConfigurations::Default => Provider::Kube,
+    }
+}
+
 fn resource(random: &mut Random, name: &str, program: &Program) -> Resource {
-    let provider = if program.cluster.is_some() && random.chance(60) { Provider::Kube } else { Provider::Cloud };
+    let provider = provider(random, program);
     let keys = keys(random);
     let mut uses: Vec<Use> = Vec::new();
     for _ in 0..random.below(4) {
@@ -134,7 +154,8 @@ fn relation(random: &mut Random, keys: &Keys, used: &Resource) -> Relation {
 }
 
 fn module(random: &mut Random, caller: &Program) -> Module {
-    let mut within = Program { resources: Vec::new(), module: None, cluster: None, statements: Vec::new() };
+    // The module has no configuration of its own: its objects of `kube` use the one that is passed or inherited.
+    let mut within = Program { cluster: caller.cluster.clone(), ..empty_program() };
     for at in 0..1 + random.below(2) {
         let mut one = resource(random, &format!("m{at}"), &within);
         one.events = None;
@@ -146,12 +167,12 @@ fn module(random: &mut Random, caller: &Program) -> Module {
     }
     let keys = if random.chance(30) { Keys::Single } else { Keys::ForEach(some_keys(random)) };
     let input = random.one_of(&caller.resources).map(|one| one.name.clone());
-    Module { keys, input, resources: within.resources }
+    Module { keys, input, kube: kube_provider(random, caller), resources: within.resources }
 }
 
 /// Something is changed.
 fn change(random: &mut Random, program: &mut Program) {
-    match random.below(16) {
+    match random.below(17) {
         0..2 => updated(random, program),
         2..6 => replaced(random, program),
         6..8 => instances(random, program),
@@ -161,6 +182,7 @@ fn change(random: &mut Random, program: &mut Program) {
         12 => renamed(random, program),
         13 => create_before_destroy(random, program),
         14 => module_removed(random, program),
+        15 => other_provider(random, program),
         _ => used_no_more(random, program),
     }
 }
@@ -252,6 +274,21 @@ fn module_removed(random: &mut Random, program: &mut Program) {
     }
 }
 
+/// A resource gets the other configuration of its provider.
+fn other_provider(random: &mut Random, program: &mut Program) {
+    if program.kube == KubeConfigurations::Default {
+        return;
+    }
+    let at = random.below(program.resources.len().max(1));
+    if let Some(one) = program.resources.get_mut(at) {
+        one.provider = match one.provider {
+            Provider::Kube => Provider::KubeAlias,
+            Provider::KubeAlias => Provider::Kube,
+            Provider::Cloud => Provider::Cloud,
+        };
+    }
+}
+
 fn added(random: &mut Random, program: &mut Program) {
     let name = format!("x{}", random.below(100));
     if program.find(&name).is_none() {
@@ -292,6 +329,7 @@ fn options(random: &mut Random, program: &Program) -> Vec<String> {
         0 => vec![format!("-target={address}")],
         1 => vec![format!("-replace={address}")],
         2 => vec![String::from("-refresh=false")],
+        3 if random.chance(30) => vec![String::from("-destroy"), format!("-target={address}")],
         _ => Vec::new(),
     }
 }

@@ -115,6 +115,61 @@ fn recorded_histories_go_as_they_went_in_terraform() {
     assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
+/// Terraform has no `-exclude`, so the same history without it is the measure: what was excluded is made up for by the next run.
+#[test]
+fn excluding_an_instance_delays_its_changes_and_breaks_no_order() {
+    let wrong = Mutex::new(Vec::new());
+    in_parallel(EXCLUDED, |seed| {
+        let steps: Vec<Step> =
+            history(seed).into_iter().filter(|step| step.fault.is_none() && step.options.is_empty()).collect();
+        let plain = carry_out(&steps, &Site::groma(), seed);
+        let ended = carry_out(&with_excluded_runs(&steps), &Site::groma(), seed);
+        let mut wrong = wrong.lock().unwrap();
+        // Each step became two: one that excludes an instance, and the whole one.
+        for (at, (step, pair)) in steps.iter().zip(ended.chunks(2)).enumerate() {
+            let (Some(plain), [Some(excluding), Some(whole)]) = (&plain[at], pair) else { continue };
+            if plain.code != 0 {
+                break;
+            }
+            // A user that is excluded keeps its reference, so the cloud may refuse to delete what it refers to. Nothing else may fail.
+            if excluding.code != 0 && excluding.refusals().is_empty() {
+                wrong.push(format!("history {seed}, step {at} with an exclusion: {:?}", excluding.errors));
+            }
+            let refusals = whole.refusals();
+            wrong.extend(refusals.iter().map(|refusal| format!("history {seed}, step {at}: {refusal}")));
+            wrong.extend(destroyed_early(step, whole).map(|text| format!("history {seed}, step {at}: {text}")));
+            if whole.code != 0 {
+                wrong.push(format!("history {seed}, step {at}: {:?}", whole.errors));
+                break;
+            }
+            let (expected, found) = (comparable(&steps[..=at], plain), comparable(&steps[..=at], whole));
+            if expected != found {
+                wrong.push(format!("history {seed}, {}", first_difference(&expected.join("\n"), &found.join("\n"))));
+                break;
+            }
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} differences\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+/// The histories that are carried out with `-exclude`.
+const EXCLUDED: std::ops::Range<u64> = 6000..6012;
+
+/// Returns the steps, each of them first with an instance excluded.
+fn with_excluded_runs(steps: &[Step]) -> Vec<Step> {
+    let mut all = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        // Moved blocks are refused where they lead to what is excluded.
+        let is_moved = !step.program.statements.is_empty();
+        let addresses = if is_moved { Vec::new() } else { step.program.addresses() };
+        let options = addresses.get(at * 7 % addresses.len().max(1)).map(|address| format!("-exclude={address}"));
+        all.push(Step { options: options.into_iter().collect(), ..step.clone() });
+        all.push(step.clone());
+    }
+    all
+}
+
 fn record() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/destruction_order/histories.txt")
 }

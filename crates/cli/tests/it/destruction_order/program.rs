@@ -76,6 +76,16 @@ pub struct Use {
 pub enum Provider {
     Cloud,
     Kube,
+    /// The configuration of `kube` with the alias `b`.
+    KubeAlias,
+}
+
+/// The configurations of the provider `kube`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KubeConfigurations {
+    Default,
+    /// A second one with the alias `b` and the same endpoint.
+    DefaultAndAlias,
 }
 
 #[derive(Clone, Debug)]
@@ -98,7 +108,7 @@ impl Resource {
     fn type_name(&self) -> &'static str {
         match self.provider {
             Provider::Cloud => "cloud_object",
-            Provider::Kube => "kube_object",
+            Provider::Kube | Provider::KubeAlias => "kube_object",
         }
     }
 
@@ -123,6 +133,8 @@ pub struct Module {
     pub keys: Keys,
     /// The root resource whose identifiers it is given.
     pub input: Option<String>,
+    /// The configuration that is passed to the module as `kube`.
+    pub kube: Provider,
     pub resources: Vec<Resource>,
 }
 
@@ -133,6 +145,7 @@ pub struct Program {
     pub module: Option<Module>,
     /// The resource that serves the endpoint of the provider `kube`.
     pub cluster: Option<String>,
+    pub kube: KubeConfigurations,
     /// Moved and removed blocks of this step.
     pub statements: Vec<String>,
 }
@@ -223,8 +236,15 @@ impl Program {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(REQUIREMENTS)?;
-        if let Some(cluster) = self.cluster.as_ref().and_then(|name| self.find(name)) {
-            writeln!(f, "provider \"kube\" {{\n  endpoint = {}.id\n}}\n", cluster.address())?;
+        let cluster = self.cluster.as_ref().and_then(|name| self.find(name));
+        let endpoint = cluster.map(|cluster| format!("  endpoint = {}.id\n", cluster.address()));
+        if let Some(endpoint) = &endpoint {
+            writeln!(f, "provider \"kube\" {{\n{endpoint}}}\n")?;
+        }
+        // It stays without a cluster, because objects that it created are still in the state.
+        if self.kube == KubeConfigurations::DefaultAndAlias {
+            let endpoint = endpoint.unwrap_or_default();
+            writeln!(f, "provider \"kube\" {{\n  alias = \"b\"\n{endpoint}}}\n")?;
         }
         if self.resources.iter().any(|resource| resource.events.is_some()) {
             f.write_str(ACTION)?;
@@ -247,7 +267,12 @@ impl fmt::Display for Program {
             let (keys, suffix) = module.keys.arguments();
             let input = module.input.as_ref().and_then(|name| self.find(name));
             let input = input.map_or(String::from("[]"), Resource::ids);
-            writeln!(f, "module \"m\" {{\n  source = \"./m\"\n{keys}  key = \"{suffix}\"\n  ids = {input}\n}}\n")?;
+            let providers = match module.kube {
+                Provider::KubeAlias => "  providers = {\n    kube = kube.b\n  }\n",
+                Provider::Kube | Provider::Cloud => "",
+            };
+            let arguments = format!("{keys}{providers}  key = \"{suffix}\"\n  ids = {input}\n");
+            writeln!(f, "module \"m\" {{\n  source = \"./m\"\n{arguments}}}\n")?;
         }
         self.statements.iter().try_for_each(|statement| f.write_str(statement))
     }
@@ -279,6 +304,9 @@ type Find<'a> = dyn Fn(&Target) -> Option<String> + 'a;
 fn block(resource: &Resource, suffix: &str, ids: &Find<'_>, address: &Find<'_>) -> String {
     let (keys, own_suffix) = resource.keys.arguments();
     let mut text = format!("resource {:?} {:?} {{\n{keys}", resource.type_name(), resource.name);
+    if resource.provider == Provider::KubeAlias {
+        text.push_str("  provider = kube.b\n");
+    }
     writeln!(text, "  name = \"{}{suffix}{own_suffix}\"", resource.label).unwrap();
     let of = |relation: Relation, find: &Find<'_>| -> Vec<String> {
         let uses = resource.uses.iter().filter(|one| one.relation == relation);

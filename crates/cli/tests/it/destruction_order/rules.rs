@@ -366,7 +366,8 @@ fn od_09_create_before_destroy_extends_to_dependencies() {
 fn od_09_create_before_destroy_extends_to_dependencies_with_target() {
     let mut scenario = Scenario::run_by(Programs::Groma, INHERITED);
     scenario.apply("v=1 apart").options(&["-target=cloud_object.middle"]).apply("v=2 apart");
-    scenario.in_order(&["create base", "create middle", "delete middle#1", "delete base#1"]);
+    scenario.in_order(&["create base", "create middle", "delete middle#1"]).without(&["delete base#1"]);
+    scenario.apply("v=2 apart").in_order(&["update top", "delete base#1"]);
 }
 
 #[test]

@@ -145,3 +145,74 @@ fn od_05_object_that_goes_for_good_stays_until_what_it_depends_on_has_been_updat
     );
     scenario.apply("v=1 more").apply("v=2").in_order(&["update base", "delete user"]);
 }
+
+const ORPHAN_OF_CONFIGURED_PROVIDER: &str = r#"
+    provider "kube" {
+        endpoint = cloud_object.cluster.id
+    }
+    resource "cloud_object" "cluster" {
+        name = "cluster"
+    }
+    ?old resource "kube_object" "orphan" {
+    ?old   name = "orphan"
+    ?old }
+    resource "kube_object" "user" {
+        name = "user"
+        ?old value = kube_object.orphan.id
+    }
+"#;
+
+#[test]
+fn an_orphan_is_destroyed_while_its_former_user_is_excluded() {
+    let mut scenario = Scenario::run_by(Programs::Groma, ORPHAN_OF_CONFIGURED_PROVIDER);
+    scenario.apply("old").options(&["-exclude=kube_object.user"]).apply("new");
+    scenario.leaves(&["cloud_object.cluster: cluster#1", "kube_object.user: user#1"]);
+}
+
+#[test]
+fn a_targeted_orphan_is_destroyed_by_the_provider_of_its_record() {
+    let cluster = "cloud_object.cluster: cluster#1";
+    let mut scenario = Scenario::new(ORPHAN_OF_CONFIGURED_PROVIDER);
+    scenario.apply("old").options(&["-target=kube_object.orphan"]).apply("new");
+    scenario.leaves(&[cluster, "kube_object.user: user#1"]);
+
+    let mut scenario = Scenario::new(ORPHAN_OF_CONFIGURED_PROVIDER);
+    scenario.apply("old").options(&["-target=kube_object.orphan", "-destroy"]).apply("new");
+    scenario.in_order(&["delete user", "delete orphan"]).leaves(&[cluster]);
+}
+
+/// Users that the run leaves alone still refer to the old object; the next whole run destroys it after updating them.
+#[test]
+fn od_04_with_a_target_the_old_object_of_what_it_depends_on_stays_deposed() {
+    let mut scenario = Scenario::new(USERS_OF_A_CERTIFICATE);
+    scenario.apply("v=1").options(&["-target=cloud_object.first"]).apply("v=2");
+    scenario.in_order(&["create cert", "update first"]).without(&["delete cert", "update second"]);
+    scenario.apply("v=2").in_order(&["update second", "delete cert"]);
+    scenario.leaves(&["cloud_object.cert: cert#2", "cloud_object.first: first#1", "cloud_object.second: second#1"]);
+}
+
+#[test]
+fn od_04_the_old_object_stays_deposed_while_a_user_is_excluded() {
+    let mut scenario = Scenario::run_by(Programs::Groma, USERS_OF_A_CERTIFICATE);
+    scenario.apply("v=1").options(&["-exclude=cloud_object.second"]).apply("v=2");
+    scenario.in_order(&["create cert", "update first"]).without(&["delete cert", "update second"]);
+    scenario.apply("v=2").in_order(&["update second", "delete cert"]);
+}
+
+const USERS_OF_A_CERTIFICATE: &str = r#"
+    resource "cloud_object" "cert" {
+        name    = "cert"
+        replace = "<v>"
+        lifecycle {
+            create_before_destroy = true
+        }
+    }
+    resource "cloud_object" "first" {
+        name = "first"
+        refs = [cloud_object.cert.id]
+    }
+    resource "cloud_object" "second" {
+        name = "second"
+        refs = [cloud_object.cert.id]
+    }
+"#;

@@ -27,6 +27,9 @@ pub struct Instance {
     pub creates_before_destroy: bool,
 }
 
+/// How long nothing happens in the cloud before a run counts as waiting.
+const QUIET: Duration = Duration::from_millis(150);
+
 /// A program, the folder that it works in, and the cloud that it works on.
 pub struct Site {
     /// The program's name, for messages.
@@ -73,9 +76,24 @@ impl Site {
         let mut run = start_run(&self.folder, arguments);
         let begun = self.until_begun(&mut run, operation, name);
         if begun {
+            self.until_quiet();
             kill(run);
         }
         begun
+    }
+
+    /// Waits until only the operation that is held back goes on. An operation that ended at the moment of the kill would be one whose
+    /// result Groma has or has not, by chance.
+    fn until_quiet(&self) {
+        let start = Instant::now();
+        let mut last = (0, Instant::now());
+        while last.1.elapsed() < QUIET && start.elapsed() < Duration::from_secs(60) {
+            let known = self.events().len();
+            if known != last.0 || self.open_operations() > 1 {
+                last = (known, Instant::now());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Waits until an operation has begun, or the run has ended without it.

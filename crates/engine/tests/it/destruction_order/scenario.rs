@@ -55,6 +55,7 @@ impl Scenario {
             match option.split_once('=') {
                 None => self.project.options.mode = Mode::Destroy,
                 Some(("-target", address)) => self.project.options.targets.push(address.parse().unwrap()),
+                Some(("-exclude", address)) => self.project.options.excludes.push(address.parse().unwrap()),
                 Some(_) => self.project.options.refresh = Refresh::Trust,
             }
         }
