@@ -12,7 +12,7 @@ fn folder(more: &str) -> Folder {
     let folder = Folder::new();
     folder.write(
         "main.tf",
-        &format!("resource \"terraform_data\" \"long\" {{\n  input = join(\"\", [for n in range(4000) : \"long\"])\n}}\n{more}"),
+        &format!("resource \"terraform_data\" \"long\" {{\n  input = join(\"\", [for n in range(1000) : \"long, and longer\"])\n}}\n{more}"),
     );
     folder
 }

@@ -151,7 +151,13 @@ impl Folder {
         let program = self.command(arguments);
         let mut shell = Command::new("sh");
         shell.args(["-c", &format!("{limit}; exec \"$@\""), "sh"]).arg(program.get_program()).args(program.get_args());
-        shell.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?)))).current_dir(self.path(""));
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        shell.current_dir(self.path(""));
         let Output { status, stdout, stderr } = shell.stdin(Stdio::null()).output().unwrap();
         Ran {
             code: status.code().unwrap_or(-1),
