@@ -97,7 +97,7 @@ fn world() -> (World, Arc<Network>) {
     let network = Arc::<Network>::default();
     let service = Embedded::new(store.clone(), "eu-central-1");
     let api = Arc::new(Distant { service, network: network.clone() });
-    (World::with_api(store, api, &json!({"region": "eu-central-1"})), network)
+    (World::with_api(store, api, &json!({"region": "eu-central-1", "max_retries": 2})), network)
 }
 
 fn fate(response: &ApplyResponse) -> CallFate {
