@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use groma_provider::{Answer, Provider, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Answer, CallFate, FunctionError, Provider, ProviderDiagnostic, ProviderDiagnostics};
 
 /// Why there was no answer.
 pub(crate) type Silence = String;
@@ -40,25 +40,15 @@ impl Caller {
     }
 }
 
-/// Whether a diagnostic stands for a call that the provider did not survive: the client's word for a process that ended, and
-/// the framework's for a panic.
+/// Whether a diagnostic stands for a call that the provider did not survive: it was not answered, or the provider's code panicked.
+/// A panic in another process is known by its summary alone, since the protocol says no more about it.
 fn is_silence(problem: &ProviderDiagnostic) -> bool {
-    matches!(
-        &*problem.summary,
-        "Plugin did not respond" | "Failed to talk to provider" | "Failed to start provider" | "Provider code panicked"
-    )
+    problem.fate != CallFate::Answered || problem.summary == "Provider code panicked"
 }
 
-/// The same for what a function says, which has no summary.
-pub(crate) fn tells_of_silence(text: &str) -> bool {
-    [
-        "ended during the call",
-        "The connection to the provider",
-        "The conversation could not go on",
-        "stopped with a panic",
-    ]
-    .iter()
-    .any(|words| text.contains(words))
+/// Whether the error of a function stands for such a call.
+pub(crate) fn is_silent(error: &FunctionError) -> bool {
+    error.fate != CallFate::Answered || error.text.contains("stopped with a panic")
 }
 
 /// A trace of calls is for those who have the provider's source.

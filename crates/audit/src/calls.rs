@@ -6,7 +6,7 @@ use groma_provider::contract::{Secrets, check_shape, check_unknowns};
 use groma_provider::{CallFunctionRequest, FunctionError, FunctionSignature, Name, Parameter, ProviderDiagnostics};
 use groma_value::Value;
 
-use crate::caller::{Caller, Silence, tells_of_silence};
+use crate::caller::{Caller, Silence, is_silent};
 use crate::generate::Generator;
 use crate::rule::{Observation, Rule, Step, Weight};
 
@@ -116,7 +116,7 @@ impl Trial<'_> {
             |(_, problems)| problems,
         )?;
         match result {
-            Err(problem) if tells_of_silence(&problem.text) => Err(problem.text),
+            Err(problem) if is_silent(&problem) => Err(problem.text),
             result => Ok(result),
         }
     }

@@ -53,7 +53,6 @@ mod world;
 
 pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
-pub use checks::UNKNOWN_ASSERTION;
 pub use deprecation::is_about_modules;
 pub use groma_plan as plan;
 pub use groma_plan::{

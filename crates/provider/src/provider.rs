@@ -259,7 +259,7 @@ pub trait Provider: Send + Sync {
     /// Calls a function.
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = format!("the provider has no function named {:?}", request.name);
-        Answer::ready(Err(FunctionError { text, argument: None }))
+        Answer::ready(Err(FunctionError::new(text)))
     }
 
     /// The schema of a state store.

@@ -171,17 +171,13 @@ impl ApplyCall {
         diagnostics.append(problems);
         *end = match (applied.fate, begin) {
             (CallFate::Unsent, _) => CallEnd::NotBegun,
-            (CallFate::Lost, Some(begin)) => CallEnd::Lost(begin, self.repeatable()),
+            (CallFate::Lost, Some(begin)) => {
+                let repeatable = if begin.request.is_some() { Repeatable::Yes } else { Repeatable::No };
+                CallEnd::Lost(begin, repeatable)
+            }
             (CallFate::Lost, None) | (CallFate::Answered, _) => CallEnd::Known,
         };
         Some(applied)
-    }
-
-    fn repeatable(&self) -> Repeatable {
-        match self.target.provider.schema() {
-            Ok(declared) if declared.capabilities.repeatable_create => Repeatable::Yes,
-            _ => Repeatable::No,
-        }
     }
 
     /// What the object is to become, and the configuration that says so.

@@ -10,7 +10,7 @@ use groma_value::Value;
 use tokio::sync::oneshot;
 
 use super::cache::SchemaCache;
-use super::running::{Beginning, Running, Start, not_started};
+use super::running::{Beginning, Running, Start, broken_off, not_started};
 use super::schemas::{Kind, Schemas};
 use super::session::Session;
 use super::{actions, ephemeral, lists, objects, runtime, stores};
@@ -102,7 +102,7 @@ impl Plugin {
             return Answer::ready(otherwise(not_started(problem)));
         }
         Answer::later(async move {
-            let outcome = answered.await.unwrap_or_else(|_| Err(not_started("the conversation with it broke off")));
+            let outcome = answered.await.unwrap_or_else(|_| Err(broken_off()));
             outcome.unwrap_or_else(otherwise)
         })
     }
@@ -259,10 +259,7 @@ impl Provider for Plugin {
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
-        let otherwise = |problems: ProviderDiagnostics| {
-            let text = problems.iter().map(|one| one.detail.as_str()).collect::<Vec<_>>().join("\n");
-            Err(FunctionError { text, argument: None })
-        };
+        let otherwise = |problems: ProviderDiagnostics| Err(FunctionError::of_call(&problems));
         self.converse(|session| ephemeral::call_function(session, request), otherwise)
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use groma_address::ProviderAddress;
-use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{CallFate, ProviderDiagnostic, ProviderDiagnostics};
 use tokio::task::JoinHandle;
 
 use super::cache::SchemaCache;
@@ -53,7 +53,8 @@ impl Beginning {
         };
         let connection = connection.map_err(|error| {
             let detail = format!("The provider {address} could not be started. {error}");
-            ProviderDiagnostics::from(ProviderDiagnostic::error("Failed to start provider", detail))
+            let problem = ProviderDiagnostic::error("Failed to start provider", detail);
+            ProviderDiagnostics::from(problem.unanswered(CallFate::Unsent))
         })?;
         match known.filter(|schemas| schemas.protocol() == connection.protocol()) {
             Some(schemas) => Ok(Arc::new(Session::knowing(address, connection, schemas))),
@@ -116,10 +117,19 @@ fn begun(beginning: Beginning) -> Starting {
     }
 }
 
-/// What to say where no conversation can be held.
+/// Reports that calls of the provider cannot be made.
 pub(super) fn not_started(problem: &str) -> ProviderDiagnostics {
-    ProviderDiagnostic::error("Failed to talk to provider", format!("The conversation could not go on: {problem}."))
-        .into()
+    not_called(problem, CallFate::Unsent)
+}
+
+/// Reports that a call that was begun ended without an answer.
+pub(super) fn broken_off() -> ProviderDiagnostics {
+    not_called("the call was given up", CallFate::Lost)
+}
+
+fn not_called(problem: &str, fate: CallFate) -> ProviderDiagnostics {
+    let detail = format!("The provider could not be called: {problem}.");
+    ProviderDiagnostic::error("Failed to talk to provider", detail).unanswered(fate).into()
 }
 
 /// How a process of this program stands.

@@ -90,7 +90,7 @@ impl Checked {
     pub fn call_function(&self, name: &Name, arguments: Vec<Value>) -> Answer<'_, Result<Value, FunctionError>> {
         let Some(signature) = self.function(name) else {
             let text = format!("provider {} has no function named {name:?}", self.address);
-            return Answer::ready(Err(FunctionError { text, argument: None }));
+            return Answer::ready(Err(FunctionError::new(text)));
         };
         let is_known = arguments.iter().all(Value::is_wholly_known);
         let configuration = if self.declares_function(name) { 0 } else { self.late_functions().configurations };
@@ -116,7 +116,7 @@ impl Checked {
                 None => Ok(result),
                 Some(problem) => {
                     let text = format!("{problem}. This is a bug in provider {}", self.address);
-                    Err(FunctionError { text, argument: None })
+                    Err(FunctionError::new(text))
                 }
             }
         })
