@@ -210,12 +210,12 @@ mod tests {
     }
 
     #[test]
-    fn nested_attributes_need_version_6() {
+    fn nested_attributes_require_version_6() {
         let nested = ObjectSchema::new(ObjectNesting::Map, [("x", Attribute::required(Type::String))]);
         let block = Block::new([("n", Attribute::nested(nested, Use::Optional))], [] as [(&str, NestedBlock); 0]);
         let schema = Schema::new(block);
         assert_eq!(schema_of(&schema_message(&schema).encode_to_vec(), Protocol::V6).unwrap(), schema);
-        assert!(schema_message_v5(&schema).unwrap_err().to_string().contains("protocol 6"));
+        assert!(schema_message_v5(&schema).unwrap_err().to_string().contains("protocol version 6"));
     }
 
     #[test]
