@@ -11,7 +11,7 @@ use std::process::ExitCode;
 const TASKS: &str = "\
 tasks:
   bench [OPTIONS]   measure the release build; see below
-  conform [PART]    what Terraform says and does beside what ours do; the parts are: language, lives, order, providers
+  conform [PART]    compare with Terraform; the parts are: language, lives, order, providers
   schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
                     (downloaded with pip when no path is given)
   structure         check that the modules of each crate have an order";
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         Some("conform") => conform::run(&workspace_root(), rest),
         Some("schemas") => schemas::run(arguments.get(1).map(String::as_str)),
         Some("structure") => structure::run(&workspace_root()),
-        Some(other) => Err(format!("no task is called {other:?}\n{TASKS}\n{}", bench::HELP)),
+        Some(other) => Err(format!("unknown task {other:?}\n{TASKS}\n{}", bench::HELP)),
         None => Err(format!("{TASKS}\n{}", bench::HELP)),
     };
     match outcome {

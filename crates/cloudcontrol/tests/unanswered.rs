@@ -112,7 +112,7 @@ fn creation_without_an_answer_is_lost_and_its_token_finds_the_object() {
     let plan = world.plan("awscc_ec2_vpc", &config, None);
     network.lose(true, false);
     let lost = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
-    assert_eq!(fate(&lost), CallFate::Lost, "{:?}", lost.diagnostics);
+    assert_eq!(fate(&lost), CallFate::NoResponse, "{:?}", lost.diagnostics);
     assert!(lost.new_state.as_ref().unwrap().is_null());
     assert!(network.started.load(Ordering::Relaxed) > 1, "it was repeated");
     network.lose(false, false);
@@ -129,7 +129,7 @@ fn creation_whose_status_is_unknown_is_lost_unless_the_state_has_the_object() {
     network.lose(false, true);
     let lost = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
     let is_recorded = !lost.new_state.as_ref().unwrap().is_null();
-    assert_eq!(fate(&lost), if is_recorded { CallFate::Answered } else { CallFate::Lost });
+    assert_eq!(fate(&lost), if is_recorded { CallFate::Answered } else { CallFate::NoResponse });
     network.lose(false, false);
     world.try_apply("awscc_ec2_vpc", &config, None, &plan);
     assert_eq!(world.store.objects(None).unwrap().len(), 1);
@@ -142,8 +142,8 @@ fn updates_and_deletions_without_an_answer_are_lost_and_refusals_are_not() {
     let object = world.apply("awscc_s3_bucket", &bucket("a"), None);
     let plan = world.plan("awscc_s3_bucket", &bucket("b"), Some(&object));
     network.lose(true, false);
-    assert_eq!(fate(&world.try_apply("awscc_s3_bucket", &bucket("b"), Some(&object), &plan)), CallFate::Lost);
-    assert_eq!(fate(&world.try_delete("awscc_s3_bucket", &object)), CallFate::Lost);
+    assert_eq!(fate(&world.try_apply("awscc_s3_bucket", &bucket("b"), Some(&object), &plan)), CallFate::NoResponse);
+    assert_eq!(fate(&world.try_delete("awscc_s3_bucket", &object)), CallFate::NoResponse);
     network.lose(false, false);
     let again = world.plan("awscc_s3_bucket", &bucket("a"), None);
     let refused = world.try_apply("awscc_s3_bucket", &bucket("a"), None, &again);

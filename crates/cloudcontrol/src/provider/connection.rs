@@ -78,7 +78,7 @@ impl Failure {
 
     /// The same failure of a request whose end is unknown.
     fn unanswered(self) -> Self {
-        Self { fate: CallFate::Lost, ..self }
+        Self { fate: CallFate::NoResponse, ..self }
     }
 
     /// Whether the object is not there.

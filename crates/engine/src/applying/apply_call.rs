@@ -75,7 +75,8 @@ pub(super) struct ApplyCallResult {
     pub(super) applied: Option<Applied>,
     /// Whether people were told that it began.
     pub(super) beginning: Beginning,
-    /// The time of the announcement, if it was made during the call. The start of the provider comes before, and does not count.
+    /// The time of the announcement, if it was made during the call. The start of the provider comes before, and does
+    /// not count.
     pub(super) started: Option<Instant>,
     /// The end of the call.
     pub(super) end: CallEnd,
@@ -86,8 +87,8 @@ pub(super) struct ApplyCallResult {
 pub(super) enum CallEnd {
     /// The provider answered, or there was nothing to ask.
     Known,
-    /// The provider did not answer, so what became of the object is unknown. Has the journal's note of the call, and whether the provider
-    /// can be asked for the same object again.
+    /// The provider did not answer, so what became of the object is unknown. Has the journal's note of the call, and
+    /// whether the provider can be asked for the same object again.
     Lost(Box<Begin>, Repeatable),
     /// The provider had ended before it was asked to change anything.
     NotBegun,
@@ -171,11 +172,11 @@ impl ApplyCall {
         diagnostics.append(problems);
         *end = match (applied.fate, begin) {
             (CallFate::Unsent, _) => CallEnd::NotBegun,
-            (CallFate::Lost, Some(begin)) => {
+            (CallFate::NoResponse, Some(begin)) => {
                 let repeatable = if begin.request.is_some() { Repeatable::Yes } else { Repeatable::No };
                 CallEnd::Lost(begin, repeatable)
             }
-            (CallFate::Lost, None) | (CallFate::Answered, _) => CallEnd::Known,
+            (CallFate::NoResponse, None) | (CallFate::Answered, _) => CallEnd::Known,
         };
         Some(applied)
     }
@@ -220,9 +221,9 @@ impl ApplyCall {
 
     /// The plan to create an object, where asking for it again could give nothing else.
     fn standing(&self, config: &Value) -> Option<Planned> {
-        let stands = self.operation == Operation::Create
-            && self.target.provider.stands(&self.target.subject(), config, &self.initial);
-        stands.then(|| Planned {
+        let is_final = self.operation == Operation::Create
+            && self.target.provider.is_final(&self.target.subject(), config, &self.initial);
+        is_final.then(|| Planned {
             state: self.initial.clone(),
             requires_replace: Vec::new(),
             private: Arc::clone(&self.planned_private),
@@ -293,8 +294,8 @@ impl ApplyCall {
 
     /// Returns the request that the next run repeats if this one is killed during the call; none where it would not.
     ///
-    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29), and
-    /// without them the provider would make another object.
+    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29),
+    /// and without them the provider would make another object.
     fn request(&self, planned: &Planned, config: &Value) -> Option<CreateRequest> {
         let is_repeatable = self.operation == Operation::Create
             && self.target.provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);

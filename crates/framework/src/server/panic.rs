@@ -24,7 +24,7 @@ pub(super) fn guard<'a, T: Send + Unpin + 'a>(
         Err(problems) => Answer::ready(failed(problems)),
         Ok(answer) => match answer.now() {
             Ok(response) => Answer::ready(response),
-            Err(answer) => Answer::later(async move {
+            Err(answer) => Answer::pending(async move {
                 match (Guarded { answer, method }).await {
                     Ok(response) => response,
                     Err(problems) => failed(problems),
@@ -67,5 +67,5 @@ fn diagnostic(method: &str, payload: &(dyn Any + Send)) -> ProviderDiagnostic {
         ),
     )
     // The code may have done what it was asked for before it panicked.
-    .unanswered(CallFate::Lost)
+    .unanswered(CallFate::NoResponse)
 }
