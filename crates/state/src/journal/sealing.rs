@@ -49,7 +49,7 @@ impl Seal {
             }
             frame::append(&mut bytes, |out| {
                 out.push(KEY);
-                out.extend(self.keyring.iter().flat_map(|keyring| keyring.notes()));
+                out.extend(self.keyring.iter().flat_map(|keyring| keyring.metadata_json()));
             });
         }
         match &self.keyring {
@@ -135,7 +135,7 @@ impl Opener<'_> {
             Some((&KEY, [])) => self.keyring = None,
             Some((&KEY, notes)) => {
                 let encryption = self.encryption.ok_or_else(without_encryption)?;
-                self.keyring = Some(encryption.noted(notes).map_err(failed)?);
+                self.keyring = Some(encryption.chunk_keyring(notes).map_err(failed)?);
             }
             Some((&SEALED, sealed)) => match &self.keyring {
                 Some(keyring) => {
