@@ -40,7 +40,7 @@ impl Content {
 /// Replaces the content of a file in place, and waits until it is on the disk.
 ///
 /// # Errors
-/// As for [`put_content`].
+/// Fails like [`put_content`].
 pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
     put_content(storage, parts)?;
     storage.sync()
@@ -53,7 +53,7 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
 /// of the order in which the parts reach the disk, so the new content, or a way to it, has to be on the disk before.
 ///
 /// # Errors
-/// When the disk is full or fails. If there was no room from the beginning on, the old content is still there.
+/// Fails if the disk is full or faulty. If there was no room from the beginning on, the old content is still there.
 pub(crate) fn put_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
     let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
     if length > storage.length()? {
@@ -75,7 +75,7 @@ pub(crate) fn put_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<
 /// its way to the disk while the rest is still made.
 ///
 /// # Errors
-/// When the disk is full or fails; then the file is empty again, if that is possible.
+/// Fails if the disk is full or faulty; then the file is empty again, if that is possible.
 pub(crate) fn fill_content(
     storage: &dyn Storage,
     write: impl FnOnce(&mut Take<'_>) -> io::Result<()>,
@@ -127,7 +127,7 @@ impl Filled<'_> {
     /// Has the file begin with its first byte, when its content is safe elsewhere; returns the content.
     ///
     /// # Errors
-    /// When the disk fails; then the file is empty again, if that is possible.
+    /// Fails if the disk is faulty; then the file is empty again, if that is possible.
     pub fn finish(self) -> io::Result<Content> {
         let written = self.first.map_or(Ok(()), |first| self.storage.write_at(&[first], 0));
         if let Err(error) = written.and_then(|()| self.storage.sync()) {
@@ -137,14 +137,14 @@ impl Filled<'_> {
         Ok(self.content)
     }
 
-    /// Empties the file.
+    /// Truncates the file to zero bytes.
     pub fn give_up(self) {
         // Best effort: what was written is known to be unfinished.
         let _ = self.storage.set_length(0);
     }
 }
 
-/// What a file begins with while its content is replaced: no JSON begins so.
+/// The first bytes of a file while its content is replaced. No JSON document begins like this.
 const UNFINISHED: u8 = b'#';
 
 /// Whether a content was being replaced when the process or the machine stopped. A machine may stop before the first part

@@ -25,13 +25,13 @@ const HEADER: &str = "groma-plan";
 /// The part by which plans of Terraform and OpenTofu are known.
 const TERRAFORM_PART: &str = "tfplan";
 
-/// How large all parts together may be: more than a plan of millions of instances needs.
+/// The maximum size of all parts together: more than a plan of millions of instances needs.
 const SIZE_LIMIT: u64 = 8 << 30;
 
-/// How much memory is taken at once because the archive says that a part is that large.
+/// The maximum memory that is allocated at once because the archive claims that a part is that large.
 const EXPECTED_LIMIT: u64 = 64 << 20;
 
-/// How many parts there may be.
+/// The maximum number of parts.
 const PART_LIMIT: usize = 100_000;
 
 /// A part of this size or more is not compressed: writing and reading it would take longer than the disk does.
@@ -43,7 +43,7 @@ pub type Parts = BTreeMap<String, Vec<u8>>;
 /// Writes a plan file, sealed where that is wanted, which names `version` as its writer.
 ///
 /// # Errors
-/// When the file cannot be written. A file that was there before is still there then.
+/// Fails if the file cannot be written. A file that was there before is still there then.
 pub fn write(path: &Path, version: &str, parts: &Parts, encryption: Option<&Encryption>) -> Result<(), StateError> {
     let mut bytes = archive(version, parts).map_err(|error| StateError::io("write", path, &io::Error::other(error)))?;
     if let Some(encryption) = encryption {
@@ -81,7 +81,7 @@ pub fn is_plan_file(path: &Path) -> bool {
 /// Reads a plan file that `version` wrote.
 ///
 /// # Errors
-/// When there is no such file, it is no plan file, is damaged, or was written by another version or program.
+/// Fails if the file does not exist, is not a plan file, is damaged, or was written by another version or program.
 pub fn read(path: &Path, version: &str, encryption: Option<&Encryption>) -> Result<Parts, StateError> {
     let mut file = File::open(path).map_err(|error| cannot_open(path, &error))?;
     let mut begin = [0];

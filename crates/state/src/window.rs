@@ -8,7 +8,7 @@ use std::sync::atomic::{Ordering, fence};
 pub(crate) struct Window {
     #[cfg(target_os = "linux")]
     memory: memmap2::MmapMut,
-    /// Where in the file it begins.
+    /// The offset of the window in the file.
     start: u64,
 }
 

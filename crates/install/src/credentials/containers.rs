@@ -1,4 +1,4 @@
-//! Logins of container registries, as the tools for containers keep them.
+//! Logins of container registries, in the configuration files of Docker and Podman.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,17 +11,17 @@ use serde_json::{Map, Value};
 
 use super::Token;
 
-/// Who is known to a registry.
+/// A login at a registry.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Login {
-    /// By a name and its password.
+    /// A user name and a password.
     Password(String, Token),
-    /// By a token that the registry's token server takes in exchange for one to work with.
+    /// An identity token, which the registry's token server exchanges for an access token.
     Identity(Token),
 }
 
 impl Login {
-    /// What the header `authorization` says of a name and its password.
+    /// Returns the value of the `authorization` header for a user name and a password.
     pub(crate) fn basic(&self) -> Option<String> {
         match self {
             Self::Password(name, password) => {
@@ -32,10 +32,10 @@ impl Login {
     }
 }
 
-/// The name that helpers give for an identity token.
+/// The user name with which helpers mark an identity token.
 const IDENTITY: &str = "<token>";
 
-/// What a helper answers.
+/// The output of a credential helper.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Told {
@@ -43,7 +43,7 @@ struct Told {
     secret: String,
 }
 
-/// A configuration file of those tools.
+/// A Docker configuration file.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Document {
@@ -52,7 +52,8 @@ struct Document {
     creds_store: Option<String>,
 }
 
-/// The login for the repository `name` of `registry` in the file at `path`. A file that is not there or cannot be read has none.
+/// Reads the login for the repository `name` of `registry` from the file at `path`. A missing or unreadable file has
+/// none.
 pub(super) fn in_file(path: &Path, registry: &str, name: &str) -> Option<Login> {
     let document: Document = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
     written(&document.auths, registry, name).or_else(|| {
@@ -61,7 +62,7 @@ pub(super) fn in_file(path: &Path, registry: &str, name: &str) -> Option<Login> 
     })
 }
 
-/// The entry of the repository, of a folder that it is in, or of the registry: the nearest counts.
+/// Returns the most specific entry: for the repository, for one of its parent paths, or for the registry.
 fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Login> {
     let mut place = format!("{registry}/{name}");
     loop {
@@ -89,7 +90,7 @@ fn decoded(entry: &Value) -> Option<Login> {
     Some(Login::Password(text("username")?.to_owned(), Token::new(text("password")?)))
 }
 
-/// What the program `docker-credential-NAME` keeps for the registry.
+/// Runs `docker-credential-NAME` for the registry.
 fn helper(name: &str, registry: &str) -> Option<Login> {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
         return None;

@@ -1,4 +1,4 @@
-//! Modules of a configuration, put where the loader finds them.
+//! Installation of the modules that a configuration calls.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,36 +17,36 @@ use super::shown::shown;
 use super::{pattern, registry};
 use crate::discovery::Discovery;
 
-/// Whether what is installed already is good enough.
+/// Whether installed modules may be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// If it comes from the same address and its version is allowed.
+    /// Reuses a module if its source address is unchanged and its version is allowed.
     Keep,
-    /// Never: everything is fetched again, in its newest version.
+    /// Fetches every module again, in the newest allowed version: `init -upgrade`.
     Upgrade,
 }
 
-/// Is told what goes on.
+/// Receives the progress of the installation.
 pub trait ModuleProgress {
-    /// The package of the module `key` is fetched from `address`.
+    /// The package of the module `key` is being fetched from `address`.
     fn fetching(&mut self, key: &str, address: &str, version: Option<&Version>);
 
-    /// The module `key` is in `directory` now.
+    /// The module `key` is now installed in `directory`.
     fn installed(&mut self, key: &str, directory: &str);
 }
 
-/// Where modules are, and come from.
+/// Directories and the default registry.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// The root module's directory, as the process sees it.
+    /// The root module's directory, relative to the working directory of the process.
     pub root: PathBuf,
-    /// Where data may be kept, seen from there: `.terraform`.
+    /// The data directory relative to the root module: `.terraform`.
     pub data_directory: PathBuf,
-    /// The registry of addresses that name none.
+    /// The registry for addresses without a host.
     pub default_registry: Name,
 }
 
-/// Installs a module when the loader asks for it.
+/// Installs modules on request of the configuration loader.
 pub struct ModuleInstaller<'a> {
     places: Places,
     freshness: Freshness,
@@ -56,7 +56,7 @@ pub struct ModuleInstaller<'a> {
     fetcher: Fetcher<'a>,
     before: ModuleManifest,
     now: ModuleManifest,
-    /// The folder of the package that each module is in; nothing for the root module's.
+    /// The package directory of each module; none for the root module.
     packages: HashMap<ModulePath, PathBuf>,
     known_versions: HashMap<String, Option<Vec<Version>>>,
 }
@@ -64,7 +64,7 @@ pub struct ModuleInstaller<'a> {
 type Located<T> = Result<T, Box<Diagnostic>>;
 
 impl<'a> ModuleInstaller<'a> {
-    /// Modules that `before` has are kept if `freshness` allows it.
+    /// Creates an installer that reuses modules in `before` if `freshness` allows it.
     pub fn new(
         places: Places,
         freshness: Freshness,
@@ -94,10 +94,10 @@ impl<'a> ModuleInstaller<'a> {
         }
     }
 
-    /// Writes the manifest of what is installed now.
+    /// Writes the manifest of installed modules.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write_manifest(&self) -> std::io::Result<()> {
         let folder = self.places.root.join(&self.places.data_directory).join("modules");
         std::fs::create_dir_all(&folder)?;
@@ -165,7 +165,7 @@ impl<'a> ModuleInstaller<'a> {
                 request.source_span,
                 "Unreadable module subdirectory",
                 format!(
-                    "The package {} has no folder {inner:?}. Check what follows the // in the source.",
+                    "The package {} has no directory {inner:?}. Check the path after // in the source.",
                     shown(&package)
                 ),
             ));
@@ -174,7 +174,7 @@ impl<'a> ModuleInstaller<'a> {
         self.note(request, version, directory, Told::Always)
     }
 
-    /// What is installed for the call already, if it will do.
+    /// Returns the installed module for a call, if it can be reused.
     fn kept(&self, request: &ModuleRequest<'_>, place: &Path) -> Option<&InstalledModule> {
         let module = self.before.get(request.path).filter(|_| self.freshness == Freshness::Keep)?;
         let fits = request.source.is(&module.source, &self.places.default_registry)
@@ -194,7 +194,7 @@ impl<'a> ModuleInstaller<'a> {
                 problem(
                     request.call,
                     "Error accessing remote module registry",
-                    format!("The versions of the module {package} cannot be had from {host}: {error}."),
+                    format!("Cannot list the versions of the module {package} on {host}: {error}."),
                 )
             })?;
             self.known_versions.insert(package.clone(), versions);
@@ -240,7 +240,7 @@ impl<'a> ModuleInstaller<'a> {
     }
 }
 
-/// When the progress hears of a module.
+/// The point in time at which progress is reported.
 #[derive(Clone, Copy)]
 enum Told {
     Always,
@@ -257,7 +257,7 @@ impl ModuleLocator for ModuleInstaller<'_> {
     }
 }
 
-/// The names of the calls that lead to the module, as the manifest joins them.
+/// Joins the names of the module calls that lead to a module, as in the manifest.
 fn key(path: &ModulePath) -> String {
     path.steps().join(".")
 }

@@ -1,7 +1,7 @@
-//! Installing modules: from registries, repositories, archives and folders.
+//! Installation of modules from registries, repositories, archives and directories.
 //!
-//! [`ModuleInstaller`] is asked by the loader of configurations for each called module, fetches what is not there yet, and knows at the
-//! end what the manifest of installed modules has to say.
+//! The configuration loader calls [`ModuleInstaller`] for each module call. It fetches missing packages, and writes
+//! the manifest of installed modules at the end.
 
 mod alone;
 mod checksum;

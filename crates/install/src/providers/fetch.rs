@@ -1,4 +1,4 @@
-//! Getting one package: download, verify, unpack; in this order and never otherwise.
+//! Installation of one package: download, verify, unpack. The order guarantees that nothing unverified is unpacked.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,17 +19,18 @@ use crate::archive::{Limits, check_entries};
 use crate::http::{HttpError, Url, without_secrets};
 use crate::oci::Registry;
 
-/// A package that is in its place.
+/// An installed package.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
-    /// Its `h1:` hash.
+    /// The `h1:` hash of the installed files.
     pub hash: Arc<str>,
-    /// The hashes that its source vouches for.
+    /// The hashes that the source guarantees.
     pub vouched: Vec<Arc<str>>,
     pub authentication: Authentication,
 }
 
-/// Gets the package of an offer into `store`. Where `allowed` has hashes of a kind that it has, too, it must have one of them.
+/// Installs the package of an offer into `store`. If `allowed` has hashes of a scheme that the package has too, one of
+/// them must match.
 pub(super) async fn fetch(
     sources: &Sources,
     address: &ProviderAddress,
@@ -64,7 +65,7 @@ pub(super) async fn fetch(
     Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
 }
 
-/// The hashes of the package of an offer, without installing it: for `providers lock`.
+/// Returns the hashes of an offered package without installing it: for `providers lock`.
 pub(super) async fn hashes(
     sources: &Sources,
     address: &ProviderAddress,
@@ -82,7 +83,7 @@ pub(super) async fn hashes(
     Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
 }
 
-/// The archive of an offer, open and verified: for `providers mirror`.
+/// Downloads and verifies the archive of an offer: for `providers mirror`.
 pub(super) async fn archive(
     sources: &Sources,
     address: &ProviderAddress,
@@ -99,7 +100,7 @@ pub(super) async fn archive(
     Ok((archive, package.authentication))
 }
 
-/// The archive of a package, open. One that comes from elsewhere is in a file without a name: a run that is killed leaves nothing behind.
+/// Opens the archive of a package. A download goes to an unnamed file, so that a killed run leaves nothing behind.
 async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String> {
     match &package.location {
         Location::Download { url, .. } => download(sources, url).await,
@@ -143,7 +144,7 @@ async fn download(sources: &Sources, url: &Url) -> Result<File, String> {
     }
 }
 
-/// The `h1:` hash of an archive that is what its source and the lock file say.
+/// Returns the `h1:` hash of an archive, after checking it against its source and the lock file.
 fn verified(
     address: &ProviderAddress,
     package: &PackageMeta,
@@ -195,7 +196,7 @@ fn check(
     ))
 }
 
-/// The first checksums of a list, one a line: a lock file for many platforms has dozens.
+/// Joins the first checksums of a list for a message: a lock file for many platforms has dozens.
 fn listed(hashes: &[&str]) -> String {
     const SHOWN: usize = 8;
     let lines: String = hashes.iter().take(SHOWN).map(|hash| format!("  {hash}\n")).collect();
@@ -215,7 +216,7 @@ fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String>
     Err(format!("archive has incorrect checksum {} (expected {})", found.join(" and "), words.join(" or ")))
 }
 
-/// What is in its place already stays there: others may be using it.
+/// Moves a package to its final directory. An existing one stays, because other processes may be using it.
 fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Result<(), String> {
     if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());

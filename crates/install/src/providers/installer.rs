@@ -1,4 +1,4 @@
-//! Installation: from what a configuration needs to packages in their place and the lock file's new content.
+//! Provider installation: selects versions, installs packages, and returns the new content of the lock file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,86 +18,86 @@ use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
 
-/// How many packages are asked for or fetched at once.
+/// The number of parallel requests and downloads.
 const AT_ONCE: usize = 6;
 
-/// What happens, as it happens.
+/// A progress event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The version of the lock file is taken.
+    /// The version in the lock file is used.
     Reusing(&'a ProviderAddress),
-    /// The versions are asked for; the text holds the constraints, empty without any.
+    /// The available versions are being requested. Holds the constraints, empty if there are none.
     Finding(&'a ProviderAddress, String),
-    /// A package begins to be installed.
+    /// The installation of a package begins.
     Installing(&'a ProviderAddress, &'a Version),
-    /// It was installed.
+    /// The installation of a package is complete.
     Installed(&'a ProviderAddress, &'a Version, Authentication),
-    /// The package in its place is right.
+    /// The installed package is valid and stays.
     Present(&'a ProviderAddress, &'a Version),
-    /// The package in the shared cache is right.
+    /// The package in the shared cache is valid and is used.
     Cached(&'a ProviderAddress, &'a Version),
 }
 
 /// Whether locked versions are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selecting {
-    /// They are, as long as the constraints allow them.
+    /// Keeps them as long as the constraints allow them.
     Locked,
-    /// The newest version that the constraints allow is taken.
+    /// Selects the newest version that the constraints allow: `init -upgrade`.
     Newest,
 }
 
-/// The cache that several configurations share.
+/// The plugin cache, which several configurations share.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// Where it is.
+    /// The cache directory.
     pub store: Store,
-    /// Whether packages are taken from it that the lock file does not have.
+    /// Whether packages without a hash in the lock file are used.
     pub trust: CacheTrust,
 }
 
-/// What of the cache is used.
+/// The trust in packages of the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheTrust {
-    /// Packages with a hash of the lock file.
+    /// Uses packages that match a hash of the lock file.
     Locked,
-    /// Any, although the lock file then lacks hashes: `plugin_cache_may_break_dependency_lock_file`.
+    /// Uses any package, although the lock file then lacks hashes: `plugin_cache_may_break_dependency_lock_file`.
     Any,
 }
 
-/// What an installation works with.
+/// The inputs of an installation.
 #[derive(Debug)]
 pub struct Installer {
-    /// Where packages come from.
+    /// The sources of packages.
     pub sources: Sources,
-    /// Where they go.
+    /// The directory to install into.
     pub store: Store,
-    /// What is shared.
+    /// The shared cache, if configured.
     pub cache: Option<Cache>,
-    /// The platform they are for.
+    /// The platform of the packages.
     pub platform: Platform,
-    /// What the program is called in a shell.
+    /// The name of the program for commands in messages.
     pub command: String,
 }
 
-/// What an installation came to.
+/// The result of an installation.
 #[derive(Debug, Default)]
 pub struct Installation {
-    /// The lock file's content.
+    /// The new content of the lock file.
     pub locks: Locks,
-    /// The providers newly locked with hashes of this platform alone.
+    /// Newly locked providers that have hashes of this platform only.
     pub hashed_here: Vec<ProviderAddress>,
-    /// Whether somebody other than HashiCorp has signed a package.
+    /// Whether a package is signed by anyone but HashiCorp.
     pub has_third_party: bool,
-    /// Warnings.
+    /// Warnings of the sources.
     pub warnings: Diagnostics,
 }
 
 impl Installer {
-    /// Installs what is needed. The lock file itself is the caller's to write.
+    /// Installs the required providers. The caller writes the lock file.
     ///
     /// # Errors
-    /// Problems with all providers that cannot be installed; the packages of the others are in place.
+    /// Returns an error for each provider that cannot be installed. The other packages are installed nevertheless.
     pub async fn install(
         &self,
         needed: &BTreeMap<ProviderAddress, Constraints>,
@@ -199,7 +199,7 @@ impl Installer {
         }
     }
 
-    /// Sees to it that the package is in its place.
+    /// Ensures that a package is installed.
     async fn ensure(
         &self,
         address: &ProviderAddress,
@@ -274,7 +274,7 @@ impl Installer {
 }
 
 impl Installation {
-    /// With what a later installation of other providers came to.
+    /// Merges the result of a later installation of other providers.
     pub fn add(&mut self, later: Self) {
         self.locks.providers.extend(later.locks.providers);
         self.hashed_here.extend(later.hashed_here);
@@ -319,14 +319,14 @@ impl Installation {
     }
 }
 
-/// A version, and where it is offered if that was asked.
+/// A selected version, with its offer if a source was queried.
 struct Choice {
     version: Version,
     offer: Option<Offer>,
     warnings: Vec<String>,
 }
 
-/// Who hears what happens: several packages are under way at once.
+/// The receiver of progress events, shared by parallel installations.
 type Tell<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
 fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Diagnostic> {
@@ -335,19 +335,19 @@ fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Di
     (!warnings.is_empty()).then(|| Diagnostic::warning("Additional provider information from registry", detail))
 }
 
-/// What is known of a package that is in its place.
+/// The trust in an installed package.
 enum Ensured {
-    /// It was there, and the lock file has it.
+    /// It was installed before, and the lock file has its hash.
     Present,
-    /// The lock file has it.
+    /// The lock file has its hash.
     Known,
-    /// Only its own hash.
+    /// Only its own hash is known.
     Unvouched(Arc<str>),
-    /// It was fetched.
+    /// It was downloaded and verified in this run.
     Fetched(Fetched),
 }
 
-/// Whether the package at `folder` has one of the hashes.
+/// Whether the package in `folder` has one of the hashes.
 fn matches(store: &Store, folder: &Path, hashes: &[Arc<str>]) -> bool {
     folder.is_dir()
         && hashes.iter().any(|hash| hash.starts_with("h1:"))

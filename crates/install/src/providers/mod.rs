@@ -1,6 +1,7 @@
 //! Provider packages: sources, verification, installation, the lock file, selection.
 //!
-//! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`, `filesystem`, `signature`,
+//! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`,
+//! `filesystem`, `signature`,
 //! `registry`, `network_mirror`, `oci_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
 //! `elsewhere`, `package_problem`, `selection`.
 

@@ -1,4 +1,4 @@
-//! From the texts of configuration files to what they mean.
+//! Interpretation of CLI configuration files.
 
 use std::cell::LazyCell;
 use std::io::ErrorKind;
@@ -14,8 +14,8 @@ use super::{CliConfiguration, HelperSetting, Places};
 use crate::credentials::Token;
 use crate::discovery::Services;
 
-/// Reads all files of the CLI configuration; what is wrong with one leaves the others standing. `registry` says what addresses of
-/// providers mean that name none, and is asked once, where there are addresses.
+/// Reads all files of the CLI configuration. An error in one file does not prevent reading the others. `registry` is
+/// called once, and only if needed, to find the default host of provider addresses.
 pub fn read(places: &Places, registry: &dyn Fn() -> String) -> (CliConfiguration, Diagnostics) {
     let registry = LazyCell::new(registry);
     let mut reader = Reader { places, registry, found: CliConfiguration::default(), problems: Diagnostics::new() };
@@ -48,7 +48,7 @@ fn not_utf8(error: &FromUtf8Error) -> String {
     format!("At {line}:{column}: illegal UTF-8 encoding (byte 0x{byte:02X})")
 }
 
-/// What was found so far.
+/// The settings read so far.
 pub(super) struct Reader<'a> {
     places: &'a Places,
     pub(super) registry: LazyCell<String, &'a dyn Fn() -> String>,
@@ -109,7 +109,7 @@ impl Reader<'_> {
                             "The specified plugin cache dir {folder} cannot be opened: {error}",
                             error = io_reason(&error)
                         );
-                        self.wrong(path, entry.line, &summary, "make the folder, or correct plugin_cache_dir");
+                        self.wrong(path, entry.line, &summary, "create the directory, or correct plugin_cache_dir");
                     }
                 }
             }
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Blocks with a label, and the JSON form in which the label is a key.
+    /// Returns blocks with a label, also in the JSON form in which the label is a key.
     fn each_labelled(&mut self, path: &Path, entry: &Entry, take: fn(&mut Self, &Path, usize, &str, &[Entry])) {
         match (&entry.labels[..], &entry.value) {
             ([label], Setting::Object(content)) => take(self, path, entry.line, label, content),
@@ -177,7 +177,7 @@ impl Reader<'_> {
         self.found.helper = Some(HelperSetting { name: name.to_owned(), arguments: texts(content, "args") });
     }
 
-    /// A path of the settings: `~` and `$NAME` are replaced.
+    /// Expands `~` and `$NAME` in a path.
     pub(super) fn path(&self, written: &str) -> PathBuf {
         let value = |name: &str| {
             let found = self.places.environment.iter().find(|(known, _)| known == name);
@@ -199,7 +199,7 @@ impl Reader<'_> {
     }
 }
 
-/// The name after a dollar sign, in braces or not, and what follows.
+/// Splits the variable name after a dollar sign, with or without braces, from the rest.
 fn variable(after: &str) -> (&str, &str) {
     if let Some((name, rest)) = after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
         return (name, rest);

@@ -63,9 +63,9 @@ impl OrderedAddresses {
     }
 }
 
-/// Addresses by number.
+/// The interned addresses, by number.
 pub(super) enum Addresses {
-    /// As they come.
+    /// Numbers are in order of first use.
     Growing(Box<Rooms>),
     /// As they are sorted.
     Ordered(Ordered),
@@ -151,7 +151,7 @@ impl Rooms {
     }
 }
 
-/// What somebody has worked out for the addresses of lists: once for each, however many lists mention it.
+/// Values that are computed once for each address, however many lists contain it.
 pub(crate) struct ByAddress<T>(HashMap<usize, Noted<T>, RandomState>);
 
 /// By number; keeps the table, so that its place in memory stays its own.

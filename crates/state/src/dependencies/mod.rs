@@ -27,7 +27,7 @@ struct List {
     parts: Option<Parts>,
 }
 
-/// What a list was put together from: that is much shorter.
+/// The sources that a list was united from, which are much shorter than the list.
 struct Parts {
     own: Box<[u32]>,
     /// Not kept by this: long chains would be taken apart link by link, each within the one before.
@@ -45,12 +45,12 @@ impl Dependencies {
         table.list(numbers)
     }
 
-    /// The resources.
+    /// Returns the resources in the list.
     pub fn iter(&self) -> impl Iterator<Item = &ConfigResource> {
         self.0.iter().flat_map(|list| list.numbers.iter().filter_map(|number| list.addresses.get(*number)))
     }
 
-    /// How many there are.
+    /// Returns the number of resources.
     pub fn len(&self) -> usize {
         self.numbers().len()
     }
@@ -99,10 +99,10 @@ impl fmt::Debug for Dependencies {
     }
 }
 
-/// How many sorted lists are united one after the other: more are quicker sorted together.
+/// The number of sorted lists that are merged one by one. Sorting more lists together is faster.
 const FEW: usize = 4;
 
-/// What lists are united on, kept from one union to the next.
+/// The buffers for uniting lists, reused from one union to the next.
 #[derive(Default)]
 pub(crate) struct Paper {
     united: Vec<u32>,

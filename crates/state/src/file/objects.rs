@@ -24,7 +24,7 @@ enum Line {
 /// With what else is in it, a line of this length fills 64 bytes.
 const SHORT: usize = 62;
 
-/// How deep the list of an object's dependencies is in the file.
+/// The nesting depth of the dependency list of an object in the file.
 const DEPENDENCIES_DEPTH: usize = 5;
 
 impl DependencyLines {

@@ -20,7 +20,7 @@ struct StepLayout<'a> {
 /// Reads a list of paths.
 ///
 /// # Errors
-/// When the text is something else: a sentence without the values in it.
+/// Fails with a sentence that contains no values of the text.
 pub(super) fn parse(text: &str) -> Result<Vec<Path>, String> {
     if text == "[]" {
         return Ok(Vec::new());

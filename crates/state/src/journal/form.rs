@@ -128,7 +128,7 @@ pub(super) fn encode_begin(begin: &Begin, numbers: &Numbers, out: &mut Vec<u8>) 
     });
 }
 
-/// What became of the object at a place, where `before` was.
+/// The change of the object at an address, relative to `before`.
 pub(super) fn encode_finished(
     (address, deposed): (&ResourceInstance, Option<&DeposedKey>),
     before: Option<&ObjectRecord>,

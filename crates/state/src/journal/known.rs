@@ -1,4 +1,4 @@
-//! What records have numbers for: texts, providers, lists of dependencies.
+//! The numbers of strings, providers and dependency lists in a journal, for its writer.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ impl Known {
         number
     }
 
-    /// The same for a list of dependencies; 0 is the empty one.
+    /// Returns the number of a dependency list; 0 is the empty one.
     pub(super) fn list(&mut self, list: &Dependencies, out: &mut Vec<u8>) -> u64 {
         let Some(place) = list.place() else { return 0 };
         if let Some((number, _)) = self.dependencies.get(&place) {

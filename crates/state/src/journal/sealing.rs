@@ -14,7 +14,7 @@ use super::form;
 use super::frame::{self, Frame, Frames};
 use crate::error::{StateError, StateErrorKind};
 
-/// What a journal begins with whose first record is sealed.
+/// The first bytes of a journal whose first record is encrypted.
 pub(super) const SEALED_MAGIC: &[u8] = b"groma journal 2 sealed\n";
 
 /// The first byte of a frame with the notes about a key; without notes what follows is in clear. No record begins so.
@@ -23,7 +23,7 @@ pub(super) const KEY: u8 = 0;
 /// The first byte of a frame with sealed records.
 pub(super) const SEALED: u8 = 0xff;
 
-/// How records are put into the file.
+/// The encoding of records in the file.
 #[derive(Default)]
 pub(crate) struct Seal {
     keyring: Option<Arc<Keyring>>,
@@ -79,13 +79,13 @@ impl Seal {
     }
 }
 
-/// How the last records of a file are.
+/// The encoding of the last records in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// In clear.
+    /// In plaintext.
     #[default]
     Clear,
-    /// Sealed.
+    /// Encrypted.
     Sealed,
 }
 
@@ -93,14 +93,14 @@ pub(crate) enum Tail {
 pub(crate) struct Unsealed<'a> {
     pub bytes: Cow<'a, [u8]>,
     pub tail: Tail,
-    /// Where the whole frames of a file end that is sealed somewhere.
+    /// Returns the end of the complete frames in a file with encrypted records.
     pub end: Option<u64>,
 }
 
 /// The journal in clear.
 ///
 /// # Errors
-/// When it is sealed and there is no key for it.
+/// Fails if the journal is encrypted and no key fits.
 pub(crate) fn unseal<'a>(bytes: &'a [u8], encryption: Option<&Encryption>) -> Result<Unsealed<'a>, StateError> {
     let start = match (bytes.strip_prefix(SEALED_MAGIC), bytes.strip_prefix(MAGIC)) {
         (Some(_), _) => SEALED_MAGIC.len(),

@@ -1,4 +1,4 @@
-//! How the formats before version 4, and Terraform 0.12, named resources and providers.
+//! Addresses of resources and providers in state formats 1 to 3, and of Terraform 0.12.
 
 use groma_address::{
     DEFAULT_PROVIDER_HOST, InstanceKey, Mode, ModuleInstance, ModulePath, Name, ProviderAddress, ProviderConfig,

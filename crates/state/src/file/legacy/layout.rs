@@ -40,7 +40,7 @@ pub(super) struct ResourceLayout<'a> {
     pub tainted: Option<Vec<InstanceLayout<'a>>>,
 }
 
-/// One object.
+/// The object of an instance.
 #[derive(Deserialize)]
 pub(super) struct InstanceLayout<'a> {
     #[serde(borrow)]
