@@ -14,7 +14,7 @@ use crate::error::KeyError;
 /// The time that a program may take, including its start.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How many bytes at the end of a program's standard error an error message quotes.
+/// The number of bytes at the end of a program's standard error that an error message quotes.
 const STDERR_LIMIT: usize = 2000;
 
 /// A program and its arguments.

@@ -120,7 +120,7 @@ pub fn oci_tags(document: &[u8]) -> Result<Vec<String>, SourceError> {
 }
 
 /// Parses the challenge in which an OCI registry names its token server.
-pub fn oci_token_place(challenge: &str) -> Option<Url> {
+pub fn oci_token_url(challenge: &str) -> Option<Url> {
     TokenServer::of(challenge).map(|server| server.url())
 }
 

@@ -195,8 +195,10 @@ impl Services {
     /// # Errors
     /// Fails if the result is not an HTTP URL.
     pub fn join(&self, service: &str, text: &str) -> Result<Url, ServiceError> {
-        let url =
-            self.base.join(text).map_err(|error| self.invalid(service, &format!("{text:?} is not a valid URL: {error}")))?;
+        let url = self
+            .base
+            .join(text)
+            .map_err(|error| self.invalid(service, &format!("{text:?} is not a valid URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(self.invalid(service, &format!("{text:?} is neither https nor http")));
         }

@@ -46,7 +46,7 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
     storage.sync()
 }
 
-/// Replaces the content of a file in place, so that whoever has it open sees the new content.
+/// Replaces the content of a file in place, so that processes that have it open see the new content.
 ///
 /// While that lasts the file does not begin with its first byte, so nobody takes a mixture of old and new for valid. This
 /// takes as long as copying the content in memory does: a process that is killed rarely leaves such a file. Nothing is known
@@ -139,7 +139,7 @@ impl Filled<'_> {
 
     /// Truncates the file to zero bytes.
     pub fn give_up(self) {
-        // Best effort: what was written is known to be unfinished.
+        // Best effort: the first bytes of the file already mark it as unfinished.
         let _ = self.storage.set_length(0);
     }
 }

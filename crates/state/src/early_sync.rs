@@ -1,4 +1,4 @@
-//! Sends what is written on its way to the disk while more is made: who waits for the disk in the end waits for less.
+//! Starts writing to the disk while more content is produced, so that the final sync takes less time.
 
 use std::ops::Range;
 use std::sync::mpsc::{self, Sender};

@@ -60,9 +60,9 @@ impl StateError {
         };
         let advice = match kind {
             StateErrorKind::DiskFull => " Make room on the disk, then run the command again.",
-            StateErrorKind::Denied => " Check who owns the file and its folder, and their permissions.",
-            _ if error.kind() == io::ErrorKind::IsADirectory => " The path names a folder; a file is needed.",
-            _ if error.kind() == io::ErrorKind::NotFound => " Check the path: its folder must exist.",
+            StateErrorKind::Denied => " Check the owner and the permissions of the file and its directory.",
+            _ if error.kind() == io::ErrorKind::IsADirectory => " The path is a directory; a file is required.",
+            _ if error.kind() == io::ErrorKind::NotFound => " Check the path: its directory must exist.",
             _ => "",
         };
         Self::new(

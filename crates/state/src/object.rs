@@ -22,7 +22,7 @@ pub enum ObjectStatus {
     Tainted,
 }
 
-/// An object's attributes as JSON text, decoded by whoever knows the schema.
+/// An object's attributes as JSON text. Decoding them requires the schema.
 ///
 /// The text has no white space between its tokens.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ impl AttributesJson {
         Self(if is_compact { text } else { json::compact(&text).into() })
     }
 
-    /// Takes over JSON text that has no white space between its tokens, as whoever wrote it knows.
+    /// Wraps JSON text that is known to have no white space between its tokens.
     pub fn compact(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
@@ -104,7 +104,7 @@ pub struct Identity {
 /// Keys that few records have: those of OpenTofu and of old versions of Terraform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignKeys {
-    /// `attributes_flat` of Terraform 0.11 and earlier, as JSON text; stands in place of the attributes.
+    /// `attributes_flat` of Terraform 0.11 and earlier, as JSON text; replaces the attributes.
     pub attributes_flat: Option<Arc<str>>,
     /// The instance of a provider configuration with `for_each` that manages the object; written as OpenTofu does.
     pub provider: Option<Arc<ProviderConfig>>,
@@ -194,7 +194,7 @@ impl ObjectRecord {
     /// The attributes as text by the path of each part, where Terraform 0.11 or older wrote them; they stand in place of
     /// [`ObjectRecord::attributes`].
     pub fn flat_attributes(&self) -> Option<BTreeMap<String, String>> {
-        // What was read as such a map is one.
+        // The reader has accepted it as such a map.
         let flat = self.foreign.as_ref()?.attributes_flat.as_ref()?;
         Some(serde_json::from_str(flat).unwrap_or_default())
     }

@@ -104,7 +104,7 @@ fn without_encryption(path: &Path) -> StateError {
     StateError::new(
         StateErrorKind::Unsupported,
         format!("Failed to load {:?} as a plan file", path.display().to_string()),
-        "The plan is encrypted, and the configuration in this directory has no encryption block that says how.",
+        "The plan is encrypted, and the configuration in this directory has no encryption block for plans.",
     )
 }
 
@@ -164,7 +164,7 @@ fn cannot_open(path: &Path, error: &io::Error) -> StateError {
         io::ErrorKind::NotFound => StateError::new(
             StateErrorKind::Io,
             format!("Failed to load {:?} as a plan file", path.display().to_string()),
-            "There is no such file. Make a plan with \"plan -out=FILE\" first, and name that file; to name a folder, use \
+            "The file does not exist. Create a plan with \"plan -out=FILE\" first, and pass that file; to select a directory, use \
              -chdir=FOLDER before the command.",
         ),
         _ => StateError::io("read", path, error),
@@ -240,7 +240,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("plan");
         let detail = || read(&path, "0.1.0", None).unwrap_err().detail;
-        assert!(detail().contains("There is no such file"));
+        assert!(detail().contains("The file does not exist"));
         std::fs::write(&path, "{\"version\":4}").unwrap();
         assert!(detail().contains("not a plan file"));
         write(&path, "0.0.9", &parts(), None).unwrap();

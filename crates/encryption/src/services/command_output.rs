@@ -9,7 +9,7 @@ use groma_diagnostics::io_reason;
 
 use crate::error::KeyError;
 
-/// How many characters of a program's standard error an error message quotes.
+/// The number of characters of a program's standard error that an error message quotes.
 const STDERR_LIMIT: usize = 300;
 
 /// Runs a program and returns its standard output. Kills the program after `timeout`.

@@ -38,7 +38,7 @@ const IDENTITY: &str = "<token>";
 /// The output of a credential helper.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Told {
+struct HelperOutput {
     username: String,
     secret: String,
 }
@@ -78,7 +78,7 @@ fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Log
 
 fn decoded(entry: &Value) -> Option<Login> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    // Beside it stands a name, too, whose password is of no use.
+    // Such an entry also has a user name and password, which are useless without the token.
     if let Some(token) = text("identitytoken") {
         return Some(Login::Identity(Token::new(token)));
     }
@@ -98,12 +98,16 @@ fn helper(name: &str, registry: &str) -> Option<Login> {
     let mut command = Command::new(format!("docker-credential-{name}"));
     command.arg("get").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    // Whoever does not read its question has no answer.
+    // A helper that does not read its input has no credentials.
     let _ = child.stdin.take()?.write_all(registry.as_bytes());
     let output = child.wait_with_output().ok().filter(|output| output.status.success())?;
-    let told: Told = serde_json::from_slice(&output.stdout).ok()?;
-    let secret = Token::new(told.secret);
-    Some(if told.username == IDENTITY { Login::Identity(secret) } else { Login::Password(told.username, secret) })
+    let helper_output: HelperOutput = serde_json::from_slice(&output.stdout).ok()?;
+    let secret = Token::new(helper_output.secret);
+    Some(if helper_output.username == IDENTITY {
+        Login::Identity(secret)
+    } else {
+        Login::Password(helper_output.username, secret)
+    })
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ impl HttpError {
 pub(crate) fn without_secrets(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_password(None);
-    // Tokens stand in the place of the name as well.
+    // Some servers expect a token as the user name.
     let _ = url.set_username("");
     if url.query().is_some() {
         url.set_query(Some("..."));
@@ -120,7 +120,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_the_network_says_is_told_in_the_words_that_others_look_for() {
+    fn connection_errors_contain_the_words_that_wrappers_match() {
         let reset = std::io::Error::from(nix::errno::Errno::ECONNRESET);
         assert_eq!(innermost(&reset), "tcp: connection reset by peer");
         assert_eq!(innermost(&std::io::Error::other("No way")), "No way");

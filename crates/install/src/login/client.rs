@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_descriptions_are_told_and_missing_ones_are_none() {
+    fn invalid_descriptions_are_errors_and_missing_ones_are_none() {
         assert_eq!(of("{}"), Ok(None));
         for (json, word) in [
             (r#"{"login.v1": {"authz": "/a", "token": "/t"}}"#, "client"),

@@ -42,7 +42,7 @@ pub async fn copy_module(
             continue;
         }
         let to = target.join(entry.file_name());
-        // A link is followed: what it leads to may lie beside the module, and stays behind.
+        // Follows links: their targets may be outside of the module, and are not copied otherwise.
         match entry.path().is_dir() {
             true => copy_folder(&entry.path(), &to),
             false => fs::copy(entry.path(), &to).map(drop),

@@ -22,16 +22,14 @@ pub(super) async fn wanted(http: &Http, sum: String, url: &Url) -> Result<String
             let answer = http.get(&address, None, LARGEST_LIST).await?;
             if !answer.status.is_success() {
                 let code = answer.status.as_u16();
-                return Err(FetchError::Other(format!(
-                    "cannot download the checksum list: bad response code: {code}"
-                )));
+                return Err(FetchError::Other(format!("cannot download the checksum list: bad response code: {code}")));
             }
             String::from_utf8_lossy(&answer.body).into_owned()
         }
         _ => fs::read_to_string(place).map_err(FetchError::file("cannot read the checksum list"))?,
     };
     let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
-    listed(&list, name).ok_or_else(|| FetchError::Other(format!("the list of checksums has none of {name:?}")))
+    listed(&list, name).ok_or_else(|| FetchError::Other(format!("the checksum list has no entry for {name:?}")))
 }
 
 /// Finds the checksum of the file `name` in a list in the format of `sha256sum` or of the BSD tools. A line with

@@ -24,7 +24,7 @@ pub struct Fetcher<'a> {
 }
 
 /// The method of fetching an address.
-enum Way<'a> {
+enum Method<'a> {
     Git(&'a str),
     Web(&'a str),
     S3(&'a str),
@@ -55,7 +55,7 @@ impl<'a> Fetcher<'a> {
             };
             return copied.map_err(FetchError::file(format!("{} cannot be copied", known.display())));
         }
-        let result = self.fetch_anew(address, target).await;
+        let result = self.fetch_package(address, target).await;
         if result.is_err() {
             // Half a package is worse than none; what went wrong before is what counts.
             let _ = remove(target);
@@ -65,7 +65,7 @@ impl<'a> Fetcher<'a> {
         result
     }
 
-    async fn fetch_anew(&self, address: &str, target: &Path) -> Result<(), FetchError> {
+    async fn fetch_package(&self, address: &str, target: &Path) -> Result<(), FetchError> {
         let mut address = address.to_owned();
         let mut subfolder = String::new();
         // No key of a module begins with a dot.
@@ -91,13 +91,13 @@ impl<'a> Fetcher<'a> {
     /// Fetches the package, or returns the address that a page redirects to.
     async fn step(&self, address: &str, target: &Path) -> Result<Option<Package>, FetchError> {
         let (http, stores) = (self.discovery.http(), self.discovery.credentials().stores());
-        match way(address)? {
-            Way::Git(url) => git::clone(url, target).map(|()| None),
-            Way::Folder(path) => folder(path, target).map(|()| None),
-            Way::Oci(address) => oci::fetch(self.discovery, address, target).await.map(|()| None),
-            Way::S3(url) => web::fetch_object(http, &Object::s3(url, stores)?, target).await.map(|()| None),
-            Way::Google(url) => web::fetch_object(http, &Object::google(url, stores)?, target).await.map(|()| None),
-            Way::Web(url) => match web::fetch(http, url, target).await? {
+        match method(address)? {
+            Method::Git(url) => git::clone(url, target).map(|()| None),
+            Method::Folder(path) => folder(path, target).map(|()| None),
+            Method::Oci(address) => oci::fetch(self.discovery, address, target).await.map(|()| None),
+            Method::S3(url) => web::fetch_object(http, &Object::s3(url, stores)?, target).await.map(|()| None),
+            Method::Google(url) => web::fetch_object(http, &Object::google(url, stores)?, target).await.map(|()| None),
+            Method::Web(url) => match web::fetch(http, url, target).await? {
                 web::Found::Unpacked => Ok(None),
                 web::Found::Elsewhere(package) => Ok(Some(package)),
             },
@@ -105,18 +105,18 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-fn way(address: &str) -> Result<Way<'_>, FetchError> {
+fn method(address: &str) -> Result<Method<'_>, FetchError> {
     let (protocol, url) = match address.split_once("::") {
         Some((protocol, url)) if protocol.chars().all(|c| c.is_ascii_alphanumeric()) => (protocol, url),
         _ => (address.split_once(':').map_or("", |(scheme, _)| scheme), address),
     };
     match &*protocol.to_ascii_lowercase() {
-        "git" => Ok(Way::Git(url)),
-        "http" | "https" => Ok(Way::Web(url)),
-        "file" => Ok(Way::Folder(url.strip_prefix("file://").unwrap_or(url))),
-        "s3" => Ok(Way::S3(url)),
-        "gcs" => Ok(Way::Google(url)),
-        "oci" => Ok(Way::Oci(address)),
+        "git" => Ok(Method::Git(url)),
+        "http" | "https" => Ok(Method::Web(url)),
+        "file" => Ok(Method::Folder(url.strip_prefix("file://").unwrap_or(url))),
+        "s3" => Ok(Method::S3(url)),
+        "gcs" => Ok(Method::Google(url)),
+        "oci" => Ok(Method::Oci(address)),
         "hg" => Err(FetchError::Other(
             "Mercurial repositories are not supported: use an archive of the repository".to_owned(),
         )),

@@ -14,7 +14,7 @@ use super::shown::shown;
 
 /// The Git options in the query of a module source address.
 #[derive(Debug, Default)]
-struct Wishes {
+struct CloneOptions {
     reference: Option<String>,
     depth: Option<u32>,
     key: Option<String>,
@@ -22,28 +22,28 @@ struct Wishes {
 
 /// Clones the repository at `address` into `target`, which must not exist yet.
 pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
-    let (url, wishes) = divide(address)?;
-    let key = wishes.key.as_deref().map(key_file).transpose()?;
+    let (url, options) = split_options(address)?;
+    let key = options.key.as_deref().map(key_file).transpose()?;
     let own = std::env::var("GIT_SSH_COMMAND").ok();
     let git = Git { command: key.as_ref().map(|file| with_key(own.as_deref(), file.path())) };
     let target_text = target.to_string_lossy();
-    let depth = wishes.depth.map(|depth| depth.to_string());
+    let depth = options.depth.map(|depth| depth.to_string());
     let mut arguments = vec!["clone"];
     if let Some(depth) = &depth {
         arguments.extend(["--depth", depth]);
-        if let Some(reference) = &wishes.reference {
+        if let Some(reference) = &options.reference {
             arguments.extend(["--branch", reference]);
         }
     }
     arguments.extend(["--", &url, &target_text]);
     let cloned = git.run(&arguments, None);
-    cloned.map_err(|error| match (error, &depth, &wishes.reference) {
+    cloned.map_err(|error| match (error, &depth, &options.reference) {
         (FetchError::Other(problem), Some(_), Some(_)) => {
             FetchError::Other(format!("{problem}\n\nWith \"depth\", \"ref\" must be the name of a branch or of a tag"))
         }
         (error, _, _) => error,
     })?;
-    if let (None, Some(reference)) = (&depth, &wishes.reference) {
+    if let (None, Some(reference)) = (&depth, &options.reference) {
         let commit = git.resolve(reference, target)?;
         git.run(&["-c", "advice.detachedHead=false", "checkout", "--detach", &commit], Some(target))?;
     }
@@ -58,12 +58,12 @@ pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
 }
 
 /// Splits a module source address into the URL for Git and our own query arguments.
-fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
+fn split_options(address: &str) -> Result<(String, CloneOptions), FetchError> {
     let mut url = Url::parse(address)
         .map_err(|error| FetchError::Other(format!("{:?} is not a valid repository URL: {error}", shown(address))))?;
-    let mut wishes = Wishes::default();
+    let mut options = CloneOptions::default();
     let mut rest = Vec::new();
-    // What stands there twice counts where it stands first.
+    // Of repeated options the first counts, as in go-getter.
     let mut known = HashSet::new();
     for (name, value) in url.query_pairs() {
         match &*name {
@@ -73,9 +73,9 @@ fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
             "ref" if value.starts_with('-') => {
                 return Err(FetchError::Other(format!("the reference {value:?} would be an option to git")));
             }
-            "ref" => wishes.reference = Some(value.into_owned()).filter(|text| !text.is_empty()),
-            "depth" => wishes.depth = value.parse().ok().filter(|depth| *depth > 0),
-            "sshkey" => wishes.key = Some(value.into_owned()).filter(|key| !key.is_empty()),
+            "ref" => options.reference = Some(value.into_owned()).filter(|text| !text.is_empty()),
+            "depth" => options.depth = value.parse().ok().filter(|depth| *depth > 0),
+            "sshkey" => options.key = Some(value.into_owned()).filter(|key| !key.is_empty()),
             _ => rest.push((name.into_owned(), value.into_owned())),
         }
     }
@@ -83,7 +83,7 @@ fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
     if !rest.is_empty() {
         url.query_pairs_mut().extend_pairs(rest);
     }
-    Ok((url.to_string(), wishes))
+    Ok((url.to_string(), options))
 }
 
 /// Decodes a Base64 private key (`?sshkey=`) into a temporary file for ssh.
@@ -185,12 +185,12 @@ mod tests {
 
     #[test]
     fn the_query_is_for_us() {
-        let (url, wishes) = divide("https://example.com/x.git?ref=v1&depth=2&a=b").unwrap();
+        let (url, options) = split_options("https://example.com/x.git?ref=v1&depth=2&a=b").unwrap();
         assert_eq!(url, "https://example.com/x.git?a=b");
-        assert_eq!(wishes.reference.as_deref(), Some("v1"));
-        assert_eq!(wishes.depth, Some(2));
-        assert!(divide("https://example.com/x.git?ref=--upload-pack%3Dx").is_err());
-        let (url, wishes) = divide("https://example.com/x.git?ref=v1&ref=v2&archive=false").unwrap();
-        assert_eq!((url.as_str(), wishes.reference.as_deref()), ("https://example.com/x.git", Some("v1")));
+        assert_eq!(options.reference.as_deref(), Some("v1"));
+        assert_eq!(options.depth, Some(2));
+        assert!(split_options("https://example.com/x.git?ref=--upload-pack%3Dx").is_err());
+        let (url, options) = split_options("https://example.com/x.git?ref=v1&ref=v2&archive=false").unwrap();
+        assert_eq!((url.as_str(), options.reference.as_deref()), ("https://example.com/x.git", Some("v1")));
     }
 }

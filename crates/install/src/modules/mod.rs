@@ -21,7 +21,7 @@ mod web;
 pub use alone::copy_module;
 pub use error::FetchError;
 pub use fetch::Fetcher;
-pub use installer::{Freshness, ModuleInstaller, ModuleProgress, Places};
+pub use installer::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 pub(crate) use registry::{in_document, listed};
 pub use shown::shown;
 pub(crate) use web::{in_page, relative_to};

@@ -157,7 +157,7 @@ mod tests {
 
     /// The example for a request without a body in the public description of the signature, with the headers that we send.
     #[test]
-    fn requests_are_signed_for_their_place_and_time() {
+    fn requests_are_signed_for_region_and_time() {
         let url = Url::parse("https://s3-eu-west-1.amazonaws.com/bucket/a%20b.zip").unwrap();
         let keys = AwsKeys::new("AKID".to_owned(), "secret".to_owned(), Some("session".to_owned()));
         let time = UNIX_EPOCH + Duration::from_secs(1_369_353_600);

@@ -38,10 +38,9 @@ pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<F
     take(&mut url, "filename");
     let kind = match archive.as_deref() {
         Some("false") => None,
-        Some(name) => Some(
-            Archive::named(name)
-                .ok_or_else(|| FetchError::Other(format!("unsupported archive type {name:?}")))?,
-        ),
+        Some(name) => {
+            Some(Archive::named(name).ok_or_else(|| FetchError::Other(format!("unsupported archive type {name:?}")))?)
+        }
         None => Archive::of_path(url.path()),
     };
     match kind {
@@ -119,9 +118,9 @@ pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError
     let (place, _) = source.split_at(source.find("//").unwrap_or(source.len()));
     let query = source.split_once('?').map(|(_, query)| query);
     let place = place.split('?').next().unwrap_or_default();
-    let mut address = url
-        .join(place)
-        .map_err(|error| FetchError::Other(format!("the server responded with the invalid address {source:?}: {error}")))?;
+    let mut address = url.join(place).map_err(|error| {
+        FetchError::Other(format!("the server responded with the invalid address {source:?}: {error}"))
+    })?;
     address.set_query(query);
     Ok(Package { address: address.to_string(), subfolder: subfolder_of(source) })
 }

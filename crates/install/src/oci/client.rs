@@ -256,9 +256,9 @@ mod tests {
     #[test]
     fn a_refusal_says_where_tokens_are_given() {
         let url = |challenge: &str| TokenServer::of(challenge).map(|server| server.url().to_string());
-        let told = r#"Bearer realm="https://auth.example.com/token",service="r",scope="repository:a:pull""#;
+        let challenge = r#"Bearer realm="https://auth.example.com/token",service="r",scope="repository:a:pull""#;
         let expected = "https://auth.example.com/token?service=r&scope=repository%3Aa%3Apull";
-        assert_eq!(url(told).as_deref(), Some(expected));
+        assert_eq!(url(challenge).as_deref(), Some(expected));
         assert_eq!(url(r#"Bearer realm="http://auth.example.com/token""#), None);
         assert_eq!(url("Basic realm=\"x\""), None);
         assert!(url(r#"bearer realm="https://auth.example.com/token""#).is_some());

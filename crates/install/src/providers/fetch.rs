@@ -60,7 +60,7 @@ pub(super) async fn fetch(
     // What was unpacked must be what was verified: a disk that is full or faulty shows here. A folder that was linked was hashed just now.
     if !matches!(store.hash_among(&target, std::slice::from_ref(&hash)), Ok(found) if found == hash) {
         store.remove(&target);
-        return Err(format!("the package at {} is not what its archive holds", target.display()).into());
+        return Err(format!("the package at {} differs from its archive", target.display()).into());
     }
     Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
 }
@@ -93,7 +93,7 @@ pub(super) async fn archive(
 ) -> Result<(File, Authentication), String> {
     let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
     if let Location::Folder(folder) = &package.location {
-        return Err(format!("{} is an unpacked package, of which no archive can be mirrored", folder.display()));
+        return Err(format!("{} is an unpacked package; only archives can be mirrored", folder.display()));
     }
     let archive = obtain(sources, &package).await?;
     verified(address, &package, allowed, &archive)?;
@@ -121,7 +121,7 @@ async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String
 }
 
 fn temporary() -> Result<File, String> {
-    tempfile::tempfile().map_err(|error| format!("no temporary file can be made: {error}", error = io_reason(&error)))
+    tempfile::tempfile().map_err(|error| format!("cannot create a temporary file: {error}", error = io_reason(&error)))
 }
 
 async fn download(sources: &Sources, url: &Url) -> Result<File, String> {

@@ -103,14 +103,14 @@ impl Installer {
         needed: &BTreeMap<ProviderAddress, Constraints>,
         locks: &Locks,
         selecting: Selecting,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<Installation, Diagnostics> {
-        let told = Mutex::new(tell);
-        let tell: Tell<'_> = &|event| (told.lock().unwrap_or_else(PoisonError::into_inner))(event);
+        let receiver = Mutex::new(report);
+        let report: Report<'_> = &|event| (receiver.lock().unwrap_or_else(PoisonError::into_inner))(event);
         let mut result = Installation::default();
         let mut problems = Diagnostics::new();
         let mut chosen = Vec::new();
-        for (address, constraints, choice) in self.choose_all(needed, locks, selecting, tell).await {
+        for (address, constraints, choice) in self.choose_all(needed, locks, selecting, report).await {
             match choice {
                 Ok(choice) => {
                     result.warnings.append(registry_warning(address, &choice.warnings));
@@ -122,7 +122,7 @@ impl Installer {
         let ensured = stream::iter(chosen).map(|(address, constraints, choice)| async move {
             let lock = locks.providers.get(address).filter(|lock| lock.version == choice.version);
             let version = choice.version.clone();
-            (address, constraints, version, lock, self.ensure(address, choice, lock, tell).await)
+            (address, constraints, version, lock, self.ensure(address, choice, lock, report).await)
         });
         let ensured: Vec<_> = ensured.buffered(AT_ONCE).collect().await;
         for (address, constraints, version, lock, ensured) in ensured {
@@ -145,11 +145,11 @@ impl Installer {
         needed: &'a BTreeMap<ProviderAddress, Constraints>,
         locks: &Locks,
         selecting: Selecting,
-        tell: Tell<'_>,
+        report: Report<'_>,
     ) -> Vec<(&'a ProviderAddress, &'a Constraints, Result<Choice, String>)> {
         let choices = stream::iter(needed).map(|(address, constraints)| async move {
             let locked = locks.providers.get(address).filter(|_| selecting == Selecting::Locked);
-            (address, constraints, self.choose(address, constraints, locked, tell).await)
+            (address, constraints, self.choose(address, constraints, locked, report).await)
         });
         choices.buffered(AT_ONCE).collect().await
     }
@@ -172,10 +172,10 @@ impl Installer {
         address: &ProviderAddress,
         constraints: &Constraints,
         locked: Option<&Lock>,
-        tell: Tell<'_>,
+        report: Report<'_>,
     ) -> Result<Choice, String> {
         if let Some(lock) = locked {
-            tell(Event::Reusing(address));
+            report(Event::Reusing(address));
             if !allows(constraints, &lock.version) {
                 return Err(format!(
                     "locked provider {address} {} does not match configured version constraint {}; must use {} init -upgrade to allow \
@@ -187,7 +187,7 @@ impl Installer {
             }
             return Ok(Choice { version: lock.version.clone(), offer: None, warnings: Vec::new() });
         }
-        tell(Event::Finding(address, constraints_text(constraints)));
+        report(Event::Finding(address, constraints_text(constraints)));
         let (offers, warnings) =
             self.sources.offers(address, &self.platform).await.map_err(|error| error.to_string())?;
         let newest = offers.into_iter().filter(|offer| allows(constraints, &offer.version));
@@ -205,14 +205,14 @@ impl Installer {
         address: &ProviderAddress,
         choice: Choice,
         lock: Option<&Lock>,
-        tell: Tell<'_>,
+        report: Report<'_>,
     ) -> Result<Ensured, SourceError> {
         let version = &choice.version;
         let target = self.store.folder(address, version, &self.platform);
         if let Some(lock) = lock
             && matches(&self.store, &target, &lock.hashes)
         {
-            tell(Event::Present(address, version));
+            report(Event::Present(address, version));
             return Ok(Ensured::Present);
         }
         let _held = match &self.cache {
@@ -220,14 +220,14 @@ impl Installer {
             None => None,
         };
         if let Some(ensured) = self.take_cached(address, version, lock, &target)? {
-            tell(Event::Cached(address, version));
+            report(Event::Cached(address, version));
             return Ok(ensured);
         }
         let offer = match choice.offer {
             Some(offer) => offer,
             None => self.offer_of(address, version).await?,
         };
-        tell(Event::Installing(address, version));
+        report(Event::Installing(address, version));
         let allowed = lock.map(|lock| lock.hashes.as_slice()).unwrap_or_default();
         let fetched = match &self.cache {
             None => fetch(&self.sources, address, &offer, &self.platform, &self.store, allowed).await?,
@@ -238,7 +238,7 @@ impl Installer {
                 fetched
             }
         };
-        tell(Event::Installed(address, version, fetched.authentication.clone()));
+        report(Event::Installed(address, version, fetched.authentication.clone()));
         Ok(Ensured::Fetched(fetched))
     }
 
@@ -292,7 +292,7 @@ impl Installation {
     ) {
         let mut lock = Lock { version, constraints: constraints.clone(), hashes: Vec::new() };
         let is_present = matches!(ensured, Ensured::Present);
-        // What was installed anew was not held against hashes of a kind that is to come: these would vouch for nothing.
+        // Keeps no hashes of unknown schemes for a new installation: the package was not compared with them.
         let kept = before.into_iter().flat_map(|lock| &lock.hashes).filter(|hash| is_present || is_checksum(hash));
         lock.add_hashes(kept.cloned());
         match ensured {
@@ -327,7 +327,7 @@ struct Choice {
 }
 
 /// The receiver of progress events, shared by parallel installations.
-type Tell<'a> = &'a (dyn Fn(Event<'_>) + Sync);
+type Report<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
 fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Diagnostic> {
     let lines: String = warnings.iter().map(|warning| format!("\n- {warning}")).collect();

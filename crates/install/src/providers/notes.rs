@@ -34,7 +34,7 @@ use super::stamp::Stamp;
 use crate::hex::hex;
 
 /// The minimum age of a package's last change before a note of it is written.
-const SETTLED: Duration = Duration::from_secs(2);
+const MINIMUM_AGE: Duration = Duration::from_secs(2);
 
 /// The lifetime of a note.
 const BELIEVED: Duration = Duration::from_secs(24 * 60 * 60);
@@ -75,7 +75,7 @@ impl Notes {
             return Ok(Arc::clone(hash));
         }
         let hash = folder_hash(&package)?;
-        if let Some(stamp) = before.filter(|stamp| is_settled(now, stamp))
+        if let Some(stamp) = before.filter(|stamp| is_old_enough(now, stamp))
             && Stamp::of(&package).is_some_and(|after| after == stamp)
         {
             // Without it the next command hashes, too.
@@ -112,8 +112,8 @@ impl Notes {
     }
 }
 
-fn is_settled(now: SystemTime, stamp: &Stamp) -> bool {
-    now.duration_since(stamp.youngest).is_ok_and(|age| age >= SETTLED)
+fn is_old_enough(now: SystemTime, stamp: &Stamp) -> bool {
+    now.duration_since(stamp.youngest).is_ok_and(|age| age >= MINIMUM_AGE)
 }
 
 #[cfg(target_os = "linux")]
@@ -151,7 +151,7 @@ mod tests {
             return None;
         }
         let notes = Notes::new(root.path().join("notes"));
-        Some((root, package, notes, SystemTime::now() + SETTLED))
+        Some((root, package, notes, SystemTime::now() + MINIMUM_AGE))
     }
 
     /// Makes the note say something else, by which it shows whether it is believed.
@@ -170,7 +170,7 @@ mod tests {
         forge(&notes, "h1:noted");
         let wanted = ["h1:noted".into()];
         assert_eq!(&*notes.hash_at(now, &package, &wanted).unwrap(), "h1:noted");
-        // A note only confirms: whoever wants another hash, or any, gets the true one.
+        // A note only confirms. A request for another hash, or for any, returns the computed one.
         assert_eq!(notes.hash_at(now, &package, &["h1:other".into()]).unwrap(), hash);
         // And then the true one is noted again.
         assert_eq!(notes.hash_at(now, &package, &wanted).unwrap(), hash);

@@ -76,7 +76,7 @@ impl PackageProblem {
 /// The remedy for a package that differs from the lock file.
 pub(super) fn replaced_package(command: &str) -> String {
     format!(
-        "If only the installed files were changed, \"{command} init\" puts the locked package back. If init reports the wrong checksum too, \
+        "If only the installed files were changed, \"{command} init\" restores the locked package. If init reports the wrong checksum too, \
          the package was replaced at its source: find out why before you trust it. Only then delete the provider's block in {LOCK_FILE} \
          and run init again, which records the new checksums."
     )

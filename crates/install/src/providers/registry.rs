@@ -248,7 +248,7 @@ impl Download {
         let listed = vouched
             .iter()
             .find(|(name, _)| *name == self.filename)
-            .ok_or_else(|| SourceError::Failed(format!("the list of checksums has no entry for {}", self.filename)))?;
+            .ok_or_else(|| SourceError::Failed(format!("the checksum list has no entry for {}", self.filename)))?;
         if !listed.1.eq_ignore_ascii_case(&self.shasum) {
             return Err(SourceError::Failed(format!(
                 "the registry says that {} has the checksum {}, and the signed list of checksums says {}",

@@ -245,7 +245,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn beside_a_program_only_what_may_be_executed_is_a_program() {
+    fn non_executable_files_beside_the_program_are_ignored() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let address = ProviderAddress::parse("example/files", "registry.terraform.io").expect("an address");

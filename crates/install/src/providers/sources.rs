@@ -173,8 +173,7 @@ impl Sources {
         offer: &Offer,
         platform: &Platform,
     ) -> Result<PackageMeta, SourceError> {
-        let nothing =
-            || SourceError::NotFound(format!("{address} {} has no package for {platform}", offer.version));
+        let nothing = || SourceError::NotFound(format!("{address} {} has no package for {platform}", offer.version));
         match &self.methods.get(offer.method).ok_or_else(nothing)?.source {
             Source::Filesystem(root) => {
                 let packages = filesystem::packages(root, address, platform)?;

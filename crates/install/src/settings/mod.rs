@@ -48,7 +48,7 @@ pub struct HelperSetting {
 
 /// The files and the environment to read.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub struct ConfigSources {
     /// The main file, if any, and whether the user named it.
     pub file: Option<PathBuf>,
     /// The directory whose `*.tfrc` and `*.tfrc.json` files are read too.

@@ -10,19 +10,19 @@ use serde_json::{Map, Value};
 
 use super::text::{Entry, Setting, parse};
 use super::values::{json, text, texts};
-use super::{CliConfiguration, HelperSetting, Places};
+use super::{CliConfiguration, ConfigSources, HelperSetting};
 use crate::credentials::Token;
 use crate::discovery::Services;
 
 /// Reads all files of the CLI configuration. An error in one file does not prevent reading the others. `registry` is
 /// called once, and only if needed, to find the default host of provider addresses.
-pub fn read(places: &Places, registry: &dyn Fn() -> String) -> (CliConfiguration, Diagnostics) {
+pub fn read(sources: &ConfigSources, registry: &dyn Fn() -> String) -> (CliConfiguration, Diagnostics) {
     let registry = LazyCell::new(registry);
-    let mut reader = Reader { places, registry, found: CliConfiguration::default(), problems: Diagnostics::new() };
-    if let Some(file) = &places.file {
+    let mut reader = Reader { sources, registry, found: CliConfiguration::default(), problems: Diagnostics::new() };
+    if let Some(file) = &sources.file {
         reader.file(file);
     }
-    for file in folder_files(places.folder.as_deref()) {
+    for file in folder_files(sources.folder.as_deref()) {
         reader.file(&file);
     }
     (reader.found, reader.problems)
@@ -50,7 +50,7 @@ fn not_utf8(error: &FromUtf8Error) -> String {
 
 /// The settings read so far.
 pub(super) struct Reader<'a> {
-    places: &'a Places,
+    sources: &'a ConfigSources,
     pub(super) registry: LazyCell<String, &'a dyn Fn() -> String>,
     pub(super) found: CliConfiguration,
     problems: Diagnostics,
@@ -180,7 +180,7 @@ impl Reader<'_> {
     /// Expands `~` and `$NAME` in a path.
     pub(super) fn path(&self, written: &str) -> PathBuf {
         let value = |name: &str| {
-            let found = self.places.environment.iter().find(|(known, _)| known == name);
+            let found = self.sources.environment.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
         let mut expanded = String::new();
@@ -192,7 +192,7 @@ impl Reader<'_> {
             rest = behind;
         }
         expanded.push_str(rest);
-        match (expanded.strip_prefix("~/"), &self.places.home) {
+        match (expanded.strip_prefix("~/"), &self.sources.home) {
             (Some(below), Some(home)) => home.join(below),
             _ => PathBuf::from(expanded),
         }
@@ -220,18 +220,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rc");
         std::fs::write(&file, text).unwrap();
-        let places = Places {
+        let sources = ConfigSources {
             file: Some(file),
             home: Some(PathBuf::from("/home/me")),
             environment: vec![("BASE".to_owned(), "/base".to_owned())],
-            ..Places::default()
+            ..ConfigSources::default()
         };
-        let (found, problems) = read(&places, &|| DEFAULT_PROVIDER_HOST.to_owned());
+        let (found, problems) = read(&sources, &|| DEFAULT_PROVIDER_HOST.to_owned());
         (found, problems.iter().map(|problem| format!("{}: {}", problem.summary, problem.detail)).collect())
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_an_error_with_their_place() {
+    fn invalid_utf8_is_reported_with_its_position() {
         let (_, problems) = of(b"disable_checkpoint = true\n# \xe9\n");
         assert!(problems[0].contains("At 2:3: illegal UTF-8 encoding (byte 0xE9)"), "{problems:?}");
     }
@@ -249,7 +249,7 @@ mod tests {
                 asked.set(asked.get() + 1);
                 "registry.example.com".to_owned()
             };
-            let (found, problems) = read(&Places { file: Some(file.clone()), ..Places::default() }, &ask);
+            let (found, problems) = read(&ConfigSources { file: Some(file.clone()), ..ConfigSources::default() }, &ask);
             let hosts: Vec<String> = found.overrides.keys().map(|address| address.hostname.to_string()).collect();
             assert_eq!((problems.len(), asked.get()), (0, times), "{overrides}");
             assert!(hosts.iter().all(|host| host == "registry.example.com"), "{hosts:?}");
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_file_and_line() {
         let (_, problems) = of(
             "provider_installation {\n  network_mirror { url = \"http://m\" }\n  magic {}\n}\nplugin_cache_dir = \"/no/such\"\n",
         );

@@ -170,7 +170,7 @@ impl Parser<'_> {
                     "true" => Ok(Setting::Bool(true)),
                     "false" => Ok(Setting::Bool(false)),
                     number if number.parse::<f64>().is_ok() => Ok(Setting::Number(word)),
-                    _ => Err(self.wrong(&format!("Unknown token: {word:?}; texts stand in quotes"))),
+                    _ => Err(self.wrong(&format!("Unknown token: {word:?}; strings must be quoted"))),
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Lists of the resources that objects depend on.
 //!
 //! In a large configuration there are many more mentions than resources: ten thousand blocks that refer to each other make
-//! a million. So a list is numbers, and the lists of one state or one run share the table of addresses that these stand for.
+//! a million. So a list holds numbers, and all lists of one state or run share one table of addresses.
 
 mod addresses;
 
@@ -55,7 +55,7 @@ impl Dependencies {
         self.numbers().len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -65,7 +65,7 @@ impl Dependencies {
         self.place() == other.place()
     }
 
-    /// Where the list is in memory, which is its own as long as it is kept; none for the empty one.
+    /// The address of the list in memory, which is unique while the list is kept; `None` for the empty list.
     pub(crate) fn place(&self) -> Option<usize> {
         self.0.as_ref().map(|list| Arc::as_ptr(list).addr())
     }
@@ -76,7 +76,7 @@ impl Dependencies {
         Some((&parts.own, parts.lists.iter().map(|list| list.as_ptr().addr())))
     }
 
-    /// The numbers that stand for the resources.
+    /// The numbers of the resources.
     pub(crate) fn numbers(&self) -> &[u32] {
         self.0.as_ref().map_or(&[], |list| &list.numbers)
     }
@@ -140,7 +140,7 @@ impl Paper {
 /// other take millions of steps.
 #[inline(never)]
 fn merge(one: &[u32], other: &[u32], rank: impl Fn(u32) -> u32, all: &mut Vec<u32>) {
-    // What is left of an earlier union is written over.
+    // Overwrites the rest of an earlier union.
     let enough = one.len() + other.len();
     if all.len() < enough {
         all.resize(enough, 0);

@@ -34,7 +34,7 @@ fn parse_step(step: &StepLayout<'_>) -> Result<PathStep, String> {
     match &*step.kind {
         ATTRIBUTE => serde_json::from_str::<String>(step.value.get())
             .map(|name| PathStep::Attribute(name.into()))
-            .map_err(|_| "a step in its sensitive_attributes has an attribute name that is no string".to_owned()),
+            .map_err(|_| "a step in its sensitive_attributes has an attribute name that is not a string".to_owned()),
         INDEX => groma_value::json::from_json(step.value.get().as_bytes(), &Type::Dynamic)
             .map(PathStep::Index)
             .map_err(|_| "a step in its sensitive_attributes has an invalid index".to_owned()),

@@ -16,12 +16,12 @@ pub(super) fn not_json(text: &str, error: &serde_json::Error) -> StateError {
     let place = format!("line {} column {}", error.line(), error.column());
     let detail = if error.is_eof() {
         format!(
-            "The state file ends in the middle of its JSON, at {place}: whatever wrote it was stopped half way. {RESTORE}"
+            "The state file is truncated: its JSON ends at {place}, probably because the program that wrote it was interrupted. {RESTORE}"
         )
     } else if error.is_data() && !text.trim_start().starts_with('{') {
         format!("The file holds JSON but no object, so it is not a state file. {RESTORE}")
     } else {
-        format!("The state file is not valid JSON: there is a syntax error at {place}. {RESTORE}")
+        format!("The state file is not valid JSON: syntax error at {place}. {RESTORE}")
     };
     StateError::malformed(UNSUPPORTED, detail)
 }

@@ -13,7 +13,7 @@ use crate::json::new_line;
 use crate::model::{InstanceRecord, ResourceEntry, State};
 use crate::object::ObjectRecord;
 
-/// How many instances are in a piece: a hundred kilobytes to some megabytes. Smaller ones cost the system more for each byte.
+/// The number of instances in a piece: a hundred kilobytes to some megabytes. Smaller pieces cost more system time per byte.
 const PIECE: usize = 256;
 
 /// Passes the list of resources on, piece by piece.

@@ -86,7 +86,7 @@ impl Known {
         numbers
     }
 
-    /// Forgets what was given numbers, for when it could not be written: it is written again when it is needed.
+    /// Forgets numbers whose records could not be written, so that the values are written again when they are needed.
     pub(super) fn forget(&mut self, texts: u64, lists: u64) {
         *self = Self { texts, lists, ..Self::default() };
     }

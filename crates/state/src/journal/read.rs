@@ -74,7 +74,7 @@ impl Recovered {
 /// # Errors
 /// Fails if the file is not a journal, or one of another version.
 pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
-    // A machine that stops may leave a file that was given room, but nothing of what was written there.
+    // After a crash of the machine, the file may have its reserved length but none of the data.
     let is_unwritten = bytes.iter().all(|byte| *byte == 0);
     if is_unwritten || bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
         return Ok(None);

@@ -27,7 +27,7 @@ pub(super) const SEALED: u8 = 0xff;
 #[derive(Default)]
 pub(crate) struct Seal {
     keyring: Option<Arc<Keyring>>,
-    /// Whether the file does not say so yet.
+    /// Whether the file header does not mark the records as encrypted yet.
     is_news: bool,
 }
 
@@ -37,7 +37,7 @@ impl Seal {
         Self { is_news: keyring.is_some() || tail == Tail::Sealed, keyring }
     }
 
-    /// The bytes that stand for `records` at `end` of the file.
+    /// Encodes `records` for writing at `end` of the file.
     pub(super) fn bytes<'a>(&self, end: u64, records: &'a [u8]) -> Result<Cow<'a, [u8]>, StateError> {
         if !self.is_news && self.keyring.is_none() {
             return Ok(Cow::Borrowed(records));
@@ -152,14 +152,14 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Puts a record in place of bytes that cannot be read, so that the reader of the records reports them.
+    /// Replaces unreadable bytes by a record that makes the reader report them.
     fn lose(&mut self, range: Range<u64>) {
         self.is_damaged = true;
         frame::append(&mut self.clear, |out| form::encode_lost(&range, out));
     }
 }
 
-/// Whether a key is noted somewhere. Only lengths are looked at: most journals have none.
+/// Whether a frame holds key metadata. Reads only the lengths of frames, because most journals have none.
 fn has_key(mut content: &[u8]) -> bool {
     while let Some(payload) = frame::leap(&mut content) {
         if payload.first() == Some(&KEY) {

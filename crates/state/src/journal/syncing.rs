@@ -67,7 +67,7 @@ impl Syncing {
         }
     }
 
-    /// Syncs the file, and tells about failures since the last time.
+    /// Syncs the file, and returns a failure since the last call.
     pub fn now(&self) -> io::Result<()> {
         self.shared.lock().dirty = false;
         self.shared.sync();

@@ -48,10 +48,10 @@ pub struct Journal {
     syncing: Syncing,
 }
 
-/// Where the next record goes, and what has been given numbers already.
+/// The end of the file, and the values that already have numbers.
 struct Writer {
     end: u64,
-    /// Where records are put, if they need not be written one by one.
+    /// The mapped part of the file, if records are not written one by one.
     window: Option<Window>,
     /// Whether a window may have made the file longer than its records.
     is_stretched: bool,
@@ -138,7 +138,7 @@ impl Journal {
         self.lock().end == 0
     }
 
-    /// Notes that a provider is about to be asked to change something, and makes sure that there is room for the result.
+    /// Records a provider call before it begins, and reserves room for its result.
     ///
     /// # Errors
     /// Fails if the record cannot be written. The provider must not be called then.

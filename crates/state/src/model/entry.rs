@@ -112,7 +112,7 @@ impl ResourceEntry {
         }
     }
 
-    /// The provider configuration that a state which takes the entry in is told: the resource's, unless each object has its own.
+    /// The provider configuration for a state that the entry moves to: the resource's, unless each object has its own.
     pub(super) fn claim(&self) -> Arc<ProviderConfig> {
         let mut own = None;
         for object in self.objects() {

@@ -34,7 +34,7 @@ pub struct State {
     pub lineage: String,
     /// The number of changes to the content so far.
     pub serial: u64,
-    /// The version of Terraform that wrote it, or that the writer stands for.
+    /// The version of Terraform that wrote the state, or with which the writer is compatible.
     pub terraform_version: String,
     /// The root module's outputs.
     pub outputs: BTreeMap<Name, OutputValue>,
@@ -204,7 +204,7 @@ impl State {
         true
     }
 
-    /// Resources that objects depend on have other names now: those that stand beside theirs.
+    /// Renames resources in the recorded dependencies of all objects, from the first to the second address of each pair.
     pub fn rename_dependencies(&mut self, names: &HashMap<ConfigResource, BTreeSet<ConfigResource>>) {
         // Objects that lie side by side mostly have one list.
         let mut last: Option<(Dependencies, Dependencies)> = None;

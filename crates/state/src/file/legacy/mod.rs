@@ -84,9 +84,9 @@ impl Upgrade {
         };
         steps.iter().map(AsRef::as_ref).try_fold(ModuleInstance::root(), |module, name| match is_identifier(name) {
             true => Ok(module.child(name.into(), InstanceKey::None)),
-            false => {
-                Err(format!("it has a module {name:?}, which is no name today; rename it with Terraform 0.11 first"))
-            }
+            false => Err(format!(
+                "it has a module {name:?}, which is not a valid name anymore; rename it with Terraform 0.11 first"
+            )),
         })
     }
 
@@ -167,7 +167,7 @@ fn no_provider(named: &str, key: &str) -> String {
         true => "; an alias never could be worked out, so give it a plain name with Terraform 0.11 first",
         false => "",
     };
-    format!("its resource {key:?} has the provider {named:?}, which is no provider configuration{advice}")
+    format!("its resource {key:?} has the provider {named:?}, which is not a valid provider configuration{advice}")
 }
 
 /// The schema version, which libraries of providers kept among their own notes, and the rest of the notes as JSON.

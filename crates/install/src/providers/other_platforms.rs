@@ -23,7 +23,7 @@ use super::sources::{Offer, Sources};
 
 /// The locked package of a provider for a platform.
 #[derive(Clone, Debug)]
-pub struct Learnt {
+pub struct LockablePackage {
     /// The selected version.
     pub version: Version,
     /// The hashes of the package.
@@ -34,17 +34,17 @@ pub struct Learnt {
 
 /// Looks up a package in the shared cache. Returns `None` if it is not cached, or if `lock` does not know it and the
 /// cache is not trusted.
-pub fn learn_from_cache(
+pub fn cached_package(
     cache: &Cache,
     address: &ProviderAddress,
     version: &Version,
     platform: &Platform,
     lock: Option<&Lock>,
-) -> Option<Learnt> {
+) -> Option<LockablePackage> {
     let hash = folder_hash(&cache.store.folder(address, version, platform)).ok()?;
     let is_locked = lock.is_some_and(|lock| lock.hashes.contains(&hash));
     let authentication = Authentication::Checksum;
-    (is_locked || cache.trust == CacheTrust::Any).then(|| Learnt {
+    (is_locked || cache.trust == CacheTrust::Any).then(|| LockablePackage {
         version: version.clone(),
         hashes: vec![hash],
         authentication,
@@ -95,13 +95,13 @@ impl Sources {
         address: &ProviderAddress,
         version: &Version,
         platform: &Platform,
-    ) -> Result<Learnt, String> {
+    ) -> Result<LockablePackage, String> {
         let offer = self.offer(address, version, platform).await?;
         // A lock file that has no hash of this platform yet cannot speak against the package.
         let fetched = hashes(self, address, &offer, platform, &[]).await?;
         let mut hashes = fetched.vouched;
         hashes.push(fetched.hash);
-        Ok(Learnt { version: version.clone(), hashes, authentication: fetched.authentication })
+        Ok(LockablePackage { version: version.clone(), hashes, authentication: fetched.authentication })
     }
 
     /// Copies the archive of a version for a platform into the mirror at `root`, in the packed layout.
