@@ -105,6 +105,6 @@ mod tests {
         assert!(seen(pack(&[b' '; 1 << 20]), Some("gzip")).unwrap_err().contains("larger than 64 KiB"));
         let mut cut = pack(b"{}");
         cut.truncate(12);
-        assert!(seen(cut, Some("gzip")).unwrap_err().contains("cannot be unpacked"));
+        assert!(seen(cut, Some("gzip")).unwrap_err().contains("cannot decompress"));
     }
 }

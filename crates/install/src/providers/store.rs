@@ -215,7 +215,7 @@ mod tests {
         let problem =
             Store::new(folder.path()).put_archive(&tempfile::tempfile().unwrap(), &target).unwrap_err().to_string();
         let place = target.parent().unwrap().display();
-        assert!(problem.starts_with(&format!("packages cannot be put into {place}: ")), "{problem}");
+        assert!(problem.starts_with(&format!("cannot install packages into {place}: ")), "{problem}");
     }
 
     #[tokio::test]
