@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(expand(folder.path(), "*/s?b").unwrap(), "top-1/sub");
         assert_eq!(expand(folder.path(), "plain/x").unwrap(), "plain/x");
         assert!(expand(folder.path(), "*/*").unwrap_err().to_string().contains("2 directories"));
-        assert!(expand(folder.path(), "a*").unwrap_err().to_string().contains("no folder"));
+        assert!(expand(folder.path(), "a*").unwrap_err().to_string().contains("no directory"));
     }
 
     #[test]

@@ -220,7 +220,7 @@ fn wrong_content_is_named_with_its_place() {
     );
     assert!(detail(&with_instances(r#"{"deposed":"x"}"#)).contains("eight characters"));
     assert!(detail(&with_instances(r#"{"private":"?"}"#)).contains("not valid base64"));
-    assert!(detail(&with_instances(r#"{"dependencies":["x"]}"#)).contains("no resource address"));
+    assert!(detail(&with_instances(r#"{"dependencies":["x"]}"#)).contains("not a valid resource address"));
     assert!(
         detail(&with_instances(r#"{"sensitive_attributes":[[{"type":"q","value":1}]]}"#))
             .contains("unknown type \"q\"")

@@ -274,7 +274,7 @@ fn google_asks_programs_that_are_allowed() {
     for (script, expected) in [
         (
             "echo '{\"version\":1,\"success\":false,\"code\":\"401\",\"message\":\"who?\"}'",
-            "the code 401 and the message \"who?\"",
+            "code 401 and message \"who?\"",
         ),
         ("echo hush; echo broken >&2; exit 3", "broken"),
         ("echo hush", "is not JSON"),
