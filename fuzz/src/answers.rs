@@ -41,7 +41,7 @@ pub fn answers(bytes: &[u8]) {
     for wanted in ["application/vnd.opentofu.provider-target", "application/vnd.opentofu.modulepkg"] {
         let _ = answers::oci_archive(first, wanted);
     }
-    if let Some(place) = answers::oci_token_place(text(first)) {
+    if let Some(place) = answers::oci_token_url(text(first)) {
         assert_eq!(place.scheme(), "https", "a password goes there");
     }
     // What nobody has signed is no package of a registry.

@@ -7,7 +7,7 @@ use groma_builtin::Terraform;
 use groma_config::{Configuration, LoadOptions, MemoryFiles};
 use groma_diagnostics::{Diagnostic, Sources};
 use groma_encryption::{
-    Encryption, FreshKey, KeyProvider, KeyService, KeySource, Lineage, Method, is_sealed, is_sealed_plan,
+    Encryption, GeneratedKey, KeyError, KeyProvider, KeyService, KeySource, Lineage, Method, is_sealed, is_sealed_plan,
 };
 use groma_engine::{Cancellation, Hooks, ProviderSource, Run, SavedPlan, Session};
 use groma_plugin::client::{Plugin, SchemaCache, Start};
@@ -23,11 +23,11 @@ use super::packages::checksum;
 struct OneKey;
 
 impl KeyService for OneKey {
-    fn fresh(&self) -> Result<FreshKey, String> {
-        Ok(FreshKey { key: vec![7; 32], notes: b"{}".to_vec() })
+    fn generate(&self) -> Result<GeneratedKey, KeyError> {
+        Ok(GeneratedKey { key: vec![7; 32], metadata: b"{}".to_vec() })
     }
 
-    fn noted(&self, _notes: Option<&[u8]>) -> Result<Option<Vec<u8>>, String> {
+    fn recover(&self, _metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
         Ok(Some(vec![7; 32]))
     }
 }
@@ -40,7 +40,7 @@ pub fn sealed(bytes: &[u8]) {
     is_sealed(bytes);
     is_sealed_plan(bytes);
     let _ = encryption.open(bytes, "state");
-    if let Ok(keyring) = encryption.noted(bytes) {
+    if let Ok(keyring) = encryption.chunk_keyring(bytes) {
         assert!(keyring.open(bytes).is_none());
     }
     let lineage = Lineage { serial: Some(1), lineage: "l".to_owned() };

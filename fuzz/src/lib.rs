@@ -239,7 +239,7 @@ pub fn cli_configuration(bytes: &[u8]) {
         for name in ["a.tfrc", "b.tfrc.json"] {
             let _ = std::fs::write(folder.join(name), bytes);
         }
-        let places = settings::Places { folder: Some(folder.to_owned()), ..settings::Places::default() };
+        let places = settings::ConfigSources { folder: Some(folder.to_owned()), ..settings::ConfigSources::default() };
         settings::read(&places, &|| "registry.example.com".to_owned());
     });
 }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use groma_encryption::{Given, GivenValue, Network, NetworkAnswer, NetworkRequest, SERVICES, Way, service};
+use groma_encryption::{
+    ArgumentValue, ArgumentValues, ConnectionOptions, KeyError, Network, NetworkAnswer, NetworkRequest, SERVICES,
+    service,
+};
 
 /// Answers every request with the same bytes.
 #[derive(Debug)]
@@ -15,7 +18,7 @@ struct Answers {
 }
 
 impl Network for Answers {
-    fn send(&self, request: &NetworkRequest, _way: &Way) -> Result<NetworkAnswer, String> {
+    fn send(&self, request: &NetworkRequest, _way: &ConnectionOptions) -> Result<NetworkAnswer, KeyError> {
         // Whoever has to log in first gets a token, or else nothing would be asked.
         let is_token = request.url.ends_with("/token");
         let body = if is_token { br#"{"access_token":"t"}"#.to_vec() } else { self.body.clone() };
@@ -31,13 +34,13 @@ impl Network for Answers {
     }
 }
 
-fn text(name: &str, value: &str) -> (String, GivenValue) {
-    (name.to_owned(), GivenValue::Text(value.to_owned()))
+fn text(name: &str, value: &str) -> (String, ArgumentValue) {
+    (name.to_owned(), ArgumentValue::String(value.to_owned()))
 }
 
 /// Whoever has to ask somebody else first, for the keys of a role or of a machine, or for who it is; and whoever has a certificate.
-fn given_through_others(bytes: &[u8]) -> [(&'static str, Given); 4] {
-    let role = GivenValue::Object(Given::from_iter([text("role_arn", "r")]));
+fn given_through_others(bytes: &[u8]) -> [(&'static str, ArgumentValues); 4] {
+    let role = ArgumentValue::Object(ArgumentValues::from_iter([text("role_arn", "r")]));
     let role = aws_keys().into_iter().chain([("assume_role".to_owned(), role)]).chain(aws());
     let elsewhere = r#"{"type":"external_account","audience":"a","subject_token_type":"t","credential_source":{"url":"https://u",
         "format":{"type":"json"}}}"#;
@@ -51,10 +54,10 @@ fn given_through_others(bytes: &[u8]) -> [(&'static str, Given); 4] {
     ]
 }
 
-type Argument = (String, GivenValue);
+type Argument = (String, ArgumentValue);
 
 fn length() -> Argument {
-    ("key_length".to_owned(), GivenValue::Number(32))
+    ("key_length".to_owned(), ArgumentValue::Number(32))
 }
 
 fn aws() -> [Argument; 2] {
@@ -76,7 +79,7 @@ fn azure() -> [Argument; 5] {
 }
 
 /// What each service needs to be asked.
-fn given(kind: &str) -> Given {
+fn given(kind: &str) -> ArgumentValues {
     match kind {
         "aws_kms" => aws().into_iter().chain(aws_keys()).collect(),
         "gcp_kms" => {
@@ -95,12 +98,12 @@ pub fn key_services(bytes: &[u8]) {
         for (kind, given) in direct.into_iter().chain(given_through_others(bytes)) {
             let network = Arc::new(Answers { status, body: bytes.to_vec() });
             let service = service(kind, &given, network).unwrap_or_else(|problem| panic!("{kind}: {problem}"));
-            let _ = service.noted(Some(bytes));
-            let made = service.fresh();
+            let _ = service.recover(Some(bytes));
+            let made = service.generate();
             assert!(status == 200 || made.is_err(), "{kind}");
             let Ok(made) = made else { continue };
-            assert!(made.notes.starts_with(b"{") && made.notes.ends_with(b"}"), "{kind}");
-            let _ = service.noted(Some(&made.notes));
+            assert!(made.metadata.starts_with(b"{") && made.metadata.ends_with(b"}"), "{kind}");
+            let _ = service.recover(Some(&made.metadata));
         }
     }
 }

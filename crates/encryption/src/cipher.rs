@@ -1,32 +1,32 @@
-//! AES-GCM: what is sealed is a nonce, the text and a tag, one after the other.
+//! AES-GCM. The ciphertext is the nonce, the encrypted text and the tag, in this order.
 
 use aws_lc_rs::aead::{AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::rand;
 
 use crate::error::EncryptionError;
 
-/// How many bytes a key may have.
+/// The supported key lengths in bytes: AES-128, AES-192 and AES-256.
 pub(crate) const KEY_LENGTHS: [usize; 3] = [16, 24, 32];
 
-/// A key of `length` bytes is none for this cipher.
+/// Returns the error for a key of unsupported length.
 pub(crate) fn wrong_length(length: usize) -> EncryptionError {
     EncryptionError::new(
         "Invalid method configuration",
         format!(
-            "AES-GCM needs a key of 16, 24 or 32 bytes, and the key provider makes one of {length} bytes. Set its key_length."
+            "AES-GCM requires a key of 16, 24 or 32 bytes, but the key provider supplies one of {length} bytes. Set its key_length."
         ),
     )
 }
 
-/// A key that seals and opens.
+/// An AES-GCM key with its additional authenticated data.
 pub(crate) struct Cipher {
     key: LessSafeKey,
-    /// What is authenticated along with every text.
+    /// Additional authenticated data, the same for every text.
     associated: Vec<u8>,
 }
 
 impl Cipher {
-    /// The cipher of a key of 16, 24 or 32 bytes.
+    /// Creates a cipher. Fails if the key does not have 16, 24 or 32 bytes.
     pub(crate) fn new(key: &[u8], associated: &[u8]) -> Result<Self, EncryptionError> {
         let algorithm = match key.len() {
             16 => &AES_128_GCM,
@@ -39,10 +39,15 @@ impl Cipher {
         Ok(Self { key: LessSafeKey::new(key), associated: associated.to_owned() })
     }
 
-    /// Seals `text` under a nonce that was never used before.
+    /// Encrypts a text with a random nonce.
     pub(crate) fn seal(&self, text: &[u8]) -> Result<Vec<u8>, EncryptionError> {
-        let failed =
-            |_| EncryptionError::new("Encryption failed", "The system gave no random numbers, or too little memory.");
+        let failed = |_| {
+            EncryptionError::new(
+                "Encryption failed",
+                "The operating system provides no random numbers or not enough memory.",
+            )
+        };
+        // 96 random bits are safe for about 2^32 texts with one key; a run writes far fewer.
         let mut nonce = [0; NONCE_LEN];
         rand::fill(&mut nonce).map_err(failed)?;
         let mut sealed = Vec::with_capacity(NONCE_LEN + text.len() + self.key.algorithm().tag_len());
@@ -57,7 +62,7 @@ impl Cipher {
         Ok(sealed)
     }
 
-    /// The text that was sealed; none if it was sealed otherwise, or has been changed since.
+    /// Decrypts a text. Returns `None` if key or additional data differ, or if the ciphertext was modified.
     pub(crate) fn open(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         let (nonce, text) = sealed.split_first_chunk::<NONCE_LEN>()?;
         let mut text = text.to_vec();
@@ -73,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_sealed_can_be_opened_with_the_same_key_and_data_only() {
+    fn decryption_requires_the_same_key_data_and_ciphertext() {
         for length in KEY_LENGTHS {
             let cipher = Cipher::new(&vec![7; length], b"with").unwrap();
             let sealed = cipher.seal(b"secret").unwrap();

@@ -1,4 +1,4 @@
-//! Sealing by the first method, opening by any.
+//! Encryption with the first method, decryption with any of them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,25 +8,28 @@ use groma_diagnostics::json_reason;
 use crate::envelope::{Envelope, Lineage, is_sealed};
 use crate::error::EncryptionError;
 use crate::key_provider::Metadata;
-use crate::keyring::{Keyring, Shut};
+use crate::keyring::{Keyring, OpenFailure};
 use crate::method::Method;
 
-/// The methods for one kind of file. Keys are made when they are needed first, which takes a while.
+/// The configured methods for one kind of file: state or plan.
+///
+/// The first method encrypts. All of them, in order, are tried to decrypt, so that a method can be replaced: the old one
+/// becomes a fallback until the file has been written once. Keys are generated or recovered on first use and kept for
+/// the run, because key derivation takes a noticeable fraction of a second and key services need requests.
 pub struct Encryption {
-    /// The first seals.
     methods: Arc<[Method]>,
     current: OnceLock<Result<Arc<Keyring>, EncryptionError>>,
     known: Mutex<Vec<Arc<Keyring>>>,
 }
 
-/// What was in a file.
+/// The decrypted content of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// The content in clear.
+    /// The plaintext.
     pub content: Vec<u8>,
-    /// Whether it was sealed as the first method seals, so that it can stay as it is.
+    /// Whether the first method encrypted it, so that the file need not be written again.
     pub is_current: bool,
-    /// What the envelope of a state says of it.
+    /// The serial and lineage in the envelope of a state.
     pub lineage: Option<Lineage>,
 }
 
@@ -37,42 +40,42 @@ impl fmt::Debug for Encryption {
 }
 
 impl Encryption {
-    /// The methods in their order: the first seals, all of them open.
+    /// Creates an encryption that encrypts with `first`, and decrypts with `first` or one of `fallbacks`.
     pub fn new(first: Method, fallbacks: Vec<Method>) -> Self {
         let methods = std::iter::once(first).chain(fallbacks).collect();
         Self { methods, current: OnceLock::new(), known: Mutex::default() }
     }
 
-    /// Whether nothing is sealed, but perhaps opened.
+    /// Whether files are encrypted when they are written.
     pub fn seals(&self) -> bool {
         !matches!(self.methods.first(), Some(Method::Unencrypted) | None)
     }
 
-    /// The keys that seal, made once a run, so that sealing cannot fail later for want of a key; none where nothing is
-    /// sealed.
+    /// Returns the keys that encrypt, or `None` if files stay in plaintext. Generates them once in a run; the caller
+    /// does that before it changes anything, so that writing cannot fail later for lack of a key.
     ///
     /// # Errors
-    /// When a key provider gives no key, or one that the method cannot use.
-    pub fn current(&self) -> Result<Option<Arc<Keyring>>, EncryptionError> {
+    /// Fails if a key provider does not provide a key, or provides one that the method cannot use.
+    pub fn current_keyring(&self) -> Result<Option<Arc<Keyring>>, EncryptionError> {
         if !self.seals() {
             return Ok(None);
         }
-        self.current.get_or_init(|| self.make()).clone().map(Some)
+        self.current.get_or_init(|| self.generate()).clone().map(Some)
     }
 
-    fn make(&self) -> Result<Arc<Keyring>, EncryptionError> {
-        let keyring = Arc::new(Keyring::fresh(&self.methods)?);
+    fn generate(&self) -> Result<Arc<Keyring>, EncryptionError> {
+        let keyring = Arc::new(Keyring::generate(&self.methods)?);
         self.known().push(Arc::clone(&keyring));
         Ok(keyring)
     }
 
-    /// The keys for what was sealed with these notes.
+    /// Returns the keys for a file with this metadata. Decrypting state and backup must not derive the same key twice.
     fn keyring(&self, metadata: &Metadata) -> Arc<Keyring> {
         let mut known = self.known();
         if let Some(known) = known.iter().find(|keyring| keyring.metadata() == metadata) {
             return Arc::clone(known);
         }
-        let keyring = Arc::new(Keyring::noted(&self.methods, metadata.clone()));
+        let keyring = Arc::new(Keyring::for_metadata(&self.methods, metadata.clone()));
         known.push(Arc::clone(&keyring));
         keyring
     }
@@ -81,80 +84,80 @@ impl Encryption {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The bytes of a file with this content; `lineage` stands outside of the envelope of a state.
+    /// Encrypts the content of a file. The envelope of a state shows `lineage` in plaintext.
     ///
     /// # Errors
-    /// When there is no key.
+    /// Fails if there is no key.
     pub fn seal(&self, content: &[u8], lineage: Option<&Lineage>) -> Result<Vec<u8>, EncryptionError> {
-        match self.current()? {
+        match self.current_keyring()? {
             None => Ok(content.to_owned()),
             Some(keyring) => Envelope::write(lineage, keyring.metadata(), &keyring.seal_file(content)?),
         }
     }
 
-    /// The content of a file; `what` names it in messages: `state`.
+    /// Decrypts a file. Messages call it `file_kind`, for example `state`.
     ///
     /// # Errors
-    /// When no method opens it, or it is in clear and no method allows that.
-    pub fn open(&self, bytes: &[u8], what: &str) -> Result<Opened, EncryptionError> {
+    /// Fails if no method decrypts it, or if it is in plaintext and `unencrypted` is not among the methods.
+    pub fn open(&self, bytes: &[u8], file_kind: &str) -> Result<Opened, EncryptionError> {
         if !is_sealed(bytes) {
-            return self.in_clear(bytes, what);
+            return self.plaintext(bytes, file_kind);
         }
         let envelope = Envelope::read(bytes)?;
         let keyring = self.keyring(&envelope.meta);
         let sealed = envelope.content()?;
-        let (method, content) = keyring.open_file(&sealed).map_err(|shut| unopened(&shut, what))?;
+        let (method, content) = keyring.open_file(&sealed).map_err(|failure| undecryptable(&failure, file_kind))?;
         Ok(Opened { content, is_current: method == 0, lineage: envelope.lineage })
     }
 
-    fn in_clear(&self, bytes: &[u8], what: &str) -> Result<Opened, EncryptionError> {
-        let place = self.methods.iter().position(|method| matches!(method, Method::Unencrypted));
-        let place = place.ok_or_else(|| {
+    fn plaintext(&self, bytes: &[u8], file_kind: &str) -> Result<Opened, EncryptionError> {
+        let index = self.methods.iter().position(|method| matches!(method, Method::Unencrypted));
+        let index = index.ok_or_else(|| {
             EncryptionError::new(
                 "Unencrypted content without unencrypted method",
                 format!(
-                    "The {what} is not encrypted, and the encryption block does not allow that. If it was not encrypted so far, add a \
-                     method \"unencrypted\" and a fallback with it until it has been written once."
+                    "The {file_kind} is not encrypted, and the encryption block does not allow that. To encrypt an existing file, add a method \
+                     \"unencrypted\" and use it as a fallback until the file has been written once."
                 ),
             )
         })?;
-        Ok(Opened { content: bytes.to_owned(), is_current: place == 0, lineage: None })
+        Ok(Opened { content: bytes.to_owned(), is_current: index == 0, lineage: None })
     }
 
-    /// The keys for pieces that were sealed by a [`Keyring`] with these notes.
+    /// Returns the keys for chunks, from [`Keyring::metadata_json`] of the keyring that encrypted them.
     ///
     /// # Errors
-    /// When they are none.
-    pub fn noted(&self, notes: &[u8]) -> Result<Arc<Keyring>, EncryptionError> {
-        let metadata: Metadata = serde_json::from_slice(notes).map_err(|error| {
+    /// Fails if the metadata is damaged.
+    pub fn chunk_keyring(&self, metadata: &[u8]) -> Result<Arc<Keyring>, EncryptionError> {
+        let metadata: Metadata = serde_json::from_slice(metadata).map_err(|error| {
             EncryptionError::new(
                 "Invalid encrypted content",
-                format!("The notes about the key are damaged: {error}.", error = json_reason(&error)),
+                format!("The key metadata is damaged: {error}.", error = json_reason(&error)),
             )
         })?;
-        Ok(Arc::new(Keyring::of_pieces(&self.methods, metadata)))
+        Ok(Arc::new(Keyring::for_chunks(&self.methods, metadata)))
     }
 }
 
-fn unopened(shut: &Shut, what: &str) -> EncryptionError {
-    let why = match shut.problems.as_slice() {
-        [] if shut.had_key => {
-            "None of the keys fits: the passphrase is another one, or the file has been changed since.".to_owned()
+fn undecryptable(failure: &OpenFailure, file_kind: &str) -> EncryptionError {
+    let cause = match failure.problems.as_slice() {
+        [] if failure.had_key => {
+            "None of the keys fits: the passphrase is different, or the file was modified after it was encrypted.".to_owned()
         }
-        [] => "The file does not hold what the key providers of the encryption block noted: it was encrypted with key providers of other \
-               names. Name them as they were, or set encrypted_metadata_alias."
+        [] => "The file has no metadata of the key providers in the encryption block: it was encrypted with key providers of other \
+               names. Restore the old names, or set encrypted_metadata_alias to them."
             .to_owned(),
         problems => problems.iter().map(|problem| capitalized(problem)).collect::<Vec<_>>().join(" "),
     };
     EncryptionError::new(
         "Decryption failed for all provided methods",
         format!(
-            "The {what} is encrypted and cannot be read. {why} If the key has changed, add the old method as a fallback."
+            "The {file_kind} is encrypted and cannot be decrypted. {cause} If the key has changed, add the old method as a fallback."
         ),
     )
 }
 
-/// A sentence.
+/// Turns a clause into a sentence.
 fn capitalized(problem: &str) -> String {
     let mut letters = problem.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -181,7 +184,7 @@ mod tests {
     const NEW: &str = "the passphrase of now";
 
     #[test]
-    fn a_file_is_opened_by_the_method_that_sealed_it_and_by_no_other() {
+    fn file_is_decrypted_only_by_the_method_that_encrypted_it() {
         let old = Encryption::new(method(OLD), Vec::new());
         let lineage = Lineage { serial: Some(7), lineage: "l".into() };
         let sealed = old.seal(b"{\"secret\":1}", Some(&lineage)).unwrap();
@@ -195,7 +198,7 @@ mod tests {
         let opened = Encryption::new(method(OLD), Vec::new()).open(&sealed, "state").unwrap();
         assert_eq!(opened, Opened { content: b"{\"secret\":1}".to_vec(), is_current: true, lineage: Some(lineage) });
         let error = Encryption::new(method(NEW), Vec::new()).open(&sealed, "state").unwrap_err();
-        assert!(error.detail.contains("passphrase is another one"), "{error:?}");
+        assert!(error.detail.contains("passphrase is different"), "{error:?}");
         let moved = Encryption::new(method(NEW), vec![method(OLD)]);
         assert!(!moved.open(&sealed, "state").unwrap().is_current);
         let resealed = moved.seal(b"x", None).unwrap();
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_clear_needs_a_method_that_allows_it() {
+    fn plaintext_requires_the_unencrypted_method() {
         let strict = Encryption::new(method(OLD), Vec::new());
         assert!(strict.open(b"{}", "state").unwrap_err().summary.starts_with("Unencrypted content"));
         let moving = Encryption::new(method(OLD), vec![Method::Unencrypted]);
@@ -217,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_notes_what_every_provider_needs() {
+    fn chain_stores_the_metadata_of_every_provider() {
         let chained = |passphrase: &str| {
             let first = provider("first", Secret::Passphrase(passphrase.to_owned()));
             let keys = provider("second", Secret::Chain(Box::new(first)));
@@ -233,18 +236,24 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_opened_again_with_the_notes_about_their_key() {
-        let keyring = Encryption::new(method(OLD), Vec::new()).current().unwrap().unwrap();
+    fn chunks_are_decrypted_with_the_stored_key_metadata() {
+        let keyring = Encryption::new(method(OLD), Vec::new()).current_keyring().unwrap().unwrap();
         let sealed = keyring.seal(b"piece").unwrap();
-        let again = Encryption::new(method(OLD), Vec::new()).noted(&keyring.notes()).unwrap();
+        let again = Encryption::new(method(OLD), Vec::new()).chunk_keyring(&keyring.metadata_json()).unwrap();
         assert_eq!(again.open(&sealed).unwrap(), (0, b"piece".to_vec()));
-        assert!(Encryption::new(method(NEW), Vec::new()).noted(&keyring.notes()).unwrap().open(&sealed).is_none());
-        assert!(Encryption::new(method(OLD), Vec::new()).noted(b"[").is_err());
+        assert!(
+            Encryption::new(method(NEW), Vec::new())
+                .chunk_keyring(&keyring.metadata_json())
+                .unwrap()
+                .open(&sealed)
+                .is_none()
+        );
+        assert!(Encryption::new(method(OLD), Vec::new()).chunk_keyring(b"[").is_err());
     }
 
-    /// Made with other tools (Python's hashlib and cryptography), from what the format is said to be.
+    /// Created with Python's hashlib and cryptography from the documented format.
     #[test]
-    fn a_file_of_another_program_is_read() {
+    fn file_of_another_implementation_is_decrypted() {
         let secret = Secret::Passphrase("a-passphrase-of-others".into());
         let source = KeySource::Pbkdf2 { secret, settings: Pbkdf2::default() };
         let keys = KeyProvider { name: "key_provider.pbkdf2.k".into(), source };

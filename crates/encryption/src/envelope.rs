@@ -1,4 +1,4 @@
-//! The envelope: what a file holds whose content is sealed.
+//! The JSON envelope of an encrypted file.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use crate::error::EncryptionError;
 use crate::key_provider::Metadata;
 
-/// The only version of the format.
+/// The only version of the format that exists.
 const VERSION: &str = "v0";
 
-/// What of a state is told outside of the envelope, so that copies can be compared without a key.
+/// The fields of a state that stay in plaintext, so that backends can compare copies without a key.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lineage {
-    /// How often the state was written.
+    /// The serial of the state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serial: Option<u64>,
-    /// Which state it is.
+    /// The lineage of the state; empty if unknown.
     #[serde(default)]
     pub lineage: String,
 }
 
-/// The fields, in the order in which they are written.
+/// The fields in the order in which OpenTofu writes them.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Envelope {
     #[serde(flatten)]
@@ -40,7 +40,7 @@ struct Sniff {
 }
 
 fn sniff(bytes: &[u8]) -> Option<Sniff> {
-    // Anything else is no envelope, and most of it need not be read to the end to see that.
+    // A saved plan in plaintext is a zip archive, possibly a large one: the first byte is enough to exclude it.
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
         return None;
     }
@@ -49,12 +49,12 @@ fn sniff(bytes: &[u8]) -> Option<Sniff> {
         .filter(|sniff: &Sniff| sniff.encryption_version.as_ref().is_some_and(|version| !version.is_empty()))
 }
 
-/// Whether a file with this content is sealed.
+/// Whether the content of a file is an encryption envelope.
 pub fn is_sealed(bytes: &[u8]) -> bool {
     sniff(bytes).is_some()
 }
 
-/// Whether it is a sealed plan.
+/// Whether the content of a file is the envelope of a plan, which unlike that of a state has no serial and no lineage.
 pub fn is_sealed_plan(bytes: &[u8]) -> bool {
     sniff(bytes).is_some_and(|sniff| sniff.lineage.is_none() && sniff.serial.is_none())
 }
@@ -70,7 +70,7 @@ impl Envelope {
         })?;
         if envelope.encryption_version != VERSION {
             return Err(invalid(format!(
-                "The file is encrypted in version {:?} of the format, and this program knows {VERSION:?} only.",
+                "The file has version {:?} of the encryption format, and this program supports only version {VERSION:?}.",
                 envelope.encryption_version
             )));
         }
@@ -91,8 +91,7 @@ impl Envelope {
             encrypted_data: BASE64_STANDARD.encode(sealed),
             encryption_version: VERSION.to_owned(),
         };
-        serde_json::to_vec(&envelope).map_err(|error| {
-            EncryptionError::new("Encryption failed", format!("The envelope cannot be written: {error}."))
-        })
+        serde_json::to_vec(&envelope)
+            .map_err(|error| EncryptionError::new("Encryption failed", format!("Cannot write the envelope: {error}.")))
     }
 }

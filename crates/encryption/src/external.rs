@@ -1,4 +1,4 @@
-//! What OpenTofu calls `external`: programs that give keys, and programs that seal and open.
+//! The `external` key provider and the `external` method: programs that supply keys, or that encrypt and decrypt.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -6,82 +6,83 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use crate::key_provider::{FreshKey, KeyService};
+use crate::error::KeyError;
+use crate::key_provider::{GeneratedKey, KeyService, encode_metadata};
 use crate::program::Program;
 
 const KEYS_MAGIC: &str = "OpenTofu-External-Key-Provider";
 const METHOD_MAGIC: &str = "OpenTofu-External-Encryption-Method";
 
-/// A program that gives keys.
+/// The `external` key provider: a program that supplies keys.
 #[derive(Clone, Debug)]
 pub struct ExternalKeys {
-    /// The program.
+    /// Run once for each key, with the metadata on its standard input.
     pub program: Program,
 }
 
-/// What lies in a file beside what was sealed with a key of such a program, and what it gets to give the key again.
+/// The metadata in an encrypted file. The program gets it back as input to supply the same key again.
 #[derive(Default, Serialize, Deserialize)]
-struct Notes {
+struct KeyMetadata {
     external_data: Option<serde_json::Map<String, Json>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
-    keys: GivenKeys,
+struct Output {
+    keys: OutputKeys,
     #[serde(default)]
-    meta: Option<Notes>,
+    meta: Option<KeyMetadata>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct GivenKeys {
+struct OutputKeys {
     encryption_key: Option<String>,
     decryption_key: Option<String>,
 }
 
 impl ExternalKeys {
-    fn ask(&self, notes: &Notes) -> Result<Given, String> {
-        // A program that has noted nothing is asked as one that was never asked before.
-        let input = match &notes.external_data {
-            Some(_) => serde_json::to_vec(notes).map_err(|problem| problem.to_string())?,
+    fn run(&self, metadata: &KeyMetadata) -> Result<Output, KeyError> {
+        // The protocol sends null when there is no metadata, so that a program can tell encryption from decryption.
+        let input = match &metadata.external_data {
+            Some(_) => encode_metadata(metadata)?,
             None => b"null".to_vec(),
         };
-        answer(&self.program.ask(KEYS_MAGIC, input)?)
+        parse(&self.program.run(KEYS_MAGIC, input)?)
     }
 }
 
 impl KeyService for ExternalKeys {
-    fn fresh(&self) -> Result<FreshKey, String> {
-        let given = self.ask(&Notes::default())?;
-        let key = key(given.keys.encryption_key)?.ok_or("the answer of the program has no encryption_key")?;
-        let notes = serde_json::to_vec(&given.meta.unwrap_or_default()).map_err(|problem| problem.to_string())?;
-        Ok(FreshKey { key, notes })
+    fn generate(&self) -> Result<GeneratedKey, KeyError> {
+        let output = self.run(&KeyMetadata::default())?;
+        let key = key(output.keys.encryption_key)?
+            .ok_or_else(|| KeyError::response("the output of the program has no encryption_key"))?;
+        Ok(GeneratedKey { key, metadata: encode_metadata(&output.meta.unwrap_or_default())? })
     }
 
-    fn noted(&self, notes: Option<&[u8]>) -> Result<Option<Vec<u8>>, String> {
-        let notes = match notes {
-            None => Notes::default(),
-            Some(notes) => match serde_json::from_slice(notes) {
-                Ok(notes) => notes,
+    fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
+        let metadata = match metadata {
+            None => KeyMetadata::default(),
+            Some(metadata) => match serde_json::from_slice(metadata) {
+                Ok(metadata) => metadata,
                 Err(_) => return Ok(None),
             },
         };
-        key(self.ask(&notes)?.keys.decryption_key)
+        key(self.run(&metadata)?.keys.decryption_key)
     }
 }
 
-/// Programs that seal and open.
+/// The `external` method: programs that encrypt and decrypt whole files.
 #[derive(Clone, Debug)]
 pub struct ExternalMethod {
-    /// The program that seals.
-    pub sealing: Program,
-    /// The program that opens.
-    pub opening: Program,
+    /// Encrypts its standard input.
+    pub encrypt: Program,
+    /// Decrypts its standard input.
+    pub decrypt: Program,
 }
 
 #[derive(Serialize)]
-struct Task {
+struct MethodInput {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     payload: String,
@@ -89,50 +90,51 @@ struct Task {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Done {
+struct MethodOutput {
     payload: String,
 }
 
 impl ExternalMethod {
-    pub(crate) fn seal(&self, key: Option<&[u8]>, text: &[u8]) -> Result<Vec<u8>, String> {
-        run(&self.sealing, key, text)
+    pub(crate) fn seal(&self, key: Option<&[u8]>, text: &[u8]) -> Result<Vec<u8>, KeyError> {
+        run(&self.encrypt, key, text)
     }
 
-    pub(crate) fn open(&self, key: Option<&[u8]>, sealed: &[u8]) -> Result<Vec<u8>, String> {
-        run(&self.opening, key, sealed)
+    pub(crate) fn open(&self, key: Option<&[u8]>, sealed: &[u8]) -> Result<Vec<u8>, KeyError> {
+        run(&self.decrypt, key, sealed)
     }
 }
 
-fn run(program: &Program, key: Option<&[u8]>, payload: &[u8]) -> Result<Vec<u8>, String> {
-    let task = Task { key: key.map(|key| BASE64_STANDARD.encode(key)), payload: BASE64_STANDARD.encode(payload) };
-    let input = serde_json::to_vec(&task).map_err(|problem| problem.to_string())?;
-    let done: Done = answer(&program.ask(METHOD_MAGIC, input)?)?;
-    base64(&done.payload).ok_or_else(|| "the payload that the program answers is not in Base64".to_owned())
+fn run(program: &Program, key: Option<&[u8]>, payload: &[u8]) -> Result<Vec<u8>, KeyError> {
+    let input =
+        MethodInput { key: key.map(|key| BASE64_STANDARD.encode(key)), payload: BASE64_STANDARD.encode(payload) };
+    let output: MethodOutput = parse(&program.run(METHOD_MAGIC, encode_metadata(&input)?)?)?;
+    base64(&output.payload).ok_or_else(|| KeyError::response("the payload in the output of the program is not Base64"))
 }
 
-/// The first document of an answer. It is not shown: it holds secrets.
-fn answer<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, String> {
+/// Parses the first JSON document of an output. Errors never quote it, because it holds secrets.
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, KeyError> {
     match serde_json::Deserializer::from_slice(bytes).into_iter().next() {
         Some(Ok(answer)) => Ok(answer),
-        Some(Err(problem)) => Err(format!(
-            "the answer of the program does not follow the protocol (line {}, column {})",
-            problem.line(),
-            problem.column()
-        )),
-        None => Err("the program answers nothing".to_owned()),
+        Some(Err(error)) => Err(KeyError::response(format!(
+            "the output of the program does not follow the protocol (line {}, column {})",
+            error.line(),
+            error.column()
+        ))),
+        None => Err(KeyError::response("the program printed no output after its header")),
     }
 }
 
-fn key(text: Option<String>) -> Result<Option<Vec<u8>>, String> {
+fn key(text: Option<String>) -> Result<Option<Vec<u8>>, KeyError> {
     match text.filter(|text| !text.is_empty()) {
         None => Ok(None),
         Some(text) => {
-            base64(&text).map(Some).ok_or_else(|| "the key that the program answers is not in Base64".to_owned())
+            let invalid = || KeyError::response("the key in the output of the program is not Base64");
+            base64(&text).map(Some).ok_or_else(invalid)
         }
     }
 }
 
-/// Programs like to break long lines.
+/// Decodes Base64 with line breaks, which tools such as `base64` insert.
 fn base64(text: &str) -> Option<Vec<u8>> {
     BASE64_STANDARD.decode(text.replace(['\r', '\n'], "")).ok()
 }

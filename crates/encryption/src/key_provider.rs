@@ -1,4 +1,4 @@
-//! Key providers: where keys come from.
+//! Key providers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,90 +8,88 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Serialize;
 
-use crate::error::EncryptionError;
+use crate::error::{EncryptionError, KeyError};
 use crate::pbkdf2::{Derivation, Pbkdf2};
 
-/// What the key providers of a method need to make the same keys again, by their addresses; each in JSON, in Base64.
+/// The metadata of the key providers of a method, by name: a JSON document in Base64. It recovers the same keys.
 pub(crate) type Metadata = BTreeMap<String, String>;
 
-/// What a passphrase has to have at least.
+/// OpenTofu's minimum for a passphrase, and for the keys of a chained provider, in bytes.
 const MINIMUM_PASSPHRASE: usize = 16;
 
-/// A key provider, under the name by which its notes are found in a file.
+/// A configured key provider.
 #[derive(Clone, Debug)]
 pub struct KeyProvider {
-    /// `key_provider.TYPE.NAME`, or what `encrypted_metadata_alias` says.
+    /// The name of its metadata in files: `key_provider.TYPE.NAME`, or the `encrypted_metadata_alias`.
     pub name: String,
-    /// Where its keys come from.
+    /// The source of its keys, by the type of the provider.
     pub source: KeySource,
 }
 
-/// Where keys come from.
+/// A source of keys.
 #[derive(Clone, Debug)]
 pub enum KeySource {
-    /// They are derived from a secret.
+    /// `pbkdf2`: derives keys.
     Pbkdf2 {
-        /// From what.
+        /// The input of the derivation.
         secret: Secret,
-        /// How.
+        /// The parameters of the derivation.
         settings: Pbkdf2,
     },
-    /// Somebody else is asked for them.
+    /// `external`, or a key management service.
     Service(Arc<dyn KeyService>),
-    /// They are written in the configuration.
-    Written(WrittenKeys),
+    /// Keys that the configuration itself contains.
+    Static(StaticKeys),
 }
 
-/// Keys that are written in the configuration.
+/// Keys that a configuration contains instead of naming a key provider.
 #[derive(Clone)]
-pub struct WrittenKeys {
-    /// What seals.
-    pub sealing: Vec<u8>,
-    /// What opens.
-    pub opening: Vec<u8>,
+pub struct StaticKeys {
+    /// `encryption_key`.
+    pub encryption_key: Vec<u8>,
+    /// `decryption_key`, usually the same.
+    pub decryption_key: Vec<u8>,
 }
 
-/// What keys are derived from.
+/// The secret that `pbkdf2` derives keys from.
 #[derive(Clone)]
 pub enum Secret {
-    /// A text that people know.
+    /// `passphrase`.
     Passphrase(String),
-    /// The keys of another provider.
+    /// `chain`: the keys of another key provider.
     Chain(Box<KeyProvider>),
 }
 
-/// Somebody who is asked for keys: another program, or a service in a network.
+/// A program or a network service that supplies keys.
 pub trait KeyService: fmt::Debug + Send + Sync {
-    /// A key to seal with, and what has to be kept beside what is sealed.
+    /// Generates a key for encryption, with the metadata that recovers it.
     ///
     /// # Errors
-    /// When there is none. The text is for people, and has no secrets.
-    fn fresh(&self) -> Result<FreshKey, String>;
+    /// Fails if the service cannot be reached or refuses. The message contains no secrets.
+    fn generate(&self) -> Result<GeneratedKey, KeyError>;
 
-    /// The key for what was sealed beside these notes; `notes` are none where there are none of this provider.
-    /// None if the notes tell of no key.
+    /// Recovers the key that a file was encrypted with. `metadata` is `None` if the file has none of this provider.
+    /// Returns `None` if the metadata describes no key of this provider.
     ///
     /// # Errors
-    /// As for [`Self::fresh`].
-    fn noted(&self, notes: Option<&[u8]>) -> Result<Option<Vec<u8>>, String>;
+    /// Fails if the service cannot be reached or refuses. The message contains no secrets.
+    fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError>;
 }
 
-/// A key to seal with.
-pub struct FreshKey {
-    /// The key.
+/// A newly generated key.
+pub struct GeneratedKey {
+    /// The key in plaintext. A secret, so this type is not `Debug`.
     pub key: Vec<u8>,
-    /// What makes the same key again, in JSON; nothing secret.
-    pub notes: Vec<u8>,
+    /// A JSON document from which [`KeyService::recover`] gets the same key. Contains no secrets.
+    pub metadata: Vec<u8>,
 }
 
-/// Keys are never shown.
-impl fmt::Debug for WrittenKeys {
+impl fmt::Debug for StaticKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WrittenKeys(..)")
+        f.write_str("StaticKeys(..)")
     }
 }
 
-/// A passphrase is never shown.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -102,94 +100,90 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// A passphrase that protects.
+    /// Checks a passphrase.
     ///
     /// # Errors
-    /// When it is too short; the text says so.
-    pub fn passphrase(text: String) -> Result<Self, String> {
+    /// Fails if it has fewer than 16 characters.
+    pub fn passphrase(text: String) -> Result<Self, KeyError> {
         if text.len() < MINIMUM_PASSPHRASE {
-            return Err(format!(
-                "the passphrase is too short: it has to have {MINIMUM_PASSPHRASE} characters at least"
-            ));
+            return Err(KeyError::argument(format!(
+                "the passphrase is too short: it must have at least {MINIMUM_PASSPHRASE} characters"
+            )));
         }
         Ok(Self::Passphrase(text))
     }
 
-    /// Keys of another provider that protect.
+    /// Checks the key provider of a chain.
     ///
     /// # Errors
-    /// When they are known to be too short; the text says so.
-    pub fn chain(keys: KeyProvider) -> Result<Self, String> {
+    /// Fails if its keys are known to have fewer than 16 bytes.
+    pub fn chain(keys: KeyProvider) -> Result<Self, KeyError> {
         if keys.key_length().is_some_and(|length| length < MINIMUM_PASSPHRASE) {
-            return Err(format!(
-                "the keys of the chain are too short: they have to have {MINIMUM_PASSPHRASE} bytes at least"
-            ));
+            return Err(KeyError::argument(format!(
+                "the keys of the chain are too short: they must have at least {MINIMUM_PASSPHRASE} bytes"
+            )));
         }
         Ok(Self::Chain(Box::new(keys)))
     }
 }
 
 impl KeyProvider {
-    /// How many bytes its keys have, if that is known before one is made.
+    /// Returns the length of its keys in bytes, if that is known before one is generated.
     pub(crate) fn key_length(&self) -> Option<usize> {
         match &self.source {
             KeySource::Pbkdf2 { settings, .. } => Some(settings.key_length()),
-            KeySource::Written(keys) => Some(keys.sealing.len()),
+            KeySource::Static(keys) => Some(keys.encryption_key.len()),
             KeySource::Service(_) => None,
         }
     }
 
-    /// A key that was never used before; what is needed to make it again goes to `metadata`.
-    pub(crate) fn fresh(&self, metadata: &mut Metadata) -> Result<Vec<u8>, EncryptionError> {
+    /// Generates a key and adds its metadata to `metadata`.
+    pub(crate) fn generate(&self, metadata: &mut Metadata) -> Result<Vec<u8>, EncryptionError> {
         match &self.source {
-            KeySource::Written(keys) => Ok(keys.sealing.clone()),
+            KeySource::Static(keys) => Ok(keys.encryption_key.clone()),
             KeySource::Service(service) => {
-                let FreshKey { key, notes } = service.fresh().map_err(|problem| self.failed(&problem))?;
-                self.note(&notes, metadata)?;
-                Ok(key)
+                let generated = service.generate().map_err(|error| self.failed(&error))?;
+                self.add_metadata(&generated.metadata, metadata)?;
+                Ok(generated.key)
             }
             KeySource::Pbkdf2 { secret, settings } => {
                 let secret = match secret {
                     Secret::Passphrase(passphrase) => passphrase.as_bytes().to_vec(),
-                    Secret::Chain(provider) => provider.fresh(metadata)?,
+                    Secret::Chain(provider) => provider.generate(metadata)?,
                 };
-                let derivation = settings.fresh()?;
-                self.note(&self.encoded(&derivation)?, metadata)?;
-                derivation.key(&secret).ok_or_else(|| self.failed("it gave no key"))
+                let derivation = settings.derivation()?;
+                self.add_metadata(&encode_metadata(&derivation).map_err(|error| self.failed(&error))?, metadata)?;
+                derivation.key(&secret).ok_or_else(|| self.failed(&KeyError::system("the key derivation failed")))
             }
         }
     }
 
-    /// The key of a file with these notes; none if they are not this provider's.
-    pub(crate) fn noted(&self, metadata: &Metadata) -> Result<Option<Vec<u8>>, EncryptionError> {
-        let notes = metadata.get(&self.name).and_then(|notes| BASE64_STANDARD.decode(notes).ok());
+    /// Recovers the key of a file with this metadata. Returns `None` if none of it belongs to this provider.
+    pub(crate) fn recover(&self, metadata: &Metadata) -> Result<Option<Vec<u8>>, EncryptionError> {
+        let own = metadata.get(&self.name).and_then(|encoded| BASE64_STANDARD.decode(encoded).ok());
         match &self.source {
-            KeySource::Written(keys) => Ok(Some(keys.opening.clone())),
-            KeySource::Service(service) => service.noted(notes.as_deref()).map_err(|problem| self.failed(&problem)),
+            KeySource::Static(keys) => Ok(Some(keys.decryption_key.clone())),
+            KeySource::Service(service) => service.recover(own.as_deref()).map_err(|error| self.failed(&error)),
             KeySource::Pbkdf2 { secret, .. } => {
-                let Some(derivation) = notes.and_then(|notes| serde_json::from_slice::<Derivation>(&notes).ok()) else {
+                let Some(derivation) = own.and_then(|own| serde_json::from_slice::<Derivation>(&own).ok()) else {
                     return Ok(None);
                 };
                 match secret {
                     Secret::Passphrase(passphrase) => Ok(derivation.key(passphrase.as_bytes())),
-                    Secret::Chain(provider) => Ok(provider.noted(metadata)?.and_then(|secret| derivation.key(&secret))),
+                    Secret::Chain(provider) => {
+                        Ok(provider.recover(metadata)?.and_then(|secret| derivation.key(&secret)))
+                    }
                 }
             }
         }
     }
 
-    fn encoded(&self, notes: &impl Serialize) -> Result<Vec<u8>, EncryptionError> {
-        serde_json::to_vec(notes).map_err(|error| {
-            EncryptionError::new("Unable to encode encrypted metadata", format!("{}: {error}.", self.name))
-        })
-    }
-
-    fn note(&self, notes: &[u8], metadata: &mut Metadata) -> Result<(), EncryptionError> {
-        if metadata.insert(self.name.clone(), BASE64_STANDARD.encode(notes)).is_some() {
+    fn add_metadata(&self, own: &[u8], metadata: &mut Metadata) -> Result<(), EncryptionError> {
+        if metadata.insert(self.name.clone(), BASE64_STANDARD.encode(own)).is_some() {
             return Err(EncryptionError::new(
                 "Duplicate metadata key",
                 format!(
-                    "Two key providers of one method keep what they note under the name {}. Give each an encrypted_metadata_alias of its own.",
+                    "Two key providers of one method store their metadata under the name {}. Set a different encrypted_metadata_alias for each.",
                     self.name
                 ),
             ));
@@ -197,12 +191,17 @@ impl KeyProvider {
         Ok(())
     }
 
-    fn failed(&self, problem: &str) -> EncryptionError {
+    fn failed(&self, error: &KeyError) -> EncryptionError {
         EncryptionError::new(
             "Unable to fetch encryption key data",
-            format!("The key provider {} gave no key: {problem}.", self.name),
+            format!("The key provider {} did not supply a key: {error}.", self.name),
         )
     }
+}
+
+/// Serializes the metadata of a key provider.
+pub(crate) fn encode_metadata(metadata: &impl Serialize) -> Result<Vec<u8>, KeyError> {
+    serde_json::to_vec(metadata).map_err(|error| KeyError::system(format!("cannot encode the key metadata: {error}")))
 }
 
 #[cfg(test)]
@@ -210,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_passphrase_is_long_enough_and_never_shown() {
+    fn short_passphrase_is_rejected_and_debug_output_hides_it() {
         assert!(Secret::passphrase("too short".into()).is_err());
         let secret = Secret::passphrase("correct horse battery".into()).unwrap();
         assert!(!format!("{secret:?}").contains("horse"));

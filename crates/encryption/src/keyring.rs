@@ -1,4 +1,4 @@
-//! The keys for what was sealed with one set of notes.
+//! The keys of all methods for one set of key provider metadata.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -12,68 +12,71 @@ use crate::error::EncryptionError;
 use crate::key_provider::Metadata;
 use crate::method::{Method, Sealer};
 
-/// Under this name the notes about pieces keep their own key, sealed by the method. No key provider has it: their names have dots, and
-/// aliases are not spread over what is no file of a user.
-const PIECES: &str = "key of pieces";
+/// The entry of [`Keyring::metadata_json`] that holds the wrapped data key. No key provider has this name: addresses
+/// contain dots, and aliases do not apply to files that are internal to the tool.
+const DATA_KEY: &str = "key of pieces";
 
-/// The methods of an encryption with the keys that they have for what was sealed with certain notes. The first method seals, all
-/// of them open.
+/// The methods of an [`crate::Encryption`], with their keys for one set of key provider metadata. The first method
+/// encrypts, all of them are tried to decrypt.
+///
+/// Encrypts whole files for [`crate::Encryption`], and many small chunks (records of the journal) for the state store.
+/// Where the method runs a program, chunks are encrypted with a data key that the method has wrapped once.
 pub struct Keyring {
     methods: Arc<[Method]>,
     metadata: Metadata,
-    /// By method, made when they are needed: keys take a while, and others may have to be asked for them.
+    /// By method; created on first use, because key derivation is slow and key services need requests.
     sealers: Vec<OnceLock<Result<Option<Sealer>, EncryptionError>>>,
-    /// What pieces are sealed with where each would cost the run of a program.
-    pieces: Option<Pieces>,
+    /// Encrypts chunks if the method is too slow for each of them.
+    data_key: Option<DataKey>,
 }
 
-/// A key of our own, and how it is kept.
-struct Pieces {
+/// A randomly generated AES key, with its wrapped form (envelope encryption).
+struct DataKey {
     cipher: Cipher,
-    /// The key, sealed by the method.
-    sealed: Vec<u8>,
-    /// Which method that was.
+    /// The key, encrypted by the method.
+    wrapped: Vec<u8>,
+    /// The index of that method.
     method: usize,
 }
 
-/// Why something stays shut.
-pub(crate) struct Shut {
-    /// Whether there was a key at all.
+/// The reasons why no method could decrypt a file.
+pub(crate) struct OpenFailure {
+    /// Whether any method had a key.
     pub(crate) had_key: bool,
-    /// What kept methods from trying.
+    /// The errors of methods that could not be tried.
     pub(crate) problems: Vec<String>,
 }
 
 impl Keyring {
-    /// With keys that were never used before.
-    pub(crate) fn fresh(methods: &Arc<[Method]>) -> Result<Self, EncryptionError> {
+    /// Generates a key with the first method. The other methods get no keys for what it encrypts.
+    pub(crate) fn generate(methods: &Arc<[Method]>) -> Result<Self, EncryptionError> {
         let mut metadata = Metadata::new();
-        let first = methods.first().map_or(Ok(None), |method| method.fresh(&mut metadata))?;
-        let pieces = match &first {
-            Some(sealer) if sealer.is_dear() => Some(Pieces::new(sealer)?),
+        let first = methods.first().map_or(Ok(None), |method| method.generate(&mut metadata))?;
+        let data_key = match &first {
+            Some(sealer) if sealer.is_expensive() => Some(DataKey::new(sealer)?),
             _ => None,
         };
-        let mut keyring = Self::noted(methods, metadata);
-        if let Some(place) = keyring.sealers.first_mut() {
-            *place = OnceLock::from(Ok(first));
+        let mut keyring = Self::for_metadata(methods, metadata);
+        if let Some(slot) = keyring.sealers.first_mut() {
+            *slot = OnceLock::from(Ok(first));
         }
-        keyring.pieces = pieces;
+        keyring.data_key = data_key;
         Ok(keyring)
     }
 
-    /// With the keys for what was sealed with these notes.
-    pub(crate) fn noted(methods: &Arc<[Method]>, metadata: Metadata) -> Self {
+    /// Creates the keyring of a file with this metadata. Recovers keys only when they are needed.
+    pub(crate) fn for_metadata(methods: &Arc<[Method]>, metadata: Metadata) -> Self {
         let sealers = methods.iter().map(|_| OnceLock::new()).collect();
-        Self { methods: Arc::clone(methods), metadata, sealers, pieces: None }
+        Self { methods: Arc::clone(methods), metadata, sealers, data_key: None }
     }
 
-    /// With the keys of pieces whose [`Self::notes`] these are.
-    pub(crate) fn of_pieces(methods: &Arc<[Method]>, mut notes: BTreeMap<String, String>) -> Self {
-        let sealed = notes.remove(PIECES).and_then(|sealed| BASE64_STANDARD.decode(sealed).ok());
-        let mut keyring = Self::noted(methods, notes);
-        keyring.pieces = sealed.and_then(|sealed| {
-            let (method, key) = keyring.open_file(&sealed).ok()?;
-            Some(Pieces { cipher: Cipher::new(&key, &[]).ok()?, sealed, method })
+    /// Creates the keyring for chunks from [`Self::metadata_json`].
+    pub(crate) fn for_chunks(methods: &Arc<[Method]>, mut metadata: BTreeMap<String, String>) -> Self {
+        let wrapped = metadata.remove(DATA_KEY).and_then(|wrapped| BASE64_STANDARD.decode(wrapped).ok());
+        let mut keyring = Self::for_metadata(methods, metadata);
+        keyring.data_key = wrapped.and_then(|wrapped| {
+            let (method, key) = keyring.open_file(&wrapped).ok()?;
+            Some(DataKey { cipher: Cipher::new(&key, &[]).ok()?, wrapped, method })
         });
         keyring
     }
@@ -82,30 +85,30 @@ impl Keyring {
         &self.metadata
     }
 
-    /// What makes these keys again, for [`crate::Encryption::noted`]. Nothing in it is secret.
-    pub fn notes(&self) -> Vec<u8> {
-        let mut notes = self.metadata.clone();
-        if let Some(pieces) = &self.pieces {
-            notes.insert(PIECES.to_owned(), BASE64_STANDARD.encode(&pieces.sealed));
+    /// Returns the metadata that [`crate::Encryption::chunk_keyring`] needs to recover these keys. Contains no secrets.
+    pub fn metadata_json(&self) -> Vec<u8> {
+        let mut metadata = self.metadata.clone();
+        if let Some(data_key) = &self.data_key {
+            metadata.insert(DATA_KEY.to_owned(), BASE64_STANDARD.encode(&data_key.wrapped));
         }
-        serde_json::to_vec(&notes).unwrap_or_default()
+        serde_json::to_vec(&metadata).unwrap_or_default()
     }
 
-    /// Seals a piece.
+    /// Encrypts a chunk.
     ///
     /// # Errors
-    /// When the system gives no random numbers.
-    pub fn seal(&self, piece: &[u8]) -> Result<Vec<u8>, EncryptionError> {
-        match &self.pieces {
-            Some(pieces) => pieces.cipher.seal(piece),
-            None => self.seal_file(piece),
+    /// Fails if the operating system provides no random numbers, or if the key provider fails.
+    pub fn seal(&self, chunk: &[u8]) -> Result<Vec<u8>, EncryptionError> {
+        match &self.data_key {
+            Some(data_key) => data_key.cipher.seal(chunk),
+            None => self.seal_file(chunk),
         }
     }
 
-    /// Opens a piece, and says which method has sealed it; none if it was sealed with other keys or damaged.
+    /// Decrypts a chunk. Returns it with the index of the method, or `None` if no key fits or the chunk is damaged.
     pub fn open(&self, sealed: &[u8]) -> Option<(usize, Vec<u8>)> {
-        match &self.pieces {
-            Some(pieces) => Some((pieces.method, pieces.cipher.open(sealed)?)),
+        match &self.data_key {
+            Some(data_key) => Some((data_key.method, data_key.cipher.open(sealed)?)),
             None => self.open_file(sealed).ok(),
         }
     }
@@ -114,40 +117,42 @@ impl Keyring {
         match self.sealer(0) {
             Some(Ok(Some(sealer))) => sealer.seal(content),
             Some(Err(problem)) => Err(problem.clone()),
-            _ => Err(EncryptionError::new("Encryption failed", "There is no key.")),
+            _ => Err(EncryptionError::new("Encryption failed", "The first method has no key.")),
         }
     }
 
-    pub(crate) fn open_file(&self, sealed: &[u8]) -> Result<(usize, Vec<u8>), Shut> {
-        let mut shut = Shut { had_key: false, problems: Vec::new() };
+    pub(crate) fn open_file(&self, sealed: &[u8]) -> Result<(usize, Vec<u8>), OpenFailure> {
+        let mut failure = OpenFailure { had_key: false, problems: Vec::new() };
         for method in 0..self.methods.len() {
             match self.sealer(method) {
                 Some(Ok(Some(sealer))) => {
-                    shut.had_key = true;
+                    failure.had_key = true;
                     match sealer.open(sealed) {
                         Ok(Some(content)) => return Ok((method, content)),
+                        // The key does not fit: the file was encrypted by another method, which comes later.
                         Ok(None) => {}
-                        Err(problem) => shut.problems.push(problem),
+                        Err(problem) => failure.problems.push(problem.to_string()),
                     }
                 }
-                Some(Err(problem)) => shut.problems.push(problem.detail.clone()),
+                Some(Err(problem)) => failure.problems.push(problem.detail.clone()),
                 _ => {}
             }
         }
-        Err(shut)
+        Err(failure)
     }
 
     fn sealer(&self, method: usize) -> Option<&Result<Option<Sealer>, EncryptionError>> {
-        let place = self.sealers.get(method)?;
-        Some(place.get_or_init(|| self.methods[method].noted(&self.metadata)))
+        let sealer = self.sealers.get(method)?;
+        Some(sealer.get_or_init(|| self.methods[method].recover(&self.metadata)))
     }
 }
 
-impl Pieces {
+impl DataKey {
     fn new(sealer: &Sealer) -> Result<Self, EncryptionError> {
         let mut key = [0; KEY_LENGTHS[2]];
-        rand::fill(&mut key)
-            .map_err(|_| EncryptionError::new("Encryption failed", "The system gave no random numbers for a key."))?;
-        Ok(Self { cipher: Cipher::new(&key, &[])?, sealed: sealer.seal(&key)?, method: 0 })
+        rand::fill(&mut key).map_err(|_| {
+            EncryptionError::new("Encryption failed", "The operating system provides no random numbers.")
+        })?;
+        Ok(Self { cipher: Cipher::new(&key, &[])?, wrapped: sealer.seal(&key)?, method: 0 })
     }
 }

@@ -1,7 +1,8 @@
 //! Encrypted state and plan files, in the format of OpenTofu's state encryption.
 //!
-//! An [`Encryption`] is an ordered list of methods: the first one seals, all of them open. What is sealed lies in an
-//! envelope of JSON, beside what the key providers need to make the same key again (a salt, never a secret).
+//! An [`Encryption`] is an ordered list of methods: the first one encrypts, all of them are tried to decrypt. An
+//! encrypted file is a JSON envelope: the ciphertext, and the metadata from which the key providers derive or request
+//! the same key again (a salt or a wrapped key, never a secret).
 
 mod cipher;
 mod encryption;
@@ -19,15 +20,15 @@ mod services;
 
 pub use encryption::{Encryption, Opened};
 pub use envelope::{Lineage, is_sealed, is_sealed_plan};
-pub use error::EncryptionError;
+pub use error::{EncryptionError, KeyError};
 pub use external::{ExternalKeys, ExternalMethod};
-pub use key_provider::{FreshKey, KeyProvider, KeyService, KeySource, Secret, WrittenKeys};
+pub use key_provider::{GeneratedKey, KeyProvider, KeyService, KeySource, Secret, StaticKeys};
 pub use keyring::Keyring;
 pub use method::Method;
 pub use pbkdf2::{HashFunction, Pbkdf2};
 pub use program::Program;
 pub use remote::RemoteEncryption;
 pub use services::{
-    Argument, AwsFiles, AwsKeys, AwsProfile, Given, GivenValue, Kind, Need, Network, NetworkAnswer, NetworkRequest,
-    SERVICES, Trust, Way, service, service_arguments,
+    Argument, ArgumentType, ArgumentValue, ArgumentValues, AwsKeys, AwsProfile, AwsSharedConfig, ConnectionOptions,
+    Need, Network, NetworkAnswer, NetworkRequest, SERVICES, TlsVerification, service, service_arguments,
 };

@@ -1,75 +1,75 @@
-//! Ways to seal.
+//! Encryption methods.
 
 use crate::cipher::{Cipher, KEY_LENGTHS, wrong_length};
-use crate::error::EncryptionError;
+use crate::error::{EncryptionError, KeyError};
 use crate::external::ExternalMethod;
 use crate::key_provider::{KeyProvider, Metadata};
 
-/// A way to seal.
+/// An encryption method, configured by a `method` block.
 #[derive(Clone, Debug)]
 pub enum Method {
-    /// Nothing is sealed.
+    /// `unencrypted`: files stay in plaintext.
     Unencrypted,
-    /// AES in Galois/Counter Mode.
+    /// `aes_gcm`: AES in Galois/Counter Mode.
     AesGcm {
-        /// Where the keys come from.
+        /// Supplies keys of 16, 24 or 32 bytes.
         keys: KeyProvider,
-        /// What is authenticated along with the content.
+        /// Additional authenticated data.
         associated: Vec<u8>,
     },
-    /// Other programs seal and open.
+    /// `external`: programs encrypt and decrypt.
     External {
-        /// Where their keys come from, if they do not have their own.
+        /// Supplies the keys to pass to the programs, if they have none themselves.
         keys: Option<KeyProvider>,
-        /// The programs.
+        /// One program for each direction.
         programs: ExternalMethod,
     },
 }
 
-/// A method with its key.
+/// A method with a key, ready to encrypt and decrypt.
 pub(crate) enum Sealer {
     AesGcm(Cipher),
     External { key: Option<Vec<u8>>, programs: ExternalMethod },
 }
 
 impl Method {
-    /// Whether it can have the keys that it is to have, as far as that is known before one is made.
+    /// Checks that the method can use the keys of its key provider, as far as their length is known in advance.
     ///
     /// # Errors
-    /// When their length is none for the method.
+    /// Fails if AES-GCM does not support the length.
     pub fn check(&self) -> Result<(), EncryptionError> {
         let Self::AesGcm { keys, .. } = self else { return Ok(()) };
         let wrong = keys.key_length().filter(|length| !KEY_LENGTHS.contains(length));
         wrong.map_or(Ok(()), |length| Err(wrong_length(length)))
     }
 
-    /// With a key that was never used before; what is needed to make it again goes to `metadata`. None if nothing is sealed.
-    pub(crate) fn fresh(&self, metadata: &mut Metadata) -> Result<Option<Sealer>, EncryptionError> {
+    /// Generates a key for encryption and adds its metadata to `metadata`. Returns `None` for `unencrypted`.
+    pub(crate) fn generate(&self, metadata: &mut Metadata) -> Result<Option<Sealer>, EncryptionError> {
         match self {
             Self::Unencrypted => Ok(None),
             Self::AesGcm { keys, associated } => {
-                Cipher::new(&keys.fresh(metadata)?, associated).map(|cipher| Some(Sealer::AesGcm(cipher)))
+                Cipher::new(&keys.generate(metadata)?, associated).map(|cipher| Some(Sealer::AesGcm(cipher)))
             }
             Self::External { keys, programs } => {
-                let key = keys.as_ref().map(|keys| keys.fresh(metadata)).transpose()?;
+                let key = keys.as_ref().map(|keys| keys.generate(metadata)).transpose()?;
                 Ok(Some(Sealer::External { key, programs: programs.clone() }))
             }
         }
     }
 
-    /// With the key that these notes tell of; none if there is none.
-    pub(crate) fn noted(&self, metadata: &Metadata) -> Result<Option<Sealer>, EncryptionError> {
+    /// Recovers the key that `metadata` describes. Returns `None` if the method has no key for it.
+    pub(crate) fn recover(&self, metadata: &Metadata) -> Result<Option<Sealer>, EncryptionError> {
         match self {
             Self::Unencrypted => Ok(None),
             Self::AesGcm { keys, associated } => {
-                let key = keys.noted(metadata)?.filter(|key| KEY_LENGTHS.contains(&key.len()));
+                let key = keys.recover(metadata)?.filter(|key| KEY_LENGTHS.contains(&key.len()));
                 key.map(|key| Cipher::new(&key, associated).map(Sealer::AesGcm)).transpose()
             }
             Self::External { keys: None, programs } => {
                 Ok(Some(Sealer::External { key: None, programs: programs.clone() }))
             }
             Self::External { keys: Some(keys), programs } => {
-                let key = keys.noted(metadata)?;
+                let key = keys.recover(metadata)?;
                 Ok(key.map(|key| Sealer::External { key: Some(key), programs: programs.clone() }))
             }
         }
@@ -77,8 +77,8 @@ impl Method {
 }
 
 impl Sealer {
-    /// Whether sealing is nothing for every small piece.
-    pub(crate) fn is_dear(&self) -> bool {
+    /// Whether each operation runs a program, which is too slow for small chunks.
+    pub(crate) fn is_expensive(&self) -> bool {
         matches!(self, Self::External { .. })
     }
 
@@ -86,13 +86,13 @@ impl Sealer {
         match self {
             Self::AesGcm(cipher) => cipher.seal(text),
             Self::External { key, programs } => programs.seal(key.as_deref(), text).map_err(|problem| {
-                EncryptionError::new("Encryption failed", format!("Nothing was sealed: {problem}."))
+                EncryptionError::new("Encryption failed", format!("The external method failed: {problem}."))
             }),
         }
     }
 
-    /// What was sealed; none if it was sealed otherwise.
-    pub(crate) fn open(&self, sealed: &[u8]) -> Result<Option<Vec<u8>>, String> {
+    /// Decrypts. Returns `None` if the key is a different one or the data was modified.
+    pub(crate) fn open(&self, sealed: &[u8]) -> Result<Option<Vec<u8>>, KeyError> {
         match self {
             Self::AesGcm(cipher) => Ok(cipher.open(sealed)),
             Self::External { key, programs } => programs.open(key.as_deref(), sealed).map(Some),

@@ -1,4 +1,4 @@
-//! Keys that are derived from a secret.
+//! The `pbkdf2` key provider, which derives keys from a passphrase or from other keys.
 
 use std::num::NonZeroU32;
 
@@ -7,29 +7,29 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
-use crate::error::EncryptionError;
+use crate::error::{EncryptionError, KeyError};
 
-/// Fewer are not taken, neither of a configuration nor of what lies in a file.
+/// OpenTofu's minimum: fewer iterations protect a passphrase too little.
 const MINIMUM_ITERATIONS: u32 = 200_000;
 
-/// No file makes us work for longer than this.
+/// Limits the time that a manipulated file can cost: these iterations take about a minute.
 const MAXIMUM_ITERATIONS: u32 = 100_000_000;
 
-/// More bytes than any method takes.
+/// Limits keys and salts; no method uses longer keys.
 const MAXIMUM_LENGTH: usize = 1024;
 
-/// How keys are derived.
+/// The hash function of PBKDF2-HMAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum HashFunction {
-    /// SHA-256.
+    /// `sha256`, HMAC-SHA-256.
     Sha256,
-    /// SHA-512.
+    /// `sha512`, HMAC-SHA-512, the default.
     Sha512,
 }
 
 impl HashFunction {
-    /// The function of this name.
+    /// Parses the value of the argument `hash_function`.
     pub fn named(name: &str) -> Option<Self> {
         match name {
             "sha256" => Some(Self::Sha256),
@@ -46,7 +46,7 @@ impl HashFunction {
     }
 }
 
-/// The settings of a `pbkdf2` key provider.
+/// The settings of a `pbkdf2` key provider. The defaults are OpenTofu's.
 #[derive(Clone, Debug)]
 pub struct Pbkdf2 {
     key_length: usize,
@@ -55,7 +55,7 @@ pub struct Pbkdf2 {
     salt_length: usize,
 }
 
-/// What has to be known to derive the same key again.
+/// The parameters that derive one key. Stored as metadata, in OpenTofu's format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Derivation {
     salt: String,
@@ -64,7 +64,6 @@ pub(crate) struct Derivation {
     key_length: usize,
 }
 
-/// What counts where nothing is written.
 impl Default for Pbkdf2 {
     fn default() -> Self {
         Self {
@@ -77,53 +76,60 @@ impl Default for Pbkdf2 {
 }
 
 impl Pbkdf2 {
-    /// How many bytes the keys have.
+    /// Returns the length of the keys in bytes.
     pub(crate) fn key_length(&self) -> usize {
         self.key_length
     }
 
-    /// The same with keys of `length` bytes.
+    /// Sets the length of the keys in bytes.
     ///
     /// # Errors
-    /// When that is no length of a key.
-    pub fn with_key_length(self, length: i64) -> Result<Self, String> {
-        let key_length = sensible_length(length).ok_or(format!("key_length has to be from 1 to {MAXIMUM_LENGTH}"))?;
+    /// Fails if the length is not from 1 to 1024.
+    pub fn with_key_length(self, length: i64) -> Result<Self, KeyError> {
+        let key_length = valid_length(length)
+            .ok_or_else(|| KeyError::argument(format!("key_length must be from 1 to {MAXIMUM_LENGTH}")))?;
         Ok(Self { key_length, ..self })
     }
 
-    /// The same with this many iterations.
+    /// Sets the number of iterations.
     ///
     /// # Errors
-    /// When they are dangerously few, or so many that nobody would see the end.
-    pub fn with_iterations(self, iterations: i64) -> Result<Self, String> {
+    /// Fails for fewer than 200,000 iterations, which are insecure, and for more than 100 million, which take too long.
+    pub fn with_iterations(self, iterations: i64) -> Result<Self, KeyError> {
         let iterations = u32::try_from(iterations)
             .ok()
             .filter(|number| (MINIMUM_ITERATIONS..=MAXIMUM_ITERATIONS).contains(number))
             .and_then(NonZeroU32::new)
-            .ok_or(format!("iterations has to be from {MINIMUM_ITERATIONS} to {MAXIMUM_ITERATIONS}"))?;
+            .ok_or_else(|| {
+                KeyError::argument(format!("iterations must be from {MINIMUM_ITERATIONS} to {MAXIMUM_ITERATIONS}"))
+            })?;
         Ok(Self { iterations, ..self })
     }
 
-    /// The same with salts of `length` bytes.
+    /// Sets the length of salts in bytes.
     ///
     /// # Errors
-    /// When that is no length of a salt.
-    pub fn with_salt_length(self, length: i64) -> Result<Self, String> {
-        let salt_length = sensible_length(length).ok_or(format!("salt_length has to be from 1 to {MAXIMUM_LENGTH}"))?;
+    /// Fails if the length is not from 1 to 1024.
+    pub fn with_salt_length(self, length: i64) -> Result<Self, KeyError> {
+        let salt_length = valid_length(length)
+            .ok_or_else(|| KeyError::argument(format!("salt_length must be from 1 to {MAXIMUM_LENGTH}")))?;
         Ok(Self { salt_length, ..self })
     }
 
-    /// The same with another hash function.
+    /// Sets the hash function.
     #[must_use]
     pub fn with_hash_function(self, hash_function: HashFunction) -> Self {
         Self { hash_function, ..self }
     }
 
-    /// A derivation with a salt that was never used before.
-    pub(crate) fn fresh(&self) -> Result<Derivation, EncryptionError> {
+    /// Creates a derivation with a random salt.
+    pub(crate) fn derivation(&self) -> Result<Derivation, EncryptionError> {
         let mut salt = vec![0; self.salt_length];
         rand::fill(&mut salt).map_err(|_| {
-            EncryptionError::new("Unable to fetch encryption key data", "The system gave no random numbers for a salt.")
+            EncryptionError::new(
+                "Unable to fetch encryption key data",
+                "The operating system provides no random numbers for a salt.",
+            )
         })?;
         Ok(Derivation {
             salt: BASE64_STANDARD.encode(salt),
@@ -134,12 +140,12 @@ impl Pbkdf2 {
     }
 }
 
-fn sensible_length(length: i64) -> Option<usize> {
+fn valid_length(length: i64) -> Option<usize> {
     usize::try_from(length).ok().filter(|length| (1..=MAXIMUM_LENGTH).contains(length))
 }
 
 impl Derivation {
-    /// The key; none if what lies in the file is no derivation of ours.
+    /// Derives the key. Returns `None` for parameters out of range, which a damaged file may have.
     pub(crate) fn key(&self, secret: &[u8]) -> Option<Vec<u8>> {
         let salt = BASE64_STANDARD.decode(&self.salt).ok().filter(|salt| !salt.is_empty())?;
         let iterations = NonZeroU32::new(self.iterations).filter(|number| number.get() <= MAXIMUM_ITERATIONS)?;
@@ -162,7 +168,7 @@ mod tests {
 
     /// RFC 7914, section 11.
     #[test]
-    fn keys_are_derived_as_the_standard_says() {
+    fn derivation_matches_the_test_vector() {
         let derivation = Derivation {
             salt: BASE64_STANDARD.encode("salt"),
             iterations: 1,
@@ -175,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_are_no_protection_are_refused() {
+    fn insecure_settings_are_rejected() {
         let provider = Pbkdf2::default;
         assert!(provider().with_iterations(199_999).is_err());
         assert!(provider().with_iterations(-1).is_err());
@@ -185,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn a_derivation_out_of_a_damaged_file_is_none() {
-        let sound = Pbkdf2::default().fresh().unwrap();
+    fn damaged_derivation_parameters_yield_no_key() {
+        let sound = Pbkdf2::default().derivation().unwrap();
         let damaged = [
             Derivation { salt: "?".into(), ..sound.clone() },
             Derivation { salt: String::new(), ..sound.clone() },

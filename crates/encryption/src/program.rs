@@ -1,4 +1,4 @@
-//! Programs that are asked over their standard streams: for keys, or to seal and to open.
+//! External programs that supply keys, or encrypt and decrypt, over their standard streams.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
@@ -9,20 +9,22 @@ use std::time::{Duration, Instant};
 use groma_diagnostics::io_reason;
 use serde::Deserialize;
 
-/// How long a program may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::error::KeyError;
 
-/// How much of what a program complains of is told.
-const COMPLAINT: usize = 2000;
+/// The time that a program may take, including its start.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A program with its arguments.
+/// The number of bytes at the end of a program's standard error that an error message quotes.
+const STDERR_LIMIT: usize = 2000;
+
+/// A program and its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     name: String,
     arguments: Vec<String>,
 }
 
-/// The line by which a program says what it is.
+/// The first line of a program's output, which identifies the protocol.
 #[derive(Deserialize)]
 struct Header {
     magic: String,
@@ -30,116 +32,126 @@ struct Header {
 }
 
 impl Program {
-    /// The program that `words` name, its arguments after it.
+    /// Creates a program from a `command` argument: the program, then its arguments.
     ///
     /// # Errors
-    /// When there is none; the text says so.
-    pub fn new(words: Vec<String>) -> Result<Self, String> {
+    /// Fails if the list or its first element is empty.
+    pub fn new(words: Vec<String>) -> Result<Self, KeyError> {
         let mut words = words.into_iter();
         match words.next() {
             Some(name) if !name.is_empty() => Ok(Self { name, arguments: words.collect() }),
-            _ => Err("the command has to name a program, with its arguments after it".to_owned()),
+            _ => Err(KeyError::argument("command must be a list of the program and its arguments")),
         }
     }
 
-    /// Runs it: it says that it is a `magic`, gets `input`, and answers. Its answer is what is returned.
+    /// Runs the program with `input` on its standard input. The first line of its output must be a header with
+    /// `magic`; returns the rest.
     ///
     /// # Errors
-    /// When it cannot be run, is none of these, fails or takes too long. The text is for people.
-    pub(crate) fn ask(&self, magic: &str, input: Vec<u8>) -> Result<Vec<u8>, String> {
+    /// Fails if the program cannot be run, prints another header, fails, or takes too long. The error quotes its
+    /// standard error.
+    pub(crate) fn run(&self, magic: &str, input: Vec<u8>) -> Result<Vec<u8>, KeyError> {
         let mut child = Command::new(&self.name)
             .args(&self.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|problem| {
-                format!("the program {:?} cannot be started: {problem}", self.name, problem = io_reason(&problem))
+            .map_err(|error| {
+                KeyError::program(format!("cannot start the program {:?}: {}", self.name, io_reason(&error)))
             })?;
-        let answer = match Streams::of(&mut child, input) {
-            Ok(streams) => self.answer(&mut child, &streams, magic),
+        let output = match Streams::open(&mut child, input) {
+            Ok(streams) => self.output(&mut child, &streams, magic),
             Err(error) => {
                 let reason = io_reason(&error);
-                Err(format!("no thread can be started for the program {:?}: {reason}", self.name))
+                Err(KeyError::system(format!("cannot start a thread for the program {:?}: {reason}", self.name)))
             }
         };
-        // Whatever went wrong, it does not stay behind; one that has ended is only taken down.
+        // After an error the program may still run. If it has ended, killing fails and waiting only reaps it.
         let _ = child.kill();
         let _ = child.wait();
-        answer
+        output
     }
 
-    fn answer(&self, child: &mut Child, streams: &Streams, magic: &str) -> Result<Vec<u8>, String> {
-        let end = Instant::now() + PATIENCE;
-        let late = || format!("the program {:?} has not answered within {} seconds", self.name, PATIENCE.as_secs());
-        let left = || end.saturating_duration_since(Instant::now());
-        let header = streams.output.recv_timeout(left()).map_err(|_| late())?;
-        let introduced = introduced(&header, magic);
-        if introduced.is_err() && header.ends_with(b"\n") {
-            // One that says something else may wait for ever.
-            return introduced.map(|()| Vec::new()).map_err(|problem| self.blamed(&problem, streams));
+    fn output(&self, child: &mut Child, streams: &Streams, magic: &str) -> Result<Vec<u8>, KeyError> {
+        let deadline = Instant::now() + TIMEOUT;
+        let timed_out = || {
+            let seconds = TIMEOUT.as_secs();
+            KeyError::program(format!("the program {:?} did not answer within {seconds} seconds", self.name))
+        };
+        let remaining = || deadline.saturating_duration_since(Instant::now());
+        let header = streams.output.recv_timeout(remaining()).map_err(|_| timed_out())?;
+        let header_check = check_header(&header, magic);
+        if let Err(problem) = &header_check
+            && header.ends_with(b"\n")
+        {
+            // A program of another kind may wait for input forever, so its end is not awaited.
+            return Err(self.failure(problem, streams));
         }
-        let answer = streams.output.recv_timeout(left()).map_err(|_| late())?;
+        let rest = streams.output.recv_timeout(remaining()).map_err(|_| timed_out())?;
         let status = loop {
-            match child.try_wait().map_err(|problem| {
-                format!("the program {:?} is lost: {problem}", self.name, problem = io_reason(&problem))
+            match child.try_wait().map_err(|error| {
+                KeyError::program(format!("cannot wait for the program {:?}: {}", self.name, io_reason(&error)))
             })? {
                 Some(status) => break status,
-                None if left().is_zero() => return Err(late()),
+                None if remaining().is_zero() => return Err(timed_out()),
                 None => thread::sleep(Duration::from_millis(1)),
             }
         };
+        // A program that fails before it prints a header is reported as failed, not as a program of another kind.
         if !status.success() {
-            return Err(self.blamed(&format!("has failed ({status})"), streams));
+            return Err(self.failure(&format!("failed ({status})"), streams));
         }
-        introduced.map_err(|problem| self.blamed(&problem, streams))?;
-        Ok(answer)
+        header_check.map_err(|problem| self.failure(&problem, streams))?;
+        Ok(rest)
     }
 
-    /// What is wrong, with what the program itself says.
-    fn blamed(&self, problem: &str, streams: &Streams) -> String {
-        let said = streams.complaints.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
-        let said = String::from_utf8_lossy(&said);
-        let said = said.trim();
-        let told = format!("the program {:?} {problem}", self.name);
-        if said.is_empty() { told } else { format!("{told}, and says: {said}") }
+    /// Builds the error for a problem, with the standard error of the program.
+    fn failure(&self, problem: &str, streams: &Streams) -> KeyError {
+        let stderr = streams.stderr.recv_timeout(Duration::from_millis(200)).unwrap_or_default();
+        let stderr = String::from_utf8_lossy(&stderr);
+        let stderr = stderr.trim();
+        let failure = format!("the program {:?} {problem}", self.name);
+        KeyError::program(if stderr.is_empty() { failure } else { format!("{failure}; its standard error: {stderr}") })
     }
 }
 
-/// Whether this is the line of a `magic`.
-fn introduced(line: &[u8], magic: &str) -> Result<(), String> {
-    let wanted = || format!("has to begin with the line {{\"magic\":\"{magic}\",\"version\":1}}");
-    let header: Header = serde_json::from_slice(line).map_err(|_| wanted())?;
+/// Checks the first line of the output. The error is a clause that follows the name of the program.
+fn check_header(line: &[u8], magic: &str) -> Result<(), String> {
+    let missing = || format!("must begin its output with the line {{\"magic\":\"{magic}\",\"version\":1}}");
+    let header: Header = serde_json::from_slice(line).map_err(|_| missing())?;
     if header.magic != magic {
-        return Err(wanted());
+        return Err(missing());
     }
     if header.version != 1 {
-        return Err(format!("speaks version {} of the protocol, and only version 1 is known", header.version));
+        return Err(format!("uses version {} of the protocol, and only version 1 is supported", header.version));
     }
     Ok(())
 }
 
-/// What a program writes: its first line and the rest, and what it complains of. The threads that read end with it; nobody
-/// waits for them, as others may keep its streams open.
+/// The streams of a running program. The threads that serve them are never joined, because a process that the program
+/// leaves behind may keep the streams open.
 struct Streams {
+    /// Receives the first line, then the rest of the standard output.
     output: Receiver<Vec<u8>>,
-    complaints: Receiver<Vec<u8>>,
+    /// Receives the end of the standard error.
+    stderr: Receiver<Vec<u8>>,
 }
 
 impl Streams {
-    /// Begins to write and to read.
+    /// Starts the threads that write the input and read both outputs.
     ///
     /// # Errors
-    /// The operating system does not allow another thread.
-    fn of(child: &mut Child, input: Vec<u8>) -> io::Result<Self> {
+    /// Fails if the operating system allows no further thread.
+    fn open(child: &mut Child, input: Vec<u8>) -> io::Result<Self> {
         let (output, output_end) = mpsc::channel();
-        let (complaints, complaints_end) = mpsc::channel();
+        let (stderr_sender, stderr_end) = mpsc::channel();
         if let Some(mut stdin) = child.stdin.take() {
-            // One that ends early has its reasons, and tells them.
-            start("program input", move || _ = stdin.write_all(&input))?;
+            // Writing fails if the program ends early; its exit status then says more than the write error.
+            spawn_thread("program input", move || _ = stdin.write_all(&input))?;
         }
         if let Some(stdout) = child.stdout.take() {
-            start("program output", move || {
+            spawn_thread("program output", move || {
                 let mut stdout = BufReader::new(stdout);
                 let (mut line, mut rest) = (Vec::new(), Vec::new());
                 let _ = stdout.read_until(b'\n', &mut line);
@@ -149,18 +161,18 @@ impl Streams {
             })?;
         }
         if let Some(mut stderr) = child.stderr.take() {
-            start("program errors", move || {
-                let mut said = Vec::new();
-                let _ = stderr.read_to_end(&mut said);
-                let beginning = said.len().saturating_sub(COMPLAINT);
-                let _ = complaints.send(said.split_off(beginning));
+            spawn_thread("program errors", move || {
+                let mut bytes = Vec::new();
+                let _ = stderr.read_to_end(&mut bytes);
+                let start = bytes.len().saturating_sub(STDERR_LIMIT);
+                let _ = stderr_sender.send(bytes.split_off(start));
             })?;
         }
-        Ok(Self { output: output_end, complaints: complaints_end })
+        Ok(Self { output: output_end, stderr: stderr_end })
     }
 }
 
-fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+fn spawn_thread(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
 }
 
@@ -168,36 +180,37 @@ fn start(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    fn ask(script: &str) -> Result<Vec<u8>, String> {
+    fn run(script: &str) -> Result<Vec<u8>, KeyError> {
         let words = ["sh", "-c", script].map(str::to_owned);
-        Program::new(words.to_vec())?.ask("Magic", b"in".to_vec())
+        Program::new(words.to_vec())?.run("Magic", b"in".to_vec())
     }
 
     const HEADER: &str = r#"echo '{"magic":"Magic","version":1,"more":true}';"#;
 
     #[test]
-    fn a_program_introduces_itself_gets_the_input_and_answers() {
-        assert_eq!(ask(&format!("{HEADER} printf 'got '; cat")).unwrap(), b"got in");
+    fn program_receives_input_and_returns_output_after_the_header() {
+        assert_eq!(run(&format!("{HEADER} printf 'got '; cat")).unwrap(), b"got in");
         // More than a pipe holds, in both directions at once.
         let big = vec![b'x'; 1 << 20];
         let words = ["sh", "-c", &format!("{HEADER} cat")].map(str::to_owned);
-        assert_eq!(Program::new(words.to_vec()).unwrap().ask("Magic", big.clone()).unwrap(), big);
+        assert_eq!(Program::new(words.to_vec()).unwrap().run("Magic", big.clone()).unwrap(), big);
     }
 
     #[test]
-    fn a_program_that_is_none_or_fails_is_told_of() {
-        let failed = ask("echo no such key >&2; exit 3").unwrap_err();
-        assert!(failed.contains("exit status: 3") && failed.contains("says: no such key"), "{failed}");
-        let late = ask(&format!("{HEADER} cat; exit 4")).unwrap_err();
+    fn failed_and_unsuitable_programs_are_reported() {
+        let failed = run("echo no such key >&2; exit 3").unwrap_err().to_string();
+        assert!(failed.contains("exit status: 3") && failed.contains("standard error: no such key"), "{failed}");
+        let late = run(&format!("{HEADER} cat; exit 4")).unwrap_err().to_string();
         assert!(late.contains("exit status: 4"), "{late}");
-        // It is not waited for.
-        let other = ask("echo hello; exec sleep 50").unwrap_err();
-        assert!(other.contains(r#"begin with the line {"magic":"Magic","version":1}"#), "{other}");
-        assert!(ask("").unwrap_err().contains("begin with the line"));
-        let newer = ask(r#"echo '{"magic":"Magic","version":2}'; exec sleep 50"#).unwrap_err();
+        // Returns at once, although the program still runs.
+        let other = run("echo hello; exec sleep 50").unwrap_err().to_string();
+        assert!(other.contains(r#"begin its output with the line {"magic":"Magic","version":1}"#), "{other}");
+        assert!(run("").unwrap_err().to_string().contains("begin its output with the line"));
+        let newer = run(r#"echo '{"magic":"Magic","version":2}'; exec sleep 50"#).unwrap_err().to_string();
         assert!(newer.contains("version 2"), "{newer}");
-        let missing = Program::new(vec!["./not-there".into()]).unwrap().ask("Magic", Vec::new()).unwrap_err();
-        assert!(missing.contains("\"./not-there\" cannot be started"), "{missing}");
+        let missing =
+            Program::new(vec!["./not-there".into()]).unwrap().run("Magic", Vec::new()).unwrap_err().to_string();
+        assert!(missing.contains("cannot start the program \"./not-there\""), "{missing}");
         assert!(Program::new(Vec::new()).is_err() && Program::new(vec![String::new()]).is_err());
     }
 }

@@ -1,21 +1,21 @@
-//! How the states of others are opened, which data sources read.
+//! Decryption of the states that `terraform_remote_state` reads.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::encryption::Encryption;
 
-/// How the states are sealed that `terraform_remote_state` reads: `remote_state_data_sources`.
+/// The `remote_state_data_sources` block: the encryption of states that `terraform_remote_state` reads.
 #[derive(Clone, Debug, Default)]
 pub struct RemoteEncryption {
-    /// Where nothing else is said.
+    /// The `default` block, for data sources without a block of their own.
     pub default: Option<Arc<Encryption>>,
-    /// By data source: `name`, `module.name`, `module.name[0]`.
+    /// By data source, in OpenTofu's short form: `name`, `module.name`, `module.name[0]`.
     pub named: BTreeMap<String, Arc<Encryption>>,
 }
 
 impl RemoteEncryption {
-    /// How the state is sealed that the data source at `address` reads; none if it is in clear.
+    /// Returns the encryption for the data source at `address`, or `None` if its state is in plaintext.
     pub fn of(&self, address: &str) -> Option<&Encryption> {
         let name = address.replacen("data.terraform_remote_state.", "", 1);
         let name = name.strip_prefix("module.").unwrap_or(&name);

@@ -1,5 +1,5 @@
-//! What servers answer, without the servers: the readers of all that registries, mirrors and web pages send, for those who try them with
-//! answers of their own. Nothing here asks anybody.
+//! Parsers for the responses of registries, mirrors and web pages, for fuzzing and for tests that supply responses
+//! themselves. Nothing here sends a request.
 
 use groma_address::ProviderAddress;
 use groma_config::Package;
@@ -12,71 +12,71 @@ use crate::modules::{FetchError, in_document, in_page, listed, relative_to};
 use crate::oci::{Descriptor, Manifest, Tags, TokenServer};
 use crate::providers::{Archives, Download, Index, PackageMeta, Platform, SourceError, Versions, checksums};
 
-/// Where an answer came from, for what is relative in it, and what was asked about.
+/// The origin and the subject of a response.
 pub struct Asked {
-    /// The address that answered.
+    /// The URL of the response; relative URLs in it are resolved against this.
     pub url: Url,
-    /// The provider.
+    /// The requested provider.
     pub provider: ProviderAddress,
-    /// Its version.
+    /// The requested version.
     pub version: Version,
-    /// The platform of the package.
+    /// The requested platform.
     pub platform: Platform,
 }
 
 impl Asked {
-    /// The services of a host, as its document says.
+    /// Parses the discovery document of a host.
     ///
     /// # Errors
-    /// The document is none.
+    /// Fails if the document is invalid.
     pub fn services(&self, document: &[u8]) -> Result<Services, DiscoveryError> {
         Services::read(&self.provider.hostname, self.url.clone(), document)
     }
 
-    /// The versions that a provider registry lists.
+    /// Parses the version list of a provider registry.
     ///
     /// # Errors
-    /// The list is none, or nothing in it can be used.
+    /// Fails if the list is invalid or has no usable version.
     pub fn provider_versions(&self, document: &[u8]) -> Result<Vec<Version>, SourceError> {
         Ok(read::<Versions>(document)?.listing().versions)
     }
 
-    /// The package that a provider registry leads to; `sums` are signed with `signature`.
+    /// Parses the package description of a provider registry, and verifies that `sums` are signed with `signature`.
     ///
     /// # Errors
-    /// One of the three is wrong.
+    /// Fails if any of the three is invalid.
     pub fn provider_package(&self, document: &[u8], sums: &[u8], signature: &[u8]) -> Result<PackageMeta, SourceError> {
         read::<Download>(document)?.package(&self.version, &self.platform, &self.url, sums, signature)
     }
 
-    /// The versions that a network mirror lists.
+    /// Parses the version list of a network mirror.
     ///
     /// # Errors
-    /// The list is none.
+    /// Fails if the list is invalid.
     pub fn mirror_versions(&self, document: &[u8]) -> Result<Vec<Version>, SourceError> {
         Ok(read::<Index>(document)?.versions())
     }
 
-    /// The package that a network mirror leads to.
+    /// Parses the package list of a network mirror.
     ///
     /// # Errors
-    /// The document is none, or has no such package.
+    /// Fails if the document is invalid or lists no package for the platform.
     pub fn mirror_package(&self, document: &[u8]) -> Result<PackageMeta, SourceError> {
         read::<Archives>(document)?.package(&self.url, &self.provider, &self.version, &self.platform)
     }
 
-    /// The package that a module registry leads to.
+    /// Parses the package address in the response of a module registry.
     ///
     /// # Errors
-    /// The document names none.
+    /// Fails if the response has no address.
     pub fn module_package(&self, document: &[u8]) -> Result<Package, FetchError> {
         self.place(in_document(document))
     }
 
-    /// The package that a web page leads to.
+    /// Parses the package address in a web page.
     ///
     /// # Errors
-    /// The page names none.
+    /// Fails if the page has no address.
     pub fn page_package(&self, page: &str) -> Result<Package, FetchError> {
         self.place(in_page(page))
     }
@@ -87,40 +87,40 @@ impl Asked {
     }
 }
 
-/// The names of files with their checksums, as `SHA256SUMS` lists them.
+/// Parses a `SHA256SUMS` file into file names and checksums.
 ///
 /// # Errors
-/// A line of it is none.
+/// Fails if a line is invalid.
 pub fn sums(file: &[u8]) -> Result<Vec<(String, String)>, SourceError> {
     checksums(file)
 }
 
-/// The versions that a module registry lists.
+/// Parses the version list of a module registry.
 ///
 /// # Errors
-/// The list is none.
+/// Fails if the list is invalid.
 pub fn module_versions(document: &[u8]) -> Result<Vec<Version>, FetchError> {
     listed(document)
 }
 
-/// The archive of a manifest whose type is `wanted`.
+/// Parses an OCI manifest of the artifact type `wanted`, and returns its archive.
 ///
 /// # Errors
-/// The manifest is none, or is of another type.
+/// Fails if the manifest is invalid or has another type.
 pub fn oci_archive(document: &[u8], wanted: &str) -> Result<Descriptor, SourceError> {
     read::<Manifest>(document)?.archive(wanted).cloned().map_err(SourceError::Failed)
 }
 
-/// The tags of a repository.
+/// Parses the tag list of an OCI repository.
 ///
 /// # Errors
-/// The list is none.
+/// Fails if the list is invalid.
 pub fn oci_tags(document: &[u8]) -> Result<Vec<String>, SourceError> {
     Ok(read::<Tags>(document)?.tags.unwrap_or_default())
 }
 
-/// Where an OCI registry that refuses somebody sends for a token.
-pub fn oci_token_place(challenge: &str) -> Option<Url> {
+/// Parses the challenge in which an OCI registry names its token server.
+pub fn oci_token_url(challenge: &str) -> Option<Url> {
     TokenServer::of(challenge).map(|server| server.url())
 }
 

@@ -1,4 +1,4 @@
-//! What a host offers, as its document `/.well-known/terraform.json` says.
+//! Remote service discovery: the document `/.well-known/terraform.json` of a host.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +10,10 @@ use serde_json::{Map, Value};
 use crate::credentials::{Credentials, HelperError, Token, normal_host};
 use crate::http::{Http, HttpError, without_secrets};
 
-/// No host has so much to say.
+/// The maximum size of a discovery document in bytes.
 const LARGEST_DOCUMENT: u64 = 1 << 20;
 
-/// Asks hosts for their services; each host once.
+/// Discovers the services of hosts, each host once.
 #[derive(Debug)]
 pub struct Discovery {
     http: Http,
@@ -22,7 +22,7 @@ pub struct Discovery {
     known: Mutex<HashMap<String, Arc<Services>>>,
 }
 
-/// The services of a host by their identifiers, such as `providers.v1`.
+/// The services of a host by their IDs, such as `providers.v1`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Services {
     host: String,
@@ -30,88 +30,89 @@ pub struct Services {
     entries: Map<String, Value>,
 }
 
-/// Why a host's services are not known.
+/// The reason why the discovery of a host failed.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoveryError {
-    /// It is not a name of a host.
-    #[error("{0:?} is no valid host name")]
+    /// The host name is invalid.
+    #[error("{0:?} is not a valid host name")]
     Host(String),
-    /// There is no document to read.
+    /// The request for the document failed.
     #[error("failed to request discovery document: {0}")]
     Request(#[from] HttpError),
-    /// The host answers with a failure.
+    /// The host answered with an error status.
     #[error("failed to request discovery document: {url} answered {status}")]
     Status {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// The answer.
+        /// The HTTP status.
         status: StatusCode,
     },
-    /// The host's document cannot be understood.
+    /// The document is invalid.
     #[error("the discovery document of {host} is not valid: {reason}")]
     Document {
-        /// The host.
+        /// The host name.
         host: String,
-        /// What is wrong.
+        /// The problem with the document.
         reason: String,
     },
-    /// The credentials cannot be had.
+    /// The credentials for the host are not available.
     #[error(transparent)]
     Credentials(#[from] HelperError),
 }
 
-/// Why a host's service cannot be used.
+/// The reason why a service cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
-    /// The host does not offer it.
+    /// The host does not offer the service.
     #[error("host {host} does not offer the service {service}")]
     NotOffered {
-        /// The host.
+        /// The host name.
         host: String,
-        /// The service.
+        /// The service ID.
         service: String,
     },
-    /// What it says about the service is wrong.
-    #[error("host {host} describes its service {service} wrongly: {reason}")]
+    /// The description of the service is invalid.
+    #[error("host {host} has an invalid description of the service {service}: {reason}")]
     Invalid {
-        /// The host.
+        /// The host name.
         host: String,
-        /// The service.
+        /// The service ID.
         service: String,
-        /// What is wrong.
+        /// The problem with the description.
         reason: String,
     },
 }
 
 impl Discovery {
-    /// Hosts are asked through `http`, with `credentials`; those of `forced` (`host` blocks of the CLI configuration) never.
+    /// Creates a discovery that sends requests through `http` with `credentials`. Sends none to hosts in `forced`
+    /// (`host` blocks of the CLI configuration).
     pub fn new(http: Http, credentials: Arc<Credentials>, forced: Vec<Services>) -> Self {
         let forced = forced.into_iter().map(|services| (normal_host(&services.host), Arc::new(services))).collect();
         Self { http, credentials, forced, known: Mutex::default() }
     }
 
-    /// The client for what was found.
+    /// The HTTP client.
     pub fn http(&self) -> &Http {
         &self.http
     }
 
-    /// What is known about who asks.
+    /// The credentials of hosts.
     pub(crate) fn credentials(&self) -> &Arc<Credentials> {
         &self.credentials
     }
 
-    /// The token to send to `host`, if there is one.
+    /// Returns the token for `host`, if any.
     ///
     /// # Errors
-    /// The credentials helper failed.
+    /// Fails if the credentials helper fails.
     pub async fn token(&self, host: &str) -> Result<Option<Token>, HelperError> {
         self.credentials.token(host).await
     }
 
-    /// What `host` (`name` or `name:port`) offers. A host without the document offers nothing.
+    /// Returns the services of `host` (`name` or `name:port`). A host without a discovery document offers none.
     ///
     /// # Errors
-    /// The host cannot be asked, or its document is nonsense.
+    /// Fails if the request fails or the document is invalid.
     pub async fn services(&self, host: &str) -> Result<Arc<Services>, DiscoveryError> {
         let host = normal_host(host);
         if let Some(services) = self.forced.get(&host) {
@@ -146,31 +147,31 @@ impl Discovery {
 }
 
 impl Services {
-    /// What the document of `host`, which came from `base`, says.
+    /// Parses the document of `host`, which was received from `base`.
     pub(crate) fn read(host: &str, base: Url, document: &[u8]) -> Result<Self, DiscoveryError> {
         let invalid = |reason: String| DiscoveryError::Document { host: host.to_owned(), reason };
         let entries = serde_json::from_slice(document)
-            .map_err(|error| invalid(format!("it is no JSON object: {error}", error = json_reason(&error))))?;
+            .map_err(|error| invalid(format!("it is not a JSON object: {error}", error = json_reason(&error))))?;
         Ok(Self { host: host.to_owned(), base, entries })
     }
 
-    /// The services that somebody has written down for `host`.
+    /// Creates the services that a `host` block of the CLI configuration lists.
     ///
     /// # Errors
-    /// `host` is not a name of a host.
+    /// Fails if `host` is not a valid host name.
     pub fn of(host: &str, entries: Map<String, Value>) -> Result<Self, DiscoveryError> {
         Ok(Self { host: host.to_owned(), base: document_of(host)?, entries })
     }
 
-    /// The host's name.
+    /// The name of the host.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The address of the service, with a slash at its end so that further parts can be joined to it.
+    /// Returns the URL of a service, with a final slash so that paths can be joined to it.
     ///
     /// # Errors
-    /// The host does not offer it, or its address is wrong.
+    /// Fails if the host does not offer the service or its URL is invalid.
     pub fn url(&self, service: &str) -> Result<Url, ServiceError> {
         match self.entry(service)? {
             Value::String(text) => self.join(service, text).map(with_slash),
@@ -178,10 +179,10 @@ impl Services {
         }
     }
 
-    /// What the host says about the service, an object such as that of `login.v1`.
+    /// Returns the description of a service that is an object, such as `login.v1`.
     ///
     /// # Errors
-    /// The host does not offer it, or says no object.
+    /// Fails if the host does not offer the service or describes it otherwise.
     pub fn object(&self, service: &str) -> Result<&Map<String, Value>, ServiceError> {
         match self.entry(service)? {
             Value::Object(object) => Ok(object),
@@ -189,13 +190,15 @@ impl Services {
         }
     }
 
-    /// An address of the document, which may be relative to it.
+    /// Resolves a URL of the document, which may be relative to it.
     ///
     /// # Errors
-    /// It is not an address of the web.
+    /// Fails if the result is not an HTTP URL.
     pub fn join(&self, service: &str, text: &str) -> Result<Url, ServiceError> {
-        let url =
-            self.base.join(text).map_err(|error| self.invalid(service, &format!("{text:?} is no address: {error}")))?;
+        let url = self
+            .base
+            .join(text)
+            .map_err(|error| self.invalid(service, &format!("{text:?} is not a valid URL: {error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(self.invalid(service, &format!("{text:?} is neither https nor http")));
         }

@@ -1,8 +1,8 @@
-//! Provider and module packages: where they come from, whether they are what they claim to be, where they are kept.
+//! Provider and module packages: sources, verification and installation.
 //!
-//! [`http::Http`] speaks with servers, [`discovery::Discovery`] finds what a host offers, [`credentials::Credentials`] know the tokens.
-//! Nothing here reads the environment or the home folder: the command line hands in what they say. (One exception: the HTTP client
-//! takes proxies and certificate authorities from the usual variables.)
+//! [`http::Http`] sends requests, [`discovery::Discovery`] finds the services of a host, [`credentials::Credentials`]
+//! holds tokens. Nothing here reads the environment or the home directory: the command line passes them in. (One
+//! exception: the HTTP client takes proxies and certificate authorities from the usual variables.)
 
 pub mod answers;
 pub mod archive;

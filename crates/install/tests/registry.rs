@@ -194,7 +194,7 @@ fn an_archive_that_leaves_its_folder_is_refused_although_it_is_signed() {
 fn truncated_downloads_and_failing_servers_are_refused() {
     let mut answers = registry(NAME, &hex(PACKAGE), KEY);
     answers.insert("/files/package.zip".to_owned(), Answer(200, PACKAGE.len(), PACKAGE[..40].to_vec()));
-    refused(answers.clone(), "broke off after");
+    refused(answers.clone(), "ended after");
     answers.insert("/files/package.zip".to_owned(), Answer(503, 0, Vec::new()));
     refused(answers.clone(), "the request failed after 2 attempts");
     answers.insert("/acme/tool/versions".to_owned(), Answer(500, 0, Vec::new()));

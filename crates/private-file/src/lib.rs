@@ -1,4 +1,4 @@
-//! Secrets for other programs, which take them from a file.
+//! Private files that pass secrets to other programs.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,7 +7,7 @@ use tempfile::NamedTempFile;
 
 /// A file with a secret, such as a private key for `ssh`, that other programs of this user read by its [`path`](Self::path).
 ///
-/// On Linux the file is in memory and has no name of its own: it is reached through the descriptors of this process, and is gone when the
+/// On Linux the file is in memory and has no name: its path leads through the file descriptors of this process, and it disappears when the
 /// process ends, even if it is killed. It never reaches a disk. Elsewhere, and where `/proc` is not mounted, it is a temporary file, which is
 /// deleted when this value is dropped.
 ///
@@ -23,10 +23,10 @@ enum Content {
 }
 
 impl PrivateFile {
-    /// A file with this content, which only this user may read.
+    /// Creates a file with this content that only this user may read.
     ///
     /// # Errors
-    /// The system has no memory, descriptor or space left.
+    /// Fails if memory, file descriptors or disk space are exhausted.
     pub fn new(content: &[u8]) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if let Some(file) = memory::MemoryFile::new(content)? {
@@ -39,7 +39,7 @@ impl PrivateFile {
         Ok(Self(Content::Disk(file)))
     }
 
-    /// The path by which other programs of this user open the file.
+    /// Returns the path with which other programs of this user open the file.
     pub fn path(&self) -> &Path {
         match &self.0 {
             #[cfg(target_os = "linux")]
@@ -59,24 +59,24 @@ mod memory {
 
     use nix::sys::memfd::{MFdFlags, memfd_create};
 
-    /// A file in memory that is open in this process.
+    /// An anonymous memory file (`memfd`) that this process keeps open.
     #[derive(Debug)]
     pub(super) struct MemoryFile {
-        /// Keeps the descriptor open, by which the path leads to the file.
+        /// Keeps the file descriptor open that the path refers to.
         _open: File,
         path: PathBuf,
     }
 
     impl MemoryFile {
-        /// None where the system has no such files, or no paths to them.
+        /// Returns `None` if the system has no memory files, or if `/proc` is not mounted.
         pub(super) fn new(content: &[u8]) -> io::Result<Option<Self>> {
-            // Programs that this process starts do not inherit it.
+            // Child processes must not inherit the descriptor; they open the path instead.
             let Ok(descriptor) = memfd_create(c"private", MFdFlags::MFD_CLOEXEC) else { return Ok(None) };
             let mut file = File::from(descriptor);
             // ssh refuses a key that others may read.
             file.set_permissions(Permissions::from_mode(0o600))?;
             file.write_all(content)?;
-            // The name of this process and not "self": it is others who open the path.
+            // The ID of this process instead of "self", because other processes open the path.
             let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()));
             let is_reachable = fs::metadata(&path).is_ok_and(|found| found.len() == content.len() as u64);
             Ok(is_reachable.then_some(Self { _open: file, path }))

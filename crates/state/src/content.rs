@@ -40,20 +40,20 @@ impl Content {
 /// Replaces the content of a file in place, and waits until it is on the disk.
 ///
 /// # Errors
-/// As for [`put_content`].
+/// Fails like [`put_content`].
 pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
     put_content(storage, parts)?;
     storage.sync()
 }
 
-/// Replaces the content of a file in place, so that whoever has it open sees the new content.
+/// Replaces the content of a file in place, so that processes that have it open see the new content.
 ///
 /// While that lasts the file does not begin with its first byte, so nobody takes a mixture of old and new for valid. This
 /// takes as long as copying the content in memory does: a process that is killed rarely leaves such a file. Nothing is known
 /// of the order in which the parts reach the disk, so the new content, or a way to it, has to be on the disk before.
 ///
 /// # Errors
-/// When the disk is full or fails. If there was no room from the beginning on, the old content is still there.
+/// Fails if the disk is full or faulty. If there was no room from the beginning on, the old content is still there.
 pub(crate) fn put_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<()> {
     let length: u64 = parts.iter().map(|part| part.len() as u64).sum();
     if length > storage.length()? {
@@ -76,7 +76,7 @@ pub(crate) fn put_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<
 /// content is on its way to the disk while the rest is still made.
 ///
 /// # Errors
-/// As for [`replace_content`].
+/// Fails if the disk is full or faulty; then the file is left unfinished, and the journal has its content.
 pub(crate) fn fill_content(
     storage: &dyn Storage,
     length: u64,
@@ -114,7 +114,7 @@ pub(crate) fn fill_content(
     Ok(Content { length: written, checksum: hasher.finalize() })
 }
 
-/// What a file begins with while its content is replaced: no JSON begins so.
+/// The first bytes of a file while its content is replaced. No JSON document begins like this.
 const UNFINISHED: u8 = b'#';
 
 /// Whether a content was being replaced when the process or the machine stopped. A machine may stop before the first part

@@ -1,4 +1,4 @@
-//! Sends what is written on its way to the disk while more is made: who waits for the disk in the end waits for less.
+//! Starts writing to the disk while more content is produced, so that the final sync takes less time.
 
 use std::ops::Range;
 use std::sync::mpsc::{self, Sender};
@@ -8,16 +8,16 @@ use crate::storage::Storage;
 
 /// Starts syncing a file while it is written from its beginning to its end, on a thread of its own once there is much.
 ///
-/// It only makes a later [`Storage::sync`] shorter: that is the one which counts, and tells about failures.
+/// Only makes a later [`Storage::sync`] shorter. That call is the one that guarantees durability and reports failures.
 pub(crate) struct EarlySync<'scope, 'env> {
     storage: &'env dyn Storage,
     scope: &'scope Scope<'scope, 'env>,
-    /// What was sent reaches up to here.
+    /// The end of the bytes that were already sent to the disk.
     sent: u64,
     ranges: Option<Sender<Range<u64>>>,
 }
 
-/// How much is sent at once.
+/// The number of bytes that are sent at once.
 const MUCH: u64 = 4 << 20;
 
 impl<'scope, 'env> EarlySync<'scope, 'env> {

@@ -1,4 +1,4 @@
-//! What can go wrong with state, said for people.
+//! Errors of the state store.
 
 use std::fmt;
 use std::io;
@@ -27,16 +27,16 @@ pub enum StateErrorKind {
     Io,
 }
 
-/// Why state could not be read, locked or written.
+/// The reason why the state could not be read, locked or written.
 ///
 /// The sentences never hold values out of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateError {
-    /// What to act on.
+    /// The kind of the error, for code that reacts to it.
     pub kind: StateErrorKind,
     /// One line that people search for.
     pub summary: String,
-    /// What happened, and what to do.
+    /// The cause and the remedy.
     pub detail: String,
 }
 
@@ -63,9 +63,9 @@ impl StateError {
                 " Raise the limit on the size of files (ulimit -f), then run the command again."
             }
             StateErrorKind::DiskFull => " Make room on the disk, then run the command again.",
-            StateErrorKind::Denied => " Check who owns the file and its folder, and their permissions.",
-            _ if error.kind() == io::ErrorKind::IsADirectory => " The path names a folder; a file is needed.",
-            _ if error.kind() == io::ErrorKind::NotFound => " Check the path: its folder must exist.",
+            StateErrorKind::Denied => " Check the owner and the permissions of the file and its directory.",
+            _ if error.kind() == io::ErrorKind::IsADirectory => " The path is a directory; a file is required.",
+            _ if error.kind() == io::ErrorKind::NotFound => " Check the path: its directory must exist.",
             _ => "",
         };
         Self::new(
@@ -78,14 +78,14 @@ impl StateError {
         )
     }
 
-    /// The same with one more paragraph.
+    /// Appends a paragraph to the detail.
     pub(crate) fn with_advice(mut self, advice: &str) -> Self {
         self.detail.push_str("\n\n");
         self.detail.push_str(advice);
         self
     }
 
-    /// The same about the file at `path`: for errors of content, which do not know where the content is from.
+    /// Names the file at `path` in the error. Errors about content do not know its file.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {
         self.detail = format!("{}: {}", path.display(), self.detail);

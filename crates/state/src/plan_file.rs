@@ -25,13 +25,13 @@ const HEADER: &str = "groma-plan";
 /// The part by which plans of Terraform and OpenTofu are known.
 const TERRAFORM_PART: &str = "tfplan";
 
-/// How large all parts together may be: more than a plan of millions of instances needs.
+/// The maximum size of all parts together: more than a plan of millions of instances needs.
 const SIZE_LIMIT: u64 = 8 << 30;
 
-/// How much memory is taken at once because the archive says that a part is that large.
+/// The maximum memory that is allocated at once because the archive claims that a part is that large.
 const EXPECTED_LIMIT: u64 = 64 << 20;
 
-/// How many parts there may be.
+/// The maximum number of parts.
 const PART_LIMIT: usize = 100_000;
 
 /// A part of this size or more is not compressed: writing and reading it would take longer than the disk does.
@@ -43,7 +43,7 @@ pub type Parts = BTreeMap<String, Vec<u8>>;
 /// Writes a plan file, sealed where that is wanted, which names `version` as its writer.
 ///
 /// # Errors
-/// When the file cannot be written. A file that was there before is still there then.
+/// Fails if the file cannot be written. A file that was there before is still there then.
 pub fn write(path: &Path, version: &str, parts: &Parts, encryption: Option<&Encryption>) -> Result<(), StateError> {
     let mut bytes = archive(version, parts).map_err(|error| StateError::io("write", path, &io::Error::other(error)))?;
     if let Some(encryption) = encryption {
@@ -81,7 +81,7 @@ pub fn is_plan_file(path: &Path) -> bool {
 /// Reads a plan file that `version` wrote.
 ///
 /// # Errors
-/// When there is no such file, it is no plan file, is damaged, or was written by another version or program.
+/// Fails if the file does not exist, is not a plan file, is damaged, or was written by another version or program.
 pub fn read(path: &Path, version: &str, encryption: Option<&Encryption>) -> Result<Parts, StateError> {
     let mut file = File::open(path).map_err(|error| cannot_open(path, &error))?;
     let mut begin = [0];
@@ -104,7 +104,7 @@ fn without_encryption(path: &Path) -> StateError {
     StateError::new(
         StateErrorKind::Unsupported,
         format!("Failed to load {:?} as a plan file", path.display().to_string()),
-        "The plan is encrypted, and the configuration in this directory has no encryption block that says how.",
+        "The plan is encrypted, and the configuration in this directory has no encryption block for plans.",
     )
 }
 
@@ -164,7 +164,7 @@ fn cannot_open(path: &Path, error: &io::Error) -> StateError {
         io::ErrorKind::NotFound => StateError::new(
             StateErrorKind::Io,
             format!("Failed to load {:?} as a plan file", path.display().to_string()),
-            "There is no such file. Make a plan with \"plan -out=FILE\" first, and name that file; to name a folder, use \
+            "The file does not exist. Create a plan with \"plan -out=FILE\" first, and pass that file; to select a directory, use \
              -chdir=FOLDER before the command.",
         ),
         _ => StateError::io("read", path, error),
@@ -240,7 +240,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("plan");
         let detail = || read(&path, "0.1.0", None).unwrap_err().detail;
-        assert!(detail().contains("There is no such file"));
+        assert!(detail().contains("The file does not exist"));
         std::fs::write(&path, "{\"version\":4}").unwrap();
         assert!(detail().contains("not a plan file"));
         write(&path, "0.0.9", &parts(), None).unwrap();

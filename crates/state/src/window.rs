@@ -8,7 +8,7 @@ use std::sync::atomic::{Ordering, fence};
 pub(crate) struct Window {
     #[cfg(target_os = "linux")]
     memory: memmap2::MmapMut,
-    /// Where in the file it begins.
+    /// The offset of the window in the file.
     start: u64,
 }
 
@@ -40,7 +40,7 @@ impl Window {
         #[allow(unsafe_code, reason = "what is in a file that others could change is never borrowed")]
         let memory = unsafe { options.map_mut(file) }.ok()?;
         if at >= WINDOW as u64 {
-            // Whoever has filled a window will fill the next one: its pages are had for less at once than one by one.
+            // A run that fills one window will fill the next one, and faulting its pages in at once is cheaper than one by one.
             // Where the system cannot do that they come one by one.
             let _ = memory.advise(memmap2::Advice::PopulateWrite);
         }

@@ -3,20 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use groma_diagnostics::Diagnostics;
-use groma_install::settings::{CliConfiguration, Places, read};
+use groma_install::settings::{CliConfiguration, ConfigSources, read};
 
 use super::default_registry::default_registry;
 use crate::settings::Settings;
 
 /// What the files of the CLI configuration say, and what is wrong with them. `directory` is where the program was started.
 pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliConfiguration, Diagnostics) {
-    let places = Places {
+    let sources = ConfigSources {
         file: main_file(settings, directory),
         folder: configuration_folder(settings),
         home: settings.home.clone(),
         environment: settings.environment.texts(),
     };
-    let (mut found, problems) = read(&places, &|| default_registry(settings));
+    let (mut found, problems) = read(&sources, &|| default_registry(settings));
     if let Some(cache) = settings.path("TF_PLUGIN_CACHE_DIR") {
         found.plugin_cache = Some(cache);
     }

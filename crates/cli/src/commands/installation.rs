@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use groma_config::version::Version;
 use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, References, TestFolder, load_with};
 use groma_diagnostics::{Diagnostics, io_reason};
-use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places};
+use groma_install::modules::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 
 use super::configuration::load_options;
 use super::context::Context;
@@ -64,12 +64,12 @@ pub(super) fn install(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| fail("Network not usable", format!("{error}.", error = io_reason(&error))))?;
-    let places = Places {
+    let paths = ModulePaths {
         root: PathBuf::from("."),
         data_directory: options.data_directory.clone(),
         default_registry: options.default_registry.clone(),
     };
-    let mut installer = ModuleInstaller::new(places, freshness, before, &discovery, &runtime, progress);
+    let mut installer = ModuleInstaller::new(paths, freshness, before, &discovery, &runtime, progress);
     let (configuration, problems) = load_with(&options, &context.sources, &files, &mut installer);
     let installed = Installed { configuration, problems };
     if !installed.problems.has_errors() && (empty_list == EmptyList::Written || installed.calls_modules()) {

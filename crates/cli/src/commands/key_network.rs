@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use groma_diagnostics::io_reason;
-use groma_encryption::{Network, NetworkAnswer, NetworkRequest, Trust, Way};
+use groma_encryption::{ConnectionOptions, KeyError, Network, NetworkAnswer, NetworkRequest, TlsVerification};
 use groma_install::http::{Http, Method, Route, ServerTrust, Url};
 
 use super::servers;
@@ -16,7 +16,7 @@ const LIMIT: u64 = 1024 * 1024;
 /// A client for services over each way, made when one is asked; and the environment of the process.
 pub(super) struct KeyNetwork {
     settings: Settings,
-    clients: Mutex<Vec<(Way, Http)>>,
+    clients: Mutex<Vec<(ConnectionOptions, Http)>>,
 }
 
 impl std::fmt::Debug for KeyNetwork {
@@ -30,38 +30,40 @@ impl KeyNetwork {
         Self { settings: settings.clone(), clients: Mutex::default() }
     }
 
-    fn client(&self, way: &Way) -> Result<Http, String> {
+    fn client(&self, way: &ConnectionOptions) -> Result<Http, KeyError> {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, client)) = clients.iter().find(|(known, _)| known == way) {
             return Ok(client.clone());
         }
         let client = servers::http_over(&self.settings, route(way)).map_err(|problems| {
             let told = |detail: &str| detail.trim_end_matches('.').to_owned();
-            problems.iter().map(|problem| told(&problem.detail)).collect::<Vec<_>>().join("; ")
+            KeyError::Connection(problems.iter().map(|problem| told(&problem.detail)).collect::<Vec<_>>().join("; "))
         })?;
         clients.push((way.clone(), client.clone()));
         Ok(client)
     }
 }
 
-fn route(way: &Way) -> Route {
+fn route(way: &ConnectionOptions) -> Route {
     Route {
         http_proxy: way.http_proxy.clone(),
         https_proxy: way.https_proxy.clone(),
         no_proxy: way.no_proxy.clone(),
-        authorities: way.authorities.clone(),
-        trust: match way.trust {
-            Trust::Proven => ServerTrust::Proven,
-            Trust::Anybody => ServerTrust::Anybody,
+        authorities: way.ca_bundle.clone(),
+        trust: match way.tls_verification {
+            TlsVerification::Enabled => ServerTrust::Proven,
+            TlsVerification::Disabled => ServerTrust::Anybody,
         },
     }
 }
 
 impl Network for KeyNetwork {
-    fn send(&self, request: &NetworkRequest, way: &Way) -> Result<NetworkAnswer, String> {
+    fn send(&self, request: &NetworkRequest, way: &ConnectionOptions) -> Result<NetworkAnswer, KeyError> {
         let client = self.client(way)?;
-        let url = Url::parse(&request.url).map_err(|problem| format!("{:?} is no address: {problem}", request.url))?;
-        let method = Method::from_bytes(request.method.as_bytes()).map_err(|problem| problem.to_string())?;
+        let url = Url::parse(&request.url)
+            .map_err(|problem| KeyError::Connection(format!("{:?} is not a valid URL: {problem}", request.url)))?;
+        let method = Method::from_bytes(request.method.as_bytes())
+            .map_err(|problem| KeyError::Connection(problem.to_string()))?;
         let headers: Vec<(&str, &str)> =
             request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         // A thread of its own: whoever needs a key may be part of a runtime already.
@@ -72,18 +74,18 @@ impl Network for KeyNetwork {
                 let answer = client.send(method, &url, &headers, request.body.clone(), LIMIT);
                 // The clock belongs to the runtime.
                 let answer = async {
-                    let Some(patience) = way.patience else { return Ok(answer.await) };
+                    let Some(patience) = way.timeout else { return Ok(answer.await) };
                     tokio::time::timeout(patience, answer).await
                 };
                 match runtime.block_on(answer) {
                     Ok(answer) => answer.map_err(|problem| problem.to_string()),
-                    Err(_) => Err(format!("{} has not answered in time", url.host_str().unwrap_or_default())),
+                    Err(_) => Err(format!("{} did not answer in time", url.host_str().unwrap_or_default())),
                 }
             });
-            let thread = started.map_err(|error| format!("no thread can be started: {}", io_reason(&error)))?;
-            thread.join().unwrap_or_else(|_| Err("the request was broken off".to_owned()))
+            let thread = started.map_err(|error| format!("cannot start a thread: {}", io_reason(&error)))?;
+            thread.join().unwrap_or_else(|_| Err("the request was aborted".to_owned()))
         });
-        let answer = asked?;
+        let answer = asked.map_err(KeyError::Connection)?;
         Ok(NetworkAnswer { status: answer.status.as_u16(), body: answer.body })
     }
 

@@ -10,7 +10,7 @@ use groma_config::version::Constraints;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::http::Url;
 use groma_install::providers::{
-    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, constraints_text, learn_from_cache,
+    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, cached_package, constraints_text,
     write_mirror_documents,
 };
 
@@ -168,7 +168,7 @@ async fn learn(
     let shown = address.display_short();
     context.say(&format!("- Fetching {shown} {version} for {platform}...\n"));
     let cached = work.cache.as_ref();
-    let cached = cached.and_then(|cache| learn_from_cache(cache, address, &version, platform, known));
+    let cached = cached.and_then(|cache| cached_package(cache, address, &version, platform, known));
     let learnt = match cached {
         Some(learnt) => learnt,
         None => work.sources.learn(address, &version, platform).await?,

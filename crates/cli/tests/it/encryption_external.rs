@@ -70,7 +70,10 @@ fn a_program_gives_the_keys_and_gets_back_what_it_noted() {
     assert!(asked.lines().any(|line| line == "null"), "{asked}");
     folder.write("keys.sh", "echo the vault is closed >&2\nexit 2\n");
     let said = refused(&folder, &["plan"]);
-    assert!(said.contains("key_provider.external.k gave no key") && said.contains("the vault is closed"), "{said}");
+    assert!(
+        said.contains("key_provider.external.k did not supply a key") && said.contains("the vault is closed"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -104,8 +107,8 @@ fn a_command_that_is_none_is_said_before_anything_is_written() {
     let missing = EXTERNAL_KEYS.replace("\"sh\", \"./keys.sh\"", "\"./not-there\"");
     let other = EXTERNAL_KEYS.replace("\"sh\", \"./keys.sh\"", "\"echo\", \"hello\"");
     for (block, expected) in [
-        (format!("{no_words}{AES}"), "has to name a program"),
-        (format!("{missing}{AES}"), "\"./not-there\" cannot be started"),
+        (format!("{no_words}{AES}"), "command must be a list of the program"),
+        (format!("{missing}{AES}"), "cannot start the program \"./not-there\""),
         (format!("{other}{AES}"), "OpenTofu-External-Key-Provider"),
     ] {
         let folder = folder(&block);

@@ -1,17 +1,17 @@
-//! The few forms of ASN.1 that files with keys are made of, in DER.
+//! A reader for the subset of ASN.1 DER that PKCS #12 files use.
 
-/// What is left to read.
+/// The remaining bytes of a DER encoding.
 #[derive(Clone, Copy)]
 pub(super) struct Der<'a>(&'a [u8]);
 
-/// The kinds of what stands in DER.
+/// Tags of elements.
 pub(super) const INTEGER: u8 = 0x02;
 pub(super) const OCTETS: u8 = 0x04;
 pub(super) const OBJECT: u8 = 0x06;
 pub(super) const SEQUENCE: u8 = 0x30;
-/// What is marked by its place, in full and in short.
-pub(super) const FIRST: u8 = 0xA0;
-pub(super) const FIRST_PLAIN: u8 = 0x80;
+/// The context-specific tag 0, constructed and primitive.
+pub(super) const CONTEXT_0: u8 = 0xA0;
+pub(super) const CONTEXT_0_PRIMITIVE: u8 = 0x80;
 
 impl<'a> Der<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
@@ -22,15 +22,16 @@ impl<'a> Der<'a> {
         self.0.is_empty()
     }
 
-    /// The kind of what stands next.
-    pub(super) fn next_kind(&self) -> Option<u8> {
+    /// Returns the tag of the next element.
+    pub(super) fn next_tag(&self) -> Option<u8> {
         self.0.first().copied()
     }
 
-    /// What stands next, if it is of this kind.
-    pub(super) fn take(&mut self, kind: u8) -> Option<&'a [u8]> {
+    /// Reads the content of the next element, if it has this tag.
+    pub(super) fn take(&mut self, tag: u8) -> Option<&'a [u8]> {
         let (found, rest) = self.0.split_first()?;
         let (first, mut rest) = rest.split_first()?;
+        // Long form: the low bits count the bytes of the length. Files over 4 GiB do not occur.
         let mut length = usize::from(*first);
         if length >= 0x80 {
             let (digits, after) = rest.split_at_checked(length & 0x7F)?;
@@ -41,24 +42,24 @@ impl<'a> Der<'a> {
             rest = after;
         }
         let (content, rest) = rest.split_at_checked(length)?;
-        if *found != kind {
+        if *found != tag {
             return None;
         }
         self.0 = rest;
         Some(content)
     }
 
-    /// What stands next, whatever it is.
+    /// Reads the content of the next element, whatever its tag.
     pub(super) fn skip(&mut self) -> Option<&'a [u8]> {
-        self.take(self.next_kind()?)
+        self.take(self.next_tag()?)
     }
 
-    /// The content of what stands next, if it is of this kind and has something in it to read.
-    pub(super) fn inside(&mut self, kind: u8) -> Option<Self> {
-        self.take(kind).map(Self)
+    /// Reads the next element, if it has this tag, and returns a reader of its content.
+    pub(super) fn inside(&mut self, tag: u8) -> Option<Self> {
+        self.take(tag).map(Self)
     }
 
-    /// A whole number that is not negative.
+    /// Reads a non-negative integer.
     pub(super) fn number(&mut self) -> Option<u32> {
         let digits = self.take(INTEGER)?;
         let is_small = !digits.is_empty() && digits.len() <= 5 && digits[0] < 0x80;

@@ -1,58 +1,64 @@
-//! Files with a private key and its certificate: PKCS #12, also called PFX.
+//! PKCS #12 (PFX) files with an RSA key and its certificate (RFC 7292).
 
 mod der;
 mod password;
 
 use aws_lc_rs::signature::{KeyPair, RsaKeyPair};
 
-use der::{Der, FIRST, FIRST_PLAIN, OBJECT, OCTETS, SEQUENCE};
+use crate::error::KeyError;
+use der::{CONTEXT_0, CONTEXT_0_PRIMITIVE, Der, OBJECT, OCTETS, SEQUENCE};
 use password::Password;
 
 /// 1.2.840.113549.1.7.N, without N.
 const CONTENT: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07];
-const PLAIN: u8 = 1;
-const SEALED: u8 = 6;
+const DATA: u8 = 1;
+const ENCRYPTED_DATA: u8 = 6;
 /// 1.2.840.113549.1.12.10.1.N, without N.
 const BAG: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x0A, 0x01];
 const KEY: u8 = 1;
-const SEALED_KEY: u8 = 2;
+const SHROUDED_KEY: u8 = 2;
 const CERTIFICATE: u8 = 3;
 
-/// A key and its certificate.
+/// An RSA key and its certificate.
 pub(crate) struct KeyAndCertificate {
     pub(crate) key: RsaKeyPair,
     /// In DER.
     pub(crate) certificate: Vec<u8>,
 }
 
-/// What such a file holds.
+/// The contents of a file.
 #[derive(Default)]
-struct Found {
+struct Contents {
     /// In PKCS #8.
     keys: Vec<Vec<u8>>,
     certificates: Vec<Vec<u8>>,
 }
 
-/// Reads a file that is sealed with a password, which may be empty.
+/// Reads a file that is encrypted with a password, which may be empty.
 ///
 /// # Errors
-/// When it is none, or has another password, or nothing usable is in it. The text has no secrets.
-pub(crate) fn read(bytes: &[u8], password: &str) -> Result<KeyAndCertificate, String> {
-    let (content, sum) = outside(bytes).ok_or("it is no PKCS #12 file (.pfx, .p12)")?;
-    let fits = |password: &Password| sum.is_none_or(|sum| fits(sum, content, password) != Some(false));
-    let password = Password::ways(password).into_iter().find(fits).ok_or("its password is another one")?;
-    let found = inside(content, &password).ok_or("what is sealed in it cannot be opened")?;
-    let key = found.keys.iter().find_map(|key| RsaKeyPair::from_pkcs8(key).ok());
-    let key = key.ok_or("there is no RSA key in it")?;
+/// Fails if the file is no PKCS #12 file, if the password is wrong, or if the file has no RSA key or no certificate
+/// for it.
+pub(crate) fn read(bytes: &[u8], password: &str) -> Result<KeyAndCertificate, KeyError> {
+    let invalid = |problem: &str| KeyError::credentials(problem);
+    let (content, mac) = outer(bytes).ok_or_else(|| invalid("it is not a PKCS #12 file (.pfx, .p12)"))?;
+    // An unknown MAC algorithm is no reason to refuse: decryption below fails with a wrong password, too.
+    let fits = |password: &Password| mac.is_none_or(|mac| verify_mac(mac, content, password) != Some(false));
+    let password = Password::encodings(password).into_iter().find(fits);
+    let password = password.ok_or_else(|| invalid("the password is wrong"))?;
+    let contents = decrypt(content, &password).ok_or_else(|| invalid("its content cannot be decrypted"))?;
+    let key = contents.keys.iter().find_map(|key| RsaKeyPair::from_pkcs8(key).ok());
+    let key = key.ok_or_else(|| invalid("it has no RSA key"))?;
+    // The certificate embeds the encoded public key. Finding it needs no X.509 parser.
     let public = key.public_key().as_ref();
-    let is_of_key = |certificate: &&Vec<u8>| certificate.windows(public.len()).any(|part| part == public);
-    let certificate =
-        found.certificates.iter().find(is_of_key).ok_or("there is no certificate of its key in it")?.clone();
+    let is_of_key = |certificate: &&Vec<u8>| certificate.windows(public.len()).any(|window| window == public);
+    let certificate = contents.certificates.iter().find(is_of_key).cloned();
+    let certificate = certificate.ok_or_else(|| invalid("it has no certificate for its key"))?;
     Ok(KeyAndCertificate { key, certificate })
 }
 
-/// The content, and what tells whether a password is right.
-fn outside(bytes: &[u8]) -> Option<(&[u8], Option<Der<'_>>)> {
+/// Reads the outer structure: the content, and the MAC that verifies it with the password.
+fn outer(bytes: &[u8]) -> Option<(&[u8], Option<Der<'_>>)> {
     let mut file = Der::new(bytes).inside(SEQUENCE)?;
     if file.number()? != 3 {
         return None;
@@ -61,65 +67,66 @@ fn outside(bytes: &[u8]) -> Option<(&[u8], Option<Der<'_>>)> {
     Some((content, file.inside(SEQUENCE)))
 }
 
-/// The bytes of a content that is not sealed.
+/// Returns the bytes of a content of type `data`, which is not encrypted.
 fn plain<'a>(content: &mut Der<'a>) -> Option<&'a [u8]> {
-    (content.take(OBJECT)?.strip_prefix(CONTENT)? == [PLAIN]).then_some(())?;
-    content.inside(FIRST)?.take(OCTETS)
+    (content.take(OBJECT)?.strip_prefix(CONTENT)? == [DATA]).then_some(())?;
+    content.inside(CONTEXT_0)?.take(OCTETS)
 }
 
-fn fits(mut sum: Der<'_>, content: &[u8], password: &Password) -> Option<bool> {
-    let mut digest = sum.inside(SEQUENCE)?;
+/// Verifies the MAC. Returns `None` if its algorithm is unknown.
+fn verify_mac(mut mac: Der<'_>, content: &[u8], password: &Password) -> Option<bool> {
+    let mut digest = mac.inside(SEQUENCE)?;
     let algorithm = digest.inside(SEQUENCE)?;
-    let (value, salt) = (digest.take(OCTETS)?, sum.take(OCTETS)?);
-    password.fits(algorithm, value, salt, sum.number().unwrap_or(1), content)
+    let (value, salt) = (digest.take(OCTETS)?, mac.take(OCTETS)?);
+    password.verify_mac(algorithm, value, salt, mac.number().unwrap_or(1), content)
 }
 
-fn inside(content: &[u8], password: &Password) -> Option<Found> {
-    let mut found = Found::default();
+fn decrypt(content: &[u8], password: &Password) -> Option<Contents> {
+    let mut found = Contents::default();
     let mut parts = Der::new(content).inside(SEQUENCE)?;
     while !parts.is_empty() {
         let mut part = parts.inside(SEQUENCE)?;
         let kind = part;
         if let Some(bags) = plain(&mut part) {
             found.bags(bags, password)?;
-        } else if { kind }.take(OBJECT)?.strip_prefix(CONTENT)? == [SEALED] {
+        } else if { kind }.take(OBJECT)?.strip_prefix(CONTENT)? == [ENCRYPTED_DATA] {
             let mut part = kind;
             part.skip()?;
-            found.bags(&sealed(part, password)?, password)?;
+            found.bags(&decrypted(part, password)?, password)?;
         }
     }
     Some(found)
 }
 
-/// What is in a part that is sealed as a whole.
-fn sealed(mut part: Der<'_>, password: &Password) -> Option<Vec<u8>> {
-    let mut data = part.inside(FIRST)?.inside(SEQUENCE)?;
+/// Decrypts a content of type `encryptedData`.
+fn decrypted(mut part: Der<'_>, password: &Password) -> Option<Vec<u8>> {
+    let mut data = part.inside(CONTEXT_0)?.inside(SEQUENCE)?;
     data.number()?;
     let mut content = data.inside(SEQUENCE)?;
     content.take(OBJECT)?;
     let algorithm = content.inside(SEQUENCE)?;
-    password.open(algorithm, content.take(FIRST_PLAIN)?)
+    password.decrypt(algorithm, content.take(CONTEXT_0_PRIMITIVE)?)
 }
 
-impl Found {
-    /// Takes in what is in the bags that are of use.
+impl Contents {
+    /// Adds the keys and certificates in a sequence of bags. Ignores other bags, such as revocation lists.
     fn bags(&mut self, bags: &[u8], password: &Password) -> Option<()> {
         let mut bags = Der::new(bags).inside(SEQUENCE)?;
         while !bags.is_empty() {
             let mut bag = bags.inside(SEQUENCE)?;
             let kind = bag.take(OBJECT)?;
-            let value = bag.take(FIRST)?;
+            let value = bag.take(CONTEXT_0)?;
             match kind.strip_prefix(BAG) {
                 Some([KEY]) => self.keys.push(value.to_vec()),
-                Some([SEALED_KEY]) => {
-                    let mut sealed = Der::new(value).inside(SEQUENCE)?;
-                    let algorithm = sealed.inside(SEQUENCE)?;
-                    self.keys.push(password.open(algorithm, sealed.take(OCTETS)?)?);
+                Some([SHROUDED_KEY]) => {
+                    let mut shrouded = Der::new(value).inside(SEQUENCE)?;
+                    let algorithm = shrouded.inside(SEQUENCE)?;
+                    self.keys.push(password.decrypt(algorithm, shrouded.take(OCTETS)?)?);
                 }
                 Some([CERTIFICATE]) => {
                     let mut bag = Der::new(value).inside(SEQUENCE)?;
                     bag.take(OBJECT)?;
-                    self.certificates.push(bag.inside(FIRST)?.take(OCTETS)?.to_vec());
+                    self.certificates.push(bag.inside(CONTEXT_0)?.take(OCTETS)?.to_vec());
                 }
                 _ => {}
             }
@@ -137,7 +144,7 @@ mod tests {
     const OPEN: &[u8] = include_bytes!("../../tests/pfx/open.pfx");
 
     #[test]
-    fn keys_and_certificates_are_read_however_they_are_sealed() {
+    fn legacy_modern_and_unencrypted_files_are_read() {
         let certificates: Vec<Vec<u8>> = [(MODERN, "pass"), (LEGACY, "pass"), (OPEN, "")]
             .map(|(file, password)| read(file, password).map(|found| found.certificate).unwrap())
             .into();
@@ -146,11 +153,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
-        let said = |bytes: &[u8], password: &str| read(bytes, password).map(|_| ()).unwrap_err();
-        assert_eq!(said(MODERN, "word"), "its password is another one");
-        assert_eq!(said(LEGACY, ""), "its password is another one");
-        assert_eq!(said(b"-----BEGIN CERTIFICATE-----", ""), "it is no PKCS #12 file (.pfx, .p12)");
+    fn wrong_passwords_and_damaged_files_are_reported() {
+        let problem = |bytes: &[u8], password: &str| read(bytes, password).map(|_| ()).unwrap_err().to_string();
+        assert_eq!(problem(MODERN, "word"), "the password is wrong");
+        assert_eq!(problem(LEGACY, ""), "the password is wrong");
+        assert_eq!(problem(b"-----BEGIN CERTIFICATE-----", ""), "it is not a PKCS #12 file (.pfx, .p12)");
         for length in 0..OPEN.len() {
             assert!(read(&OPEN[..length], "").is_err(), "{length}");
         }

@@ -1,4 +1,4 @@
-//! What is sealed with a password: in the old ways of PKCS #12, and in those of PBES2.
+//! Password-based encryption: the legacy schemes of PKCS #12 (RFC 7292, appendix C) and PBES2 (RFC 8018).
 
 use std::num::NonZeroU32;
 
@@ -10,11 +10,11 @@ use rc2::Rc2;
 
 use super::der::{Der, OBJECT, OCTETS, SEQUENCE};
 
-/// No file makes us work for longer than this.
+/// Limits the time that a manipulated file can cost.
 const MAXIMUM_ITERATIONS: u32 = 1_000_000;
 
 /// 1.2.840.113549.1.12.1.N, without N.
-const OLD: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01];
+const LEGACY: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x0C, 0x01];
 /// 1.2.840.113549.1.5.N
 const PBES2: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0D];
 const PBKDF2: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x05, 0x0C];
@@ -23,61 +23,63 @@ const HMAC: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x02];
 /// 2.16.840.1.101.3.4.1.N, without N.
 const AES: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x01];
 /// 1.2.840.113549.3.7
-const TRIPLE: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x03, 0x07];
+const DES_EDE3_CBC: &[u8] = &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x03, 0x07];
 /// 1.3.14.3.2.26 and 2.16.840.1.101.3.4.2.N
 const SHA1: &[u8] = &[0x2B, 0x0E, 0x03, 0x02, 0x1A];
 const SHA256: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01];
 const SHA384: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x02];
 const SHA512: &[u8] = &[0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03];
 
-/// What keys of PKCS #12 are for.
-const FOR_KEY: u8 = 1;
-const FOR_START: u8 = 2;
-const FOR_SUM: u8 = 3;
+/// The ID bytes for the purpose of a derived key (RFC 7292, appendix B.3).
+const PURPOSE_KEY: u8 = 1;
+const PURPOSE_IV: u8 = 2;
+const PURPOSE_MAC: u8 = 3;
 
-/// A password, as the two ways of deriving keys take it.
+/// A password in the encodings of the two key derivations.
 pub(super) struct Password {
-    plain: Vec<u8>,
-    wide: Vec<u8>,
+    /// UTF-8, for PBES2.
+    utf8: Vec<u8>,
+    /// UTF-16 in big-endian order with a final null character, for the legacy schemes.
+    utf16: Vec<u8>,
 }
 
 impl Password {
-    /// The ways to take a text: none at all may be nothing, or an end without a text before it.
-    pub(super) fn ways(text: &str) -> Vec<Self> {
-        let wide = text.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect();
-        let mut ways = vec![Self { plain: text.as_bytes().to_vec(), wide }];
+    /// Returns the possible encodings. Tools disagree about the empty password: with or without a null character.
+    pub(super) fn encodings(text: &str) -> Vec<Self> {
+        let utf16 = text.encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect();
+        let mut encodings = vec![Self { utf8: text.as_bytes().to_vec(), utf16 }];
         if text.is_empty() {
-            ways.push(Self { plain: Vec::new(), wide: Vec::new() });
+            encodings.push(Self { utf8: Vec::new(), utf16: Vec::new() });
         }
-        ways
+        encodings
     }
 
-    /// What was sealed, in the way that `algorithm` tells; nothing if the way is not known or the password is another one.
-    pub(super) fn open(&self, mut algorithm: Der<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
+    /// Decrypts. Returns `None` if the algorithm is not supported or the password is wrong.
+    pub(super) fn decrypt(&self, mut algorithm: Der<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
         let name = algorithm.take(OBJECT)?;
         let mut parameters = algorithm.inside(SEQUENCE)?;
         if name == PBES2 {
-            return self.open_new(&mut parameters, sealed);
+            return self.decrypt_pbes2(&mut parameters, sealed);
         }
         let (salt, iterations) = (parameters.take(OCTETS)?, parameters.number()?);
         let derived = |purpose: u8, length: usize| {
-            derive(&digest::SHA1_FOR_LEGACY_USE_ONLY, &self.wide, salt, iterations, purpose, length)
+            derive(&digest::SHA1_FOR_LEGACY_USE_ONLY, &self.utf16, salt, iterations, purpose, length)
         };
-        let start = derived(FOR_START, 8)?;
-        match name.strip_prefix(OLD)? {
-            [3] => chained(&TdesEde3::new_from_slice(&derived(FOR_KEY, 24)?).ok()?, &start, sealed),
+        let start = derived(PURPOSE_IV, 8)?;
+        match name.strip_prefix(LEGACY)? {
+            [3] => decrypt_cbc(&TdesEde3::new_from_slice(&derived(PURPOSE_KEY, 24)?).ok()?, &start, sealed),
             [4] => {
-                // The first of two keys is also the third.
-                let two = derived(FOR_KEY, 16)?;
-                chained(&TdesEde3::new_from_slice(&[&two[..], &two[..8]].concat()).ok()?, &start, sealed)
+                // Two-key triple DES: the first key is also the third.
+                let keys = derived(PURPOSE_KEY, 16)?;
+                decrypt_cbc(&TdesEde3::new_from_slice(&[&keys[..], &keys[..8]].concat()).ok()?, &start, sealed)
             }
-            [5] => chained(&Rc2::new_with_eff_key_len(&derived(FOR_KEY, 16)?, 128), &start, sealed),
-            [6] => chained(&Rc2::new_with_eff_key_len(&derived(FOR_KEY, 5)?, 40), &start, sealed),
+            [5] => decrypt_cbc(&Rc2::new_with_eff_key_len(&derived(PURPOSE_KEY, 16)?, 128), &start, sealed),
+            [6] => decrypt_cbc(&Rc2::new_with_eff_key_len(&derived(PURPOSE_KEY, 5)?, 40), &start, sealed),
             _ => None,
         }
     }
 
-    fn open_new(&self, parameters: &mut Der<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
+    fn decrypt_pbes2(&self, parameters: &mut Der<'_>, sealed: &[u8]) -> Option<Vec<u8>> {
         let (mut derivation, mut cipher) = (parameters.inside(SEQUENCE)?, parameters.inside(SEQUENCE)?);
         if derivation.take(OBJECT)? != PBKDF2 {
             return None;
@@ -85,7 +87,7 @@ impl Password {
         let mut derivation = derivation.inside(SEQUENCE)?;
         let salt = derivation.take(OCTETS)?;
         let iterations = NonZeroU32::new(derivation.number()?).filter(|count| count.get() <= MAXIMUM_ITERATIONS)?;
-        // How long the key is, the cipher says too.
+        // The optional key length is redundant: the cipher determines it.
         let _ = derivation.number();
         let function = match derivation.inside(SEQUENCE) {
             None => pbkdf2::PBKDF2_HMAC_SHA1,
@@ -99,12 +101,12 @@ impl Password {
         };
         let derived = |length: usize| {
             let mut key = vec![0; length];
-            pbkdf2::derive(function, iterations, salt, &self.plain, &mut key);
+            pbkdf2::derive(function, iterations, salt, &self.utf8, &mut key);
             key
         };
         let (name, start) = (cipher.take(OBJECT)?, cipher.take(OCTETS)?);
-        if name == TRIPLE {
-            return chained(&TdesEde3::new_from_slice(&derived(24)).ok()?, start, sealed);
+        if name == DES_EDE3_CBC {
+            return decrypt_cbc(&TdesEde3::new_from_slice(&derived(24)).ok()?, start, sealed);
         }
         let (algorithm, length) = match name.strip_prefix(AES)? {
             [2] => (&AES_128, 16),
@@ -121,28 +123,28 @@ impl Password {
         Some(opened)
     }
 
-    /// Whether this is the password of a file: the sum `sum` of its content was made with it. Nothing if that cannot be said.
-    pub(super) fn fits(
+    /// Whether the MAC of a content was made with this password. Returns `None` if the algorithm is not supported.
+    pub(super) fn verify_mac(
         &self,
         mut algorithm: Der<'_>,
-        sum: &[u8],
+        mac: &[u8],
         salt: &[u8],
         iterations: u32,
         content: &[u8],
     ) -> Option<bool> {
-        let (hash, sums) = match algorithm.take(OBJECT)? {
+        let (hash, hmac_algorithm) = match algorithm.take(OBJECT)? {
             SHA1 => (&digest::SHA1_FOR_LEGACY_USE_ONLY, hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY),
             SHA256 => (&digest::SHA256, hmac::HMAC_SHA256),
             SHA384 => (&digest::SHA384, hmac::HMAC_SHA384),
             SHA512 => (&digest::SHA512, hmac::HMAC_SHA512),
             _ => return None,
         };
-        let key = derive(hash, &self.wide, salt, iterations, FOR_SUM, hash.output_len())?;
-        Some(hmac::verify(&hmac::Key::new(sums, &key), content, sum).is_ok())
+        let key = derive(hash, &self.utf16, salt, iterations, PURPOSE_MAC, hash.output_len())?;
+        Some(hmac::verify(&hmac::Key::new(hmac_algorithm, &key), content, mac).is_ok())
     }
 }
 
-/// A key of PKCS #12 (RFC 7292, appendix B.2).
+/// Derives a key of a legacy scheme (RFC 7292, appendix B.2).
 fn derive(
     hash: &'static digest::Algorithm,
     password: &[u8],
@@ -173,7 +175,7 @@ fn derive(
         key.extend(sum.as_ref());
         let more: Vec<u8> = sum.as_ref().iter().copied().cycle().take(block).collect();
         for part in mixed.chunks_mut(block) {
-            // Added as whole numbers, and one more.
+            // Adds `more` and one, as big-endian integers.
             let mut carry = 1;
             for (digit, more) in part.iter_mut().zip(&more).rev() {
                 let total = u16::from(*digit) + u16::from(*more) + carry;
@@ -186,8 +188,8 @@ fn derive(
     Some(key)
 }
 
-/// What a cipher of blocks of eight bytes has sealed in a chain; nothing if the padding is wrong.
-fn chained(cipher: &impl BlockCipherDecrypt, start: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
+/// Decrypts with an 8-byte block cipher in CBC mode. Returns `None` if the PKCS #7 padding is wrong.
+fn decrypt_cbc(cipher: &impl BlockCipherDecrypt, start: &[u8], sealed: &[u8]) -> Option<Vec<u8>> {
     if sealed.is_empty() || !sealed.len().is_multiple_of(8) || start.len() != 8 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! `azure_vault`: a key in Azure Key Vault, or in its hardware, seals keys that are made here.
+//! `azure_vault`: a key in Azure Key Vault, or in a managed HSM, wraps locally generated keys.
 
 use std::sync::Arc;
 
@@ -8,58 +8,58 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use super::arguments::{Argument, ArgumentType, ArgumentValues};
 use super::entra::Entra;
-use super::given::{Argument, Given, Kind};
-use super::network::{Network, NetworkRequest, asked, bytes, text};
-use crate::key_provider::{FreshKey, KeyService};
+use super::network::{Network, NetworkRequest, bytes, request_json, string};
+use crate::error::KeyError;
+use crate::key_provider::{GeneratedKey, KeyService, encode_metadata};
 
 pub(super) const ARGUMENTS: &[Argument] = &[
-    Argument::required("vault_uri", Kind::Text),
-    Argument::required("vault_key_name", Kind::Text),
-    Argument::required("key_length", Kind::Number),
-    Argument::optional("symmetric", Kind::Flag),
-    Argument::optional("symmetric_key_size", Kind::Number),
-    Argument::optional("tenant_id", Kind::Text),
-    Argument::optional("environment", Kind::Text),
-    Argument::optional("client_id", Kind::Text),
-    Argument::optional("client_id_file_path", Kind::Text),
-    Argument::optional("client_secret", Kind::Text),
-    Argument::optional("client_secret_file_path", Kind::Text),
-    Argument::optional("use_oidc", Kind::Flag),
-    Argument::optional("oidc_token", Kind::Text),
-    Argument::optional("oidc_token_file_path", Kind::Text),
-    Argument::optional("oidc_request_url", Kind::Text),
-    Argument::optional("oidc_request_token", Kind::Text),
-    Argument::optional("use_aks_workload_identity", Kind::Flag),
-    Argument::optional("use_msi", Kind::Flag),
-    Argument::optional("msi_endpoint", Kind::Text),
-    Argument::optional("use_cli", Kind::Flag),
-    Argument::optional("subscription_id", Kind::NoEffect),
-    Argument::optional("metadata_host", Kind::Text),
-    Argument::optional("client_certificate", Kind::Text),
-    Argument::optional("client_certificate_password", Kind::Text),
-    Argument::optional("client_certificate_path", Kind::Text),
+    Argument::required("vault_uri", ArgumentType::String),
+    Argument::required("vault_key_name", ArgumentType::String),
+    Argument::required("key_length", ArgumentType::Number),
+    Argument::optional("symmetric", ArgumentType::Bool),
+    Argument::optional("symmetric_key_size", ArgumentType::Number),
+    Argument::optional("tenant_id", ArgumentType::String),
+    Argument::optional("environment", ArgumentType::String),
+    Argument::optional("client_id", ArgumentType::String),
+    Argument::optional("client_id_file_path", ArgumentType::String),
+    Argument::optional("client_secret", ArgumentType::String),
+    Argument::optional("client_secret_file_path", ArgumentType::String),
+    Argument::optional("use_oidc", ArgumentType::Bool),
+    Argument::optional("oidc_token", ArgumentType::String),
+    Argument::optional("oidc_token_file_path", ArgumentType::String),
+    Argument::optional("oidc_request_url", ArgumentType::String),
+    Argument::optional("oidc_request_token", ArgumentType::String),
+    Argument::optional("use_aks_workload_identity", ArgumentType::Bool),
+    Argument::optional("use_msi", ArgumentType::Bool),
+    Argument::optional("msi_endpoint", ArgumentType::String),
+    Argument::optional("use_cli", ArgumentType::Bool),
+    Argument::optional("subscription_id", ArgumentType::Ignored),
+    Argument::optional("metadata_host", ArgumentType::String),
+    Argument::optional("client_certificate", ArgumentType::String),
+    Argument::optional("client_certificate_password", ArgumentType::String),
+    Argument::optional("client_certificate_path", ArgumentType::String),
 ];
 
-/// The form of the requests.
-const VERSION: &str = "7.4";
+const API_VERSION: &str = "7.4";
 
-/// The longest key; what RSA seals is far shorter.
-const LENGTH_LIMIT: i64 = 1024;
+/// The largest allowed `key_length`, in bytes. With RSA, the limit of the service is lower still.
+const MAXIMUM_KEY_LENGTH: i64 = 1024;
 
 #[derive(Debug)]
 pub(super) struct AzureVault {
     network: Arc<dyn Network>,
-    who: Entra,
-    vault: String,
-    key: String,
-    length: usize,
+    entra: Entra,
+    vault_uri: String,
+    key_name: String,
+    key_length: usize,
     algorithm: &'static str,
 }
 
-/// What is kept beside what was sealed.
+/// The metadata in an encrypted file, in OpenTofu's format.
 #[derive(Serialize, Deserialize)]
-struct Notes {
+struct KeyMetadata {
     ciphertext: String,
     iv: Option<String>,
     authentication_tag: Option<String>,
@@ -71,86 +71,105 @@ struct Notes {
 }
 
 impl AzureVault {
-    pub(super) fn new(given: &Given, network: Arc<dyn Network>) -> Result<Self, String> {
-        let algorithm = match (given.flag("symmetric").unwrap_or(false), given.number("symmetric_key_size")) {
+    pub(super) fn new(arguments: &ArgumentValues, network: Arc<dyn Network>) -> Result<Self, KeyError> {
+        let is_symmetric = arguments.bool("symmetric").unwrap_or(false);
+        let algorithm = match (is_symmetric, arguments.number("symmetric_key_size")) {
             (false, _) => "RSA-OAEP-256",
             (true, Some(128)) => "A128GCM",
             (true, Some(192)) => "A192GCM",
             (true, Some(256)) => "A256GCM",
-            (true, _) => return Err("symmetric_key_size of a symmetric key is 128, 192 or 256".to_owned()),
+            (true, _) => return Err(KeyError::argument("symmetric_key_size must be 128, 192 or 256")),
         };
-        let length = given.number("key_length").unwrap_or_default();
-        if !(1..=LENGTH_LIMIT).contains(&length) {
-            return Err(format!("key_length is from 1 to {LENGTH_LIMIT} bytes, not {length}"));
+        let key_length = arguments.number("key_length").unwrap_or_default();
+        if !(1..=MAXIMUM_KEY_LENGTH).contains(&key_length) {
+            return Err(KeyError::argument(format!(
+                "key_length must be from 1 to {MAXIMUM_KEY_LENGTH} bytes, not {key_length}"
+            )));
         }
-        let (vault, key) = (given.needed("vault_uri")?, given.needed("vault_key_name")?);
-        let host = host_of(&vault)
-            .ok_or_else(|| "vault_uri has to be an address such as https://NAME.vault.azure.net".to_owned())?;
-        if !(key.len() <= 127 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')) {
-            return Err("vault_key_name has to consist of 1 to 127 letters, digits and hyphens".to_owned());
+        let (vault_uri, key_name) =
+            (arguments.required_string("vault_uri")?, arguments.required_string("vault_key_name")?);
+        let host = host_of(&vault_uri).ok_or_else(|| {
+            KeyError::argument(format!(
+                "vault_uri must be a URL such as https://NAME.vault.azure.net, not {vault_uri:?}"
+            ))
+        })?;
+        // The rule of the service. Checking it here also keeps "/" and "?" out of the URL.
+        if !(key_name.len() <= 127 && key_name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')) {
+            return Err(KeyError::argument("vault_key_name must consist of 1 to 127 letters, digits and hyphens"));
         }
-        let who = Entra::new(given, host);
-        let length = usize::try_from(length).unwrap_or_default();
-        Ok(Self { vault: vault.trim_end_matches('/').to_owned(), key, length, algorithm, who, network })
+        Ok(Self {
+            entra: Entra::new(arguments, host),
+            key_name,
+            key_length: usize::try_from(key_length).unwrap_or_default(),
+            algorithm,
+            network,
+            vault_uri: vault_uri.trim_end_matches('/').to_owned(),
+        })
     }
 
-    fn ask(&self, place: &str, document: &Json) -> Result<Json, String> {
-        let place = format!("{}/keys/{}{place}?api-version={VERSION}", self.vault, self.key);
-        let token = self.who.token(&*self.network)?;
-        asked(&*self.network, &NetworkRequest::json("POST", place, document).by(&token))
+    /// Calls an operation of the key; `path` is the operation, after the version of the key if that matters.
+    fn call(&self, path: &str, document: &Json) -> Result<Json, KeyError> {
+        let url = format!("{}/keys/{}{path}?api-version={API_VERSION}", self.vault_uri, self.key_name);
+        let token = self.entra.token(&*self.network)?;
+        request_json(&*self.network, &NetworkRequest::json("POST", url, document).with_bearer_token(&token))
     }
 }
 
-/// The host of an address.
-fn host_of(address: &str) -> Option<&str> {
-    let rest = address.strip_prefix("https://").or_else(|| address.strip_prefix("http://"))?;
+/// Returns the host of an HTTP URL.
+fn host_of(url: &str) -> Option<&str> {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     rest.split(['/', ':', '?', '#']).next().filter(|host| !host.is_empty())
 }
 
 impl KeyService for AzureVault {
-    fn fresh(&self) -> Result<FreshKey, String> {
-        let mut key = vec![0; self.length];
-        rand::fill(&mut key).map_err(|_| "the system gave no random numbers for a key".to_owned())?;
+    fn generate(&self) -> Result<GeneratedKey, KeyError> {
+        let mut key = vec![0; self.key_length];
+        rand::fill(&mut key).map_err(|_| KeyError::random_numbers())?;
         let document = json!({ "alg": self.algorithm, "value": BASE64_URL_SAFE_NO_PAD.encode(&key) });
-        let sealed = self.ask("/encrypt", &document)?;
-        let part = |name: &str| match sealed[name].as_str() {
-            Some(_) => bytes(&sealed, name).map(|bytes| Some(BASE64_STANDARD.encode(bytes))),
+        let answer = self.call("/encrypt", &document)?;
+        // Only symmetric algorithms have these fields. OpenTofu stores them in standard Base64.
+        let optional = |name: &str| match answer[name].as_str() {
+            Some(_) => bytes(&answer, name).map(|bytes| Some(BASE64_STANDARD.encode(bytes))),
             None => Ok(None),
         };
-        // The versions of a key are at the ends of their addresses; there may be none in the answer of an emulator.
-        let id = text(&sealed, "kid").unwrap_or_default();
+        // A key ID is https://VAULT/keys/NAME/VERSION. Emulators may omit it; then the newest version decrypts.
+        let id = string(&answer, "kid").unwrap_or_default();
         let version = id.split_once("/keys/").and_then(|(_, rest)| rest.split('/').nth(1)).unwrap_or_default();
-        let notes = Notes {
-            ciphertext: BASE64_STANDARD.encode(bytes(&sealed, "value")?),
-            iv: part("iv")?,
-            authentication_tag: part("tag")?,
-            additional_authenticated_data: part("aad")?,
+        let metadata = encode_metadata(&KeyMetadata {
+            ciphertext: BASE64_STANDARD.encode(bytes(&answer, "value")?),
+            iv: optional("iv")?,
+            authentication_tag: optional("tag")?,
+            additional_authenticated_data: optional("aad")?,
             key_version: version.to_owned(),
             algo: self.algorithm.to_owned(),
-        };
-        let notes = serde_json::to_vec(&notes).map_err(|problem| problem.to_string())?;
-        Ok(FreshKey { key, notes })
+        })?;
+        Ok(GeneratedKey { key, metadata })
     }
 
-    fn noted(&self, notes: Option<&[u8]>) -> Result<Option<Vec<u8>>, String> {
-        let notes = notes.and_then(|notes| serde_json::from_slice::<Notes>(notes).ok());
-        let Some(notes) = notes.filter(|notes| !notes.ciphertext.is_empty()) else { return Ok(None) };
-        let Some(value) = in_addresses(&notes.ciphertext) else { return Ok(None) };
-        // The key may be another version by now, or of another kind.
-        let algorithm = if notes.algo.is_empty() { self.algorithm } else { &notes.algo };
+    fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
+        let metadata = metadata.and_then(|metadata| serde_json::from_slice::<KeyMetadata>(metadata).ok());
+        let Some(metadata) = metadata.filter(|metadata| !metadata.ciphertext.is_empty()) else { return Ok(None) };
+        let Some(value) = to_url_safe(&metadata.ciphertext) else { return Ok(None) };
+        // The recorded version and algorithm, not the current ones: the key may have been rotated or replaced since.
+        let algorithm = if metadata.algo.is_empty() { self.algorithm } else { &metadata.algo };
         let mut document = json!({ "alg": algorithm, "value": value });
-        let parts = [("iv", notes.iv), ("tag", notes.authentication_tag), ("aad", notes.additional_authenticated_data)];
-        for (name, part) in parts {
-            if let Some(part) = part.as_deref().and_then(in_addresses).filter(|part| !part.is_empty()) {
-                document[name] = part.into();
+        let fields = [
+            ("iv", metadata.iv),
+            ("tag", metadata.authentication_tag),
+            ("aad", metadata.additional_authenticated_data),
+        ];
+        for (name, field) in fields {
+            if let Some(field) = field.as_deref().and_then(to_url_safe).filter(|field| !field.is_empty()) {
+                document[name] = field.into();
             }
         }
-        let version = if notes.key_version.is_empty() { String::new() } else { format!("/{}", notes.key_version) };
-        bytes(&self.ask(&format!("{version}/decrypt"), &document)?, "value").map(Some)
+        let version =
+            if metadata.key_version.is_empty() { String::new() } else { format!("/{}", metadata.key_version) };
+        bytes(&self.call(&format!("{version}/decrypt"), &document)?, "value").map(Some)
     }
 }
 
-/// Base64 in the alphabet of addresses.
-fn in_addresses(base64: &str) -> Option<String> {
+/// Converts standard Base64 to the URL-safe alphabet of the service.
+fn to_url_safe(base64: &str) -> Option<String> {
     BASE64_STANDARD.decode(base64).ok().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }

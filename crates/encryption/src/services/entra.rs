@@ -1,4 +1,4 @@
-//! Who asks Azure: tokens of Entra ID, in the ways in which its tools get them.
+//! Access tokens of Entra ID, from the same sources as the `azurerm` provider.
 
 use std::process::Command;
 use std::time::Duration;
@@ -6,219 +6,246 @@ use std::time::Duration;
 use groma_diagnostics::io_reason;
 use serde_json::Value as Json;
 
+use super::arguments::ArgumentValues;
+use super::command_output::command_output;
 use super::entra_certificate::Certificate;
-use super::given::Given;
-use super::network::{Network, NetworkRequest, asked, escaped, or_variable, text};
-use super::output::output;
+use super::network::{Network, NetworkRequest, or_variable, request_json, string, url_encoded};
+use crate::error::KeyError;
 
-/// Where a machine of Azure asks for its token.
-const MACHINE: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
+/// The token endpoint of the Azure Instance Metadata Service, for managed identities.
+const IMDS: &str = "http://169.254.169.254/metadata/identity/oauth2/token";
 
-/// How long the program of Azure may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time that the Azure CLI may take; it may have to refresh its own token.
+const CLI_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What an identity of elsewhere is for.
-const EXCHANGE: &str = "api://AzureADTokenExchange";
+/// The audience that Entra ID requires of tokens of other identity providers.
+const FEDERATION_AUDIENCE: &str = "api://AzureADTokenExchange";
 
-/// Who asks, as the arguments say.
+/// The credentials that the arguments of an `azure_vault` key provider configure.
 #[derive(Debug)]
 pub(super) struct Entra {
-    given: Given,
-    /// Whether the key is in hardware, which counts as another service.
-    is_hardware: bool,
+    arguments: ArgumentValues,
+    /// Whether the key is in a managed HSM, which needs a token for another resource than a vault.
+    is_managed_hsm: bool,
 }
 
-/// The addresses of a cloud.
+/// The URLs of an Azure cloud.
 struct Cloud {
     login: String,
-    vaults: String,
-    hardware: String,
+    vault_resource: String,
+    managed_hsm_resource: String,
 }
 
 impl Cloud {
-    fn known(login: &str, vaults: &str, hardware: &str) -> Self {
-        Self { login: login.to_owned(), vaults: vaults.to_owned(), hardware: hardware.to_owned() }
+    fn new(login: &str, vault_resource: &str, managed_hsm_resource: &str) -> Self {
+        Self {
+            login: login.to_owned(),
+            vault_resource: vault_resource.to_owned(),
+            managed_hsm_resource: managed_hsm_resource.to_owned(),
+        }
     }
 
-    /// The cloud that the server `host` tells of: one that its owner runs.
-    fn told_by(host: &str, network: &dyn Network) -> Result<Self, String> {
+    /// Requests the URLs of a private cloud (Azure Stack) from its metadata host.
+    fn from_metadata_host(host: &str, network: &dyn Network) -> Result<Self, KeyError> {
         let base = if host.contains("://") { host.to_owned() } else { format!("https://{host}") };
-        let place = format!("{}/metadata/endpoints?api-version=2022-09-01", base.trim_end_matches('/'));
-        let told = asked(network, &NetworkRequest::get(place))
-            .map_err(|problem| format!("metadata_host {host:?} does not tell of a cloud: {problem}"))?;
-        let suffix = |name: &str| text(&told["suffixes"], name).map(|suffix| format!("https://{suffix}"));
-        let vaults = suffix("keyVaultDns")?;
-        let hardware = suffix("mhsmDns").unwrap_or_else(|_| vaults.clone());
-        Ok(Self { login: text(&told["authentication"], "loginEndpoint")?, vaults, hardware })
+        let url = format!("{}/metadata/endpoints?api-version=2022-09-01", base.trim_end_matches('/'));
+        let metadata = request_json(network, &NetworkRequest::get(url))
+            .map_err(|error| error.context(format!("cannot read the cloud metadata from metadata_host {host:?}")))?;
+        let suffix = |name: &str| string(&metadata["suffixes"], name).map(|suffix| format!("https://{suffix}"));
+        let vault_resource = suffix("keyVaultDns")?;
+        let managed_hsm_resource = suffix("mhsmDns").unwrap_or_else(|_| vault_resource.clone());
+        Ok(Self { login: string(&metadata["authentication"], "loginEndpoint")?, vault_resource, managed_hsm_resource })
     }
 }
 
 impl Entra {
-    /// For the vault at `host`.
-    pub(super) fn new(given: &Given, host: &str) -> Self {
-        Self { given: given.clone(), is_hardware: host.contains(".managedhsm.") }
+    /// Credentials for the vault or managed HSM at `host`.
+    pub(super) fn new(arguments: &ArgumentValues, host: &str) -> Self {
+        Self { arguments: arguments.clone(), is_managed_hsm: host.contains(".managedhsm.") }
     }
 
-    /// A token: for a certificate, an identity of elsewhere, a secret, the identity of a workload or of the machine, or whoever is logged in to the program `az`,
-    /// in this order.
-    pub(super) fn token(&self, network: &dyn Network) -> Result<String, String> {
+    /// Requests an access token with the first credentials that are configured: client certificate, OpenID Connect,
+    /// client secret, AKS workload identity, managed identity, Azure CLI.
+    pub(super) fn token(&self, network: &dyn Network) -> Result<String, KeyError> {
         let cloud = self.cloud(network)?;
-        let resource = if self.is_hardware { &cloud.hardware } else { &cloud.vaults };
+        let resource = if self.is_managed_hsm { &cloud.managed_hsm_resource } else { &cloud.vault_resource };
         let flag = |name: &str, variable: &str| {
-            self.given.flag(name).unwrap_or_else(|| network.variable(variable).as_deref() == Some("true"))
+            self.arguments.bool(name).unwrap_or_else(|| network.variable(variable).as_deref() == Some("true"))
         };
-        let token_for = |proof: &dyn Fn(&str, &str) -> Result<Proof, String>| {
-            self.token_of_client(network, &cloud, resource, proof)
+        let client_token = |credential: &dyn Fn(&str, &str) -> Result<ClientCredential, KeyError>| {
+            self.client_token(network, &cloud, resource, credential)
         };
-        if let Some(certificate) = Certificate::given(&self.given, network)? {
-            return token_for(&|client, place| certificate.assertion(client, place).map(Proof::Assertion));
+        if let Some(certificate) = Certificate::read(&self.arguments, network)? {
+            return client_token(&|client_id, token_url| {
+                certificate.assertion(client_id, token_url).map(ClientCredential::Assertion)
+            });
         }
         if flag("use_oidc", "ARM_USE_OIDC") {
-            let identity = self.identity_of_elsewhere(network)?;
-            return token_for(&|_, _| Ok(Proof::Assertion(identity.clone())));
+            let assertion = self.oidc_token(network)?;
+            return client_token(&|_, _| Ok(ClientCredential::Assertion(assertion.clone())));
         }
         let secret = self.value("client_secret", "ARM_CLIENT_SECRET", network)?;
         if let Some(secret) = secret {
-            return token_for(&|_, _| Ok(Proof::Secret(secret.clone())));
+            return client_token(&|_, _| Ok(ClientCredential::Secret(secret.clone())));
         }
         if flag("use_aks_workload_identity", "ARM_USE_AKS_WORKLOAD_IDENTITY") {
-            let path = network.variable("AZURE_FEDERATED_TOKEN_FILE");
-            let identity = read(&path.ok_or("the environment variable AZURE_FEDERATED_TOKEN_FILE is not set")?)?;
-            return token_for(&|_, _| Ok(Proof::Assertion(identity.clone())));
+            let path = network.variable("AZURE_FEDERATED_TOKEN_FILE").ok_or_else(|| {
+                KeyError::credentials("the environment variable AZURE_FEDERATED_TOKEN_FILE is not set")
+            })?;
+            let assertion = read(&path)?;
+            return client_token(&|_, _| Ok(ClientCredential::Assertion(assertion.clone())));
         }
         if flag("use_msi", "ARM_USE_MSI") {
-            return self.token_of_machine(network, resource);
+            return self.managed_identity_token(network, resource);
         }
-        if self.given.flag("use_cli").unwrap_or(true) {
-            return token_of_program(resource, self.tenant(network));
+        if self.arguments.bool("use_cli").unwrap_or(true) {
+            return cli_token(resource, self.tenant_id(network));
         }
-        Err("there is no way to log in to Azure; set client_id and client_secret or client_certificate_path, use_oidc, use_msi or use_cli"
-            .to_owned())
+        Err(KeyError::credentials(
+            "no Azure credentials are configured; set client_id and client_secret or client_certificate_path, use_oidc, \
+             use_msi or use_cli",
+        ))
     }
 
-    fn cloud(&self, network: &dyn Network) -> Result<Cloud, String> {
-        let host =
-            or_variable(self.given.text("metadata_host"), network, &["ARM_METADATA_HOSTNAME", "ARM_METADATA_HOST"]);
+    fn cloud(&self, network: &dyn Network) -> Result<Cloud, KeyError> {
+        let host = or_variable(
+            self.arguments.string("metadata_host"),
+            network,
+            &["ARM_METADATA_HOSTNAME", "ARM_METADATA_HOST"],
+        );
         if let Some(host) = host {
-            return Cloud::told_by(&host, network);
+            return Cloud::from_metadata_host(&host, network);
         }
-        let name = or_variable(self.given.text("environment"), network, &["ARM_ENVIRONMENT"]);
+        let name = or_variable(self.arguments.string("environment"), network, &["ARM_ENVIRONMENT"]);
         match name.as_deref().unwrap_or("public") {
-            "public" | "global" => Ok(Cloud::known(
+            "public" | "global" => Ok(Cloud::new(
                 "https://login.microsoftonline.com",
                 "https://vault.azure.net",
                 "https://managedhsm.azure.net",
             )),
-            "usgovernment" | "usgovernmentl4" => Ok(Cloud::known(
+            "usgovernment" | "usgovernmentl4" => Ok(Cloud::new(
                 "https://login.microsoftonline.us",
                 "https://vault.usgovcloudapi.net",
                 "https://managedhsm.usgovcloudapi.net",
             )),
-            "china" => Ok(Cloud::known(
+            "china" => Ok(Cloud::new(
                 "https://login.partner.microsoftonline.cn",
                 "https://vault.azure.cn",
                 "https://managedhsm.azure.cn",
             )),
-            other => Err(format!("environment is \"public\", \"usgovernment\" or \"china\", not {other:?}")),
+            other => Err(KeyError::argument(format!(
+                "environment must be \"public\", \"usgovernment\" or \"china\", not {other:?}"
+            ))),
         }
     }
 
-    /// What is given, in the environment, or in the file that either of them names.
-    fn value(&self, name: &str, variable: &str, network: &dyn Network) -> Result<Option<String>, String> {
-        if let Some(value) = or_variable(self.given.text(name), network, &[variable]) {
+    /// Returns the value of an argument or an environment variable, or the content of the file that `NAME_file_path`
+    /// or `VARIABLE_FILE_PATH` names.
+    fn value(&self, name: &str, variable: &str, network: &dyn Network) -> Result<Option<String>, KeyError> {
+        if let Some(value) = or_variable(self.arguments.string(name), network, &[variable]) {
             return Ok(Some(value));
         }
-        let path = self.given.text(&format!("{name}_file_path"));
+        let path = self.arguments.string(&format!("{name}_file_path"));
         or_variable(path, network, &[&format!("{variable}_FILE_PATH")]).map(|path| read(&path)).transpose()
     }
 
-    fn tenant(&self, network: &dyn Network) -> Option<String> {
-        or_variable(self.given.text("tenant_id"), network, &["ARM_TENANT_ID", "AZURE_TENANT_ID"])
+    fn tenant_id(&self, network: &dyn Network) -> Option<String> {
+        or_variable(self.arguments.string("tenant_id"), network, &["ARM_TENANT_ID", "AZURE_TENANT_ID"])
     }
 
-    /// The token of an application that proves who it is with `proof`, for its name and the place that is asked.
-    fn token_of_client(
+    /// Requests the token of an application (OAuth 2.0 client credentials grant). `credential` gets the client ID and
+    /// the URL of the token endpoint, which an assertion must name.
+    fn client_token(
         &self,
         network: &dyn Network,
         cloud: &Cloud,
         resource: &str,
-        proof: &dyn Fn(&str, &str) -> Result<Proof, String>,
-    ) -> Result<String, String> {
-        let lacking = |name: &str| format!("\"{name}\" has to be given to log in to Azure");
-        let tenant = self.tenant(network).ok_or_else(|| lacking("tenant_id"))?;
-        let client = self.value("client_id", "ARM_CLIENT_ID", network)?;
-        let client = client.or_else(|| network.variable("AZURE_CLIENT_ID")).ok_or_else(|| lacking("client_id"))?;
+        credential: &dyn Fn(&str, &str) -> Result<ClientCredential, KeyError>,
+    ) -> Result<String, KeyError> {
+        let missing = |name: &str| KeyError::argument(format!("set {name:?} to authenticate to Azure"));
+        let tenant_id = self.tenant_id(network).ok_or_else(|| missing("tenant_id"))?;
+        let client_id = self.value("client_id", "ARM_CLIENT_ID", network)?;
+        let client_id =
+            client_id.or_else(|| network.variable("AZURE_CLIENT_ID")).ok_or_else(|| missing("client_id"))?;
         let scope = format!("{resource}/.default");
-        let fields = [("grant_type", "client_credentials"), ("client_id", &client), ("scope", &scope)];
+        let fields = [("grant_type", "client_credentials"), ("client_id", &client_id), ("scope", &scope)];
+        // The AKS webhook sets this variable for the cloud that the cluster is in.
         let login = network.variable("AZURE_AUTHORITY_HOST").unwrap_or_else(|| cloud.login.clone());
-        let place = format!("{}/{}/oauth2/v2.0/token", login.trim_end_matches('/'), escaped(&tenant));
-        let proof = proof(&client, &place)?;
-        let request = NetworkRequest::form(place, &[&fields[..], &proof.fields()].concat());
-        text(&asked(network, &request)?, "access_token")
+        let url = format!("{}/{}/oauth2/v2.0/token", login.trim_end_matches('/'), url_encoded(&tenant_id));
+        let credential = credential(&client_id, &url)?;
+        let request = NetworkRequest::form(url, &[&fields[..], &credential.fields()].concat());
+        string(&request_json(network, &request)?, "access_token")
     }
 
-    /// The token by which somebody else says who this is: given, in a file, or asked for where a pipeline says.
-    fn identity_of_elsewhere(&self, network: &dyn Network) -> Result<String, String> {
+    /// Returns the token of another identity provider: from an argument, a file, or the endpoint that GitHub Actions
+    /// and Azure Pipelines offer to their jobs.
+    fn oidc_token(&self, network: &dyn Network) -> Result<String, KeyError> {
         if let Some(token) = self.value("oidc_token", "ARM_OIDC_TOKEN", network)? {
             return Ok(token);
         }
-        let named = |name: &str, variables: &[&str]| or_variable(self.given.text(name), network, variables);
-        let place = named("oidc_request_url", &["ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"]);
-        let token = named("oidc_request_token", &["ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"]);
-        let (Some(place), Some(token)) = (place, token) else {
-            return Err("use_oidc needs an oidc_token, an oidc_token_file_path, or an oidc_request_url with an oidc_request_token".to_owned());
+        let argument = |name: &str, variables: &[&str]| or_variable(self.arguments.string(name), network, variables);
+        let url = argument("oidc_request_url", &["ARM_OIDC_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_URL"]);
+        let token = argument("oidc_request_token", &["ARM_OIDC_REQUEST_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"]);
+        let (Some(url), Some(token)) = (url, token) else {
+            return Err(KeyError::credentials(
+                "use_oidc requires oidc_token, oidc_token_file_path, or oidc_request_url with oidc_request_token",
+            ));
         };
-        let mark = if place.contains('?') { '&' } else { '?' };
-        let request = NetworkRequest::get(format!("{place}{mark}audience={}", escaped(EXCHANGE)));
-        text(&asked(network, &request.by(&token))?, "value")
+        let separator = if url.contains('?') { '&' } else { '?' };
+        let request = NetworkRequest::get(format!("{url}{separator}audience={}", url_encoded(FEDERATION_AUDIENCE)));
+        string(&request_json(network, &request.with_bearer_token(&token))?, "value")
     }
 
-    fn token_of_machine(&self, network: &dyn Network, resource: &str) -> Result<String, String> {
-        let place = or_variable(self.given.text("msi_endpoint"), network, &["ARM_MSI_ENDPOINT"]);
-        let client = self.value("client_id", "ARM_CLIENT_ID", network)?;
-        let client = client.map_or_else(String::new, |client| format!("&client_id={}", escaped(&client)));
-        let place = place.unwrap_or_else(|| MACHINE.to_owned());
-        let place = format!("{place}?api-version=2018-02-01&resource={}{client}", escaped(resource));
-        text(&asked(network, &NetworkRequest::get(place).with("metadata", "true"))?, "access_token")
+    fn managed_identity_token(&self, network: &dyn Network, resource: &str) -> Result<String, KeyError> {
+        let endpoint = or_variable(self.arguments.string("msi_endpoint"), network, &["ARM_MSI_ENDPOINT"]);
+        // A machine may have several identities; the client ID selects one.
+        let client_id = self.value("client_id", "ARM_CLIENT_ID", network)?;
+        let client_id = client_id.map_or_else(String::new, |id| format!("&client_id={}", url_encoded(&id)));
+        let endpoint = endpoint.unwrap_or_else(|| IMDS.to_owned());
+        let url = format!("{endpoint}?api-version=2018-02-01&resource={}{client_id}", url_encoded(resource));
+        string(&request_json(network, &NetworkRequest::get(url).with_header("metadata", "true"))?, "access_token")
     }
 }
 
-/// How an application proves who it is.
-enum Proof {
-    /// With what only it knows.
+/// The proof of an application's identity.
+enum ClientCredential {
     Secret(String),
-    /// With a word, of its own or of whoever knows it.
+    /// A signed JSON Web Token: of the application itself, or of an identity provider that Entra ID trusts.
     Assertion(String),
 }
 
-impl Proof {
-    /// The fields of a form that tell it.
+impl ClientCredential {
+    /// Returns the form fields of a token request.
     fn fields(&self) -> Vec<(&str, &str)> {
         match self {
             Self::Secret(secret) => vec![("client_secret", secret)],
-            Self::Assertion(word) => vec![
+            Self::Assertion(assertion) => vec![
                 ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
-                ("client_assertion", word),
+                ("client_assertion", assertion),
             ],
         }
     }
 }
 
-fn read(path: &str) -> Result<String, String> {
+fn read(path: &str) -> Result<String, KeyError> {
     let content = std::fs::read_to_string(path)
-        .map_err(|problem| format!("the file {path:?} cannot be read: {problem}", problem = io_reason(&problem)))?;
+        .map_err(|error| KeyError::credentials(format!("cannot read the file {path:?}: {}", io_reason(&error))))?;
     Ok(content.trim().to_owned())
 }
 
-/// The token of whoever is logged in to the program of Azure.
-fn token_of_program(resource: &str, tenant: Option<String>) -> Result<String, String> {
+/// Returns the token of the user who is logged in to the Azure CLI.
+fn cli_token(resource: &str, tenant_id: Option<String>) -> Result<String, KeyError> {
     let mut command = Command::new("az");
     command.args(["account", "get-access-token", "--output", "json", "--resource", resource]);
-    if let Some(tenant) = tenant {
-        command.args(["--tenant", &tenant]);
+    if let Some(tenant_id) = tenant_id {
+        command.args(["--tenant", &tenant_id]);
     }
-    let advice = "give the arguments that log in to Azure, or run az login";
-    let printed = output(command, PATIENCE).map_err(|problem| format!("Azure gives no token: {problem}; {advice}"))?;
-    let answer: Json = serde_json::from_slice(&printed).map_err(|_| "the program az answered no JSON".to_owned())?;
-    text(&answer, "accessToken")
+    let printed = command_output(command, CLI_TIMEOUT).map_err(|error| {
+        KeyError::program(format!(
+            "cannot get a token from the Azure CLI: {error}; run az login, or set the arguments of other credentials"
+        ))
+    })?;
+    let answer: Json =
+        serde_json::from_slice(&printed).map_err(|_| KeyError::response("the output of az is not JSON"))?;
+    string(&answer, "accessToken")
 }

@@ -1,4 +1,4 @@
-//! Applications that prove to Entra ID with a certificate who they are.
+//! Client certificates with which applications authenticate to Entra ID.
 
 use aws_lc_rs::signature::RSA_PSS_SHA256;
 use aws_lc_rs::{digest, rand};
@@ -7,65 +7,66 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use groma_diagnostics::io_reason;
 use serde_json::json;
 
-use super::given::Given;
+use super::arguments::ArgumentValues;
+use super::jwt;
 use super::network::{Network, or_variable};
-use super::word;
+use crate::error::KeyError;
 use crate::pfx;
 
-/// How long a proof is good, in seconds.
-const ASSERTED: u64 = 600;
+/// The lifetime of an assertion, in seconds. Entra ID accepts at most ten minutes.
+const ASSERTION_LIFETIME: u64 = 600;
 
-/// A key with its certificate, as a file holds them.
+/// A PKCS #12 file with an RSA key and its certificate.
 pub(super) struct Certificate {
     file: Vec<u8>,
     password: String,
 }
 
 impl Certificate {
-    /// The one that is given, or that the environment names.
-    pub(super) fn given(given: &Given, network: &dyn Network) -> Result<Option<Self>, String> {
-        let named = |name: &str, variable: &str| or_variable(given.text(name), network, &[variable]);
-        let content = named("client_certificate", "ARM_CLIENT_CERTIFICATE").map(|text| {
+    /// Reads the certificate that the arguments or the environment name. Returns `None` if they name none.
+    pub(super) fn read(arguments: &ArgumentValues, network: &dyn Network) -> Result<Option<Self>, KeyError> {
+        let argument = |name: &str, variable: &str| or_variable(arguments.string(name), network, &[variable]);
+        let inline = argument("client_certificate", "ARM_CLIENT_CERTIFICATE").map(|text| {
             let decoded = BASE64_STANDARD.decode(text.split_whitespace().collect::<String>());
-            decoded.map_err(|_| "client_certificate has to be a PKCS #12 file (.pfx) in Base64".to_owned())
+            decoded.map_err(|_| KeyError::argument("client_certificate must be a PKCS #12 file (.pfx) in Base64"))
         });
-        let read = named("client_certificate_path", "ARM_CLIENT_CERTIFICATE_PATH").map(|path| {
-            std::fs::read(&path).map_err(|problem| {
-                format!(
-                    "the file {path:?} with the certificate cannot be read: {problem}",
-                    problem = io_reason(&problem)
-                )
+        let from_file = argument("client_certificate_path", "ARM_CLIENT_CERTIFICATE_PATH").map(|path| {
+            std::fs::read(&path).map_err(|error| {
+                KeyError::credentials(format!("cannot read the client certificate {path:?}: {}", io_reason(&error)))
             })
         });
-        let file = match (content.transpose()?, read.transpose()?) {
-            (Some(content), Some(read)) if content != read => {
-                return Err("client_certificate and client_certificate_path are different ones; give only one of them"
-                    .to_owned());
+        let file = match (inline.transpose()?, from_file.transpose()?) {
+            (Some(inline), Some(from_file)) if inline != from_file => {
+                return Err(KeyError::argument(
+                    "client_certificate and client_certificate_path hold different certificates; set one of them",
+                ));
             }
             (Some(file), _) | (None, Some(file)) => file,
             (None, None) => return Ok(None),
         };
-        let password = named("client_certificate_password", "ARM_CLIENT_CERTIFICATE_PASSWORD").unwrap_or_default();
+        let password = argument("client_certificate_password", "ARM_CLIENT_CERTIFICATE_PASSWORD").unwrap_or_default();
         Ok(Some(Self { file, password }))
     }
 
-    /// The word of `client` for whoever gives tokens at `place`.
-    pub(super) fn assertion(&self, client: &str, place: &str) -> Result<String, String> {
-        let unusable = |problem: &str| {
-            format!(
-                "the client certificate for Azure cannot be used: {problem}; see client_certificate_path and client_certificate_password"
-            )
+    /// Signs the client assertion of the application `client_id` for a token endpoint.
+    pub(super) fn assertion(&self, client_id: &str, token_url: &str) -> Result<String, KeyError> {
+        let unusable = |problem: String| {
+            KeyError::credentials(format!(
+                "cannot use the client certificate for Azure: {problem}; check client_certificate_path and \
+                 client_certificate_password"
+            ))
         };
-        let found = pfx::read(&self.file, &self.password).map_err(|problem| unusable(&problem))?;
+        let pfx = pfx::read(&self.file, &self.password).map_err(|error| unusable(error.to_string()))?;
         let mut id = [0; 16];
-        rand::fill(&mut id).map_err(|_| unusable("the system gave no random numbers"))?;
-        let print = digest::digest(&digest::SHA256, &found.certificate);
-        let header = json!({ "alg": "PS256", "typ": "JWT", "x5t#S256": BASE64_URL_SAFE_NO_PAD.encode(print) });
-        let now = word::now();
+        rand::fill(&mut id).map_err(|_| KeyError::random_numbers())?;
+        let thumbprint = digest::digest(&digest::SHA256, &pfx.certificate);
+        let header = json!({ "alg": "PS256", "typ": "JWT", "x5t#S256": BASE64_URL_SAFE_NO_PAD.encode(thumbprint) });
+        let now = jwt::unix_time();
         let claims = json!({
-            "aud": place, "iss": client, "sub": client, "jti": BASE64_URL_SAFE_NO_PAD.encode(id), "nbf": now, "iat": now,
-            "exp": now + ASSERTED,
+            "aud": token_url, "iss": client_id, "sub": client_id, "jti": BASE64_URL_SAFE_NO_PAD.encode(id), "nbf": now,
+            "iat": now, "exp": now + ASSERTION_LIFETIME,
         });
-        word::signed(&header, &claims, &found.key, &RSA_PSS_SHA256).ok_or_else(|| unusable("its key signs nothing"))
+        let signed = jwt::sign(&header, &claims, &pfx.key, &RSA_PSS_SHA256);
+        signed.ok_or_else(|| unusable("its key cannot sign".to_owned()))
     }
 }

@@ -1,41 +1,42 @@
-//! Keys that services in networks keep: what OpenTofu calls `aws_kms`, `gcp_kms`, `azure_vault` and `openbao`. What they note in a file is
-//! shaped as OpenTofu shapes it, so that files move both ways.
+//! Key management services: the key providers `aws_kms`, `gcp_kms`, `azure_vault` and `openbao`. The metadata that
+//! they store in a file has OpenTofu's shape, so that either tool reads the files of the other.
 
-mod aws_chain;
-mod aws_files;
+mod arguments;
+mod aws_assume_role;
+mod aws_credential_chain;
+mod aws_imds;
 mod aws_kms;
-mod aws_lender;
-mod aws_machine;
-mod aws_role;
-mod aws_signature;
+mod aws_shared_config;
+mod aws_sigv4;
+mod aws_sts;
 mod azure_vault;
+mod command_output;
 mod entra;
 mod entra_certificate;
 mod gcp_kms;
-mod given;
-mod google;
-mod google_aws;
-mod google_elsewhere;
-mod google_program;
+mod google_credentials;
+mod jwt;
 mod network;
 mod openbao;
-mod output;
-mod word;
+mod workload_identity;
+mod workload_identity_aws;
+mod workload_identity_executable;
 
 use std::sync::Arc;
 
-pub use aws_files::{AwsFiles, AwsProfile};
-pub use given::{Argument, Given, GivenValue, Kind, Need};
-pub use network::{AwsKeys, Network, NetworkAnswer, NetworkRequest, Trust, Way};
+pub use arguments::{Argument, ArgumentType, ArgumentValue, ArgumentValues, Need};
+pub use aws_shared_config::{AwsProfile, AwsSharedConfig};
+pub use network::{AwsKeys, ConnectionOptions, Network, NetworkAnswer, NetworkRequest, TlsVerification};
 
+use crate::error::KeyError;
 use crate::key_provider::KeyService;
 
-/// The key providers that are services.
+/// The types of the key providers that are network services.
 pub const SERVICES: [&str; 4] = ["aws_kms", "azure_vault", "gcp_kms", "openbao"];
 
-/// The arguments of the key provider `kind`; nothing if it is no service.
-pub fn service_arguments(kind: &str) -> Option<&'static [Argument]> {
-    match kind {
+/// Returns the arguments of a key provider of this type, or `None` if the type is not one of [`SERVICES`].
+pub fn service_arguments(provider_type: &str) -> Option<&'static [Argument]> {
+    match provider_type {
         "aws_kms" => Some(aws_kms::ARGUMENTS),
         "azure_vault" => Some(azure_vault::ARGUMENTS),
         "gcp_kms" => Some(gcp_kms::ARGUMENTS),
@@ -44,16 +45,20 @@ pub fn service_arguments(kind: &str) -> Option<&'static [Argument]> {
     }
 }
 
-/// The key provider `kind`, with what is given for its arguments.
+/// Creates a key provider of this type. Sends no request yet.
 ///
 /// # Errors
-/// When it cannot work with them; the text has no secrets.
-pub fn service(kind: &str, given: &Given, network: Arc<dyn Network>) -> Result<Arc<dyn KeyService>, String> {
-    Ok(match kind {
-        "aws_kms" => Arc::new(aws_kms::AwsKms::new(given, network)?),
-        "azure_vault" => Arc::new(azure_vault::AzureVault::new(given, network)?),
-        "gcp_kms" => Arc::new(gcp_kms::GcpKms::new(given, network)?),
-        "openbao" => Arc::new(openbao::OpenBao::new(given, network)?),
-        _ => return Err(format!("there is no service {kind:?}")),
+/// Fails if an argument is missing or invalid, or if the type is not one of [`SERVICES`].
+pub fn service(
+    provider_type: &str,
+    arguments: &ArgumentValues,
+    network: Arc<dyn Network>,
+) -> Result<Arc<dyn KeyService>, KeyError> {
+    Ok(match provider_type {
+        "aws_kms" => Arc::new(aws_kms::AwsKms::new(arguments, network)?),
+        "azure_vault" => Arc::new(azure_vault::AzureVault::new(arguments, network)?),
+        "gcp_kms" => Arc::new(gcp_kms::GcpKms::new(arguments, network)?),
+        "openbao" => Arc::new(openbao::OpenBao::new(arguments, network)?),
+        _ => return Err(KeyError::argument(format!("unknown key provider type {provider_type:?}"))),
     })
 }

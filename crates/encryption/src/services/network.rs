@@ -1,4 +1,5 @@
-//! How services are spoken with. The command line brings the client, and says what the environment holds.
+//! The HTTP client and the environment that services need. The command line implements [`Network`], so that this
+//! crate depends on no HTTP library and tests can answer requests themselves.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -8,86 +9,88 @@ use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::Value as Json;
 
-/// A client for services, and what the surroundings say of who asks.
+use crate::error::KeyError;
+
+/// An HTTP client, and the environment that credentials come from.
 pub trait Network: fmt::Debug + Send + Sync {
-    /// Sends a request over `way`, once, and waits for the answer.
+    /// Sends a request once, without retries, and waits for the response.
     ///
     /// # Errors
-    /// When there is no answer; the text has no secrets.
-    fn send(&self, request: &NetworkRequest, way: &Way) -> Result<NetworkAnswer, String>;
+    /// Fails if no response arrives. A response with an error status is not an error here.
+    fn send(&self, request: &NetworkRequest, options: &ConnectionOptions) -> Result<NetworkAnswer, KeyError>;
 
-    /// A variable of the environment that is not empty.
+    /// Returns an environment variable that is set and not empty.
     fn variable(&self, name: &str) -> Option<String>;
 
-    /// The home folder.
+    /// Returns the home directory of the user.
     fn home(&self) -> Option<PathBuf>;
 }
 
-/// How requests get to a service, where that is not left to the environment.
+/// Settings of the connection to a service. A setting that is `None` is left to the environment (`HTTPS_PROXY` ...).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Way {
-    /// The proxy for addresses that begin with `http:`.
+pub struct ConnectionOptions {
+    /// The proxy for `http:` URLs.
     pub http_proxy: Option<String>,
-    /// The proxy for addresses that begin with `https:`.
+    /// The proxy for `https:` URLs.
     pub https_proxy: Option<String>,
-    /// What is asked without a proxy, as in `NO_PROXY`.
+    /// The hosts that are reached without a proxy, in the syntax of `NO_PROXY`.
     pub no_proxy: Option<String>,
-    /// The certificate authorities that count, in place of those of the system: a file in PEM.
-    pub authorities: Option<PathBuf>,
-    /// Who is believed to be the service.
-    pub trust: Trust,
-    /// How long an answer is waited for, where that is not as long as usual.
-    pub patience: Option<Duration>,
+    /// A PEM file with the certificate authorities to trust instead of those of the system.
+    pub ca_bundle: Option<PathBuf>,
+    /// Whether the certificate of the server is verified.
+    pub tls_verification: TlsVerification,
+    /// The deadline for a response, if it differs from the client's default.
+    pub timeout: Option<Duration>,
 }
 
-/// Who is believed to be a service.
+/// Whether the certificate of a server is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Trust {
-    /// Who has a certificate.
+pub enum TlsVerification {
+    /// The certificate must be valid for the host and issued by a trusted authority.
     #[default]
-    Proven,
-    /// Anybody: `insecure`.
-    Anybody,
+    Enabled,
+    /// Any certificate is accepted, as the argument `insecure` requests.
+    Disabled,
 }
 
-/// The keys of an account at AWS.
+/// The access keys of an AWS account. `Debug` prints the access key ID only.
 #[derive(Clone)]
 pub struct AwsKeys {
-    /// The name of the key.
+    /// The access key ID.
     pub id: String,
-    /// The key.
+    /// The secret access key.
     pub secret: String,
-    /// What belongs to a key that is only lent.
+    /// The session token, which temporary keys have.
     pub session: Option<String>,
 }
 
 impl AwsKeys {
-    /// Those that the environment has.
-    pub(super) fn of_environment(network: &dyn Network) -> Option<Self> {
+    /// Reads the keys from `AWS_ACCESS_KEY_ID` and its companions.
+    pub(super) fn from_environment(network: &dyn Network) -> Option<Self> {
         let (id, secret) = (network.variable("AWS_ACCESS_KEY_ID")?, network.variable("AWS_SECRET_ACCESS_KEY")?);
         Some(Self { id, secret, session: network.variable("AWS_SESSION_TOKEN") })
     }
 }
 
-/// A request to a service.
+/// An HTTP request. Not `Debug`, because headers and body may contain secrets.
 #[derive(Clone)]
 pub struct NetworkRequest {
     /// `GET`, `POST` or `PUT`.
     pub method: &'static str,
-    /// Where to.
+    /// The absolute URL.
     pub url: String,
-    /// The headers, which may be secrets.
+    /// Header names and values in the order of sending.
     pub headers: Vec<(String, String)>,
-    /// The body, which may be a secret.
+    /// Empty for `GET`.
     pub body: Vec<u8>,
 }
 
-/// The answer of a service.
+/// An HTTP response. Not `Debug`, because the body may contain secrets.
 #[derive(Clone)]
 pub struct NetworkAnswer {
-    /// The status.
+    /// The HTTP status code.
     pub status: u16,
-    /// The body, which may be a secret.
+    /// The body, already decompressed.
     pub body: Vec<u8>,
 }
 
@@ -98,104 +101,109 @@ impl fmt::Debug for AwsKeys {
 }
 
 impl NetworkRequest {
-    /// A request for what is at `url`.
     pub(super) fn get(url: String) -> Self {
         Self { method: "GET", url, headers: Vec::new(), body: Vec::new() }
     }
 
-    /// A document for `url`.
+    /// Builds a request with a JSON body.
     pub(super) fn json(method: &'static str, url: String, body: &Json) -> Self {
         Self { method, url, headers: Vec::new(), body: body.to_string().into_bytes() }
-            .with("content-type", "application/json")
+            .with_header("content-type", "application/json")
     }
 
-    /// A form for `url`.
+    /// Builds a `POST` request with a URL-encoded form.
     pub(super) fn form(url: String, fields: &[(&str, &str)]) -> Self {
         let fields: Vec<String> =
-            fields.iter().map(|(name, value)| format!("{}={}", escaped(name), escaped(value))).collect();
+            fields.iter().map(|(name, value)| format!("{}={}", url_encoded(name), url_encoded(value))).collect();
         Self { method: "POST", url, headers: Vec::new(), body: fields.join("&").into_bytes() }
-            .with("content-type", "application/x-www-form-urlencoded")
+            .with_header("content-type", "application/x-www-form-urlencoded")
     }
 
-    /// The same with a further header.
-    pub(super) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
+    pub(super) fn with_header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
-    /// The same by somebody who has a token.
-    pub(super) fn by(self, token: &str) -> Self {
-        self.with("authorization", format!("Bearer {token}"))
+    pub(super) fn with_bearer_token(self, token: &str) -> Self {
+        self.with_header("authorization", format!("Bearer {token}"))
     }
 }
 
-/// The document that a service answers.
+/// Sends a request with default options and parses the response as JSON.
 ///
 /// # Errors
-/// When it answers something else, or refuses; its own words are told.
-pub(super) fn asked(network: &dyn Network, request: &NetworkRequest) -> Result<Json, String> {
-    asked_over(network, request, &Way::default())
+/// Fails if no response arrives, if it has an error status (the error then holds the service's message), or if it is
+/// not JSON.
+pub(super) fn request_json(network: &dyn Network, request: &NetworkRequest) -> Result<Json, KeyError> {
+    request_json_with(network, request, &ConnectionOptions::default())
 }
 
-/// The same over a way of one's own.
-pub(super) fn asked_over(network: &dyn Network, request: &NetworkRequest, way: &Way) -> Result<Json, String> {
-    let answer = network.send(request, way)?;
+/// Sends a request and parses the response as JSON.
+///
+/// # Errors
+/// Fails like [`request_json`].
+pub(super) fn request_json_with(
+    network: &dyn Network,
+    request: &NetworkRequest,
+    options: &ConnectionOptions,
+) -> Result<Json, KeyError> {
+    let answer = network.send(request, options)?;
     let document = serde_json::from_slice::<Json>(&answer.body);
     if !(200..300).contains(&answer.status) {
-        return Err(refusal(answer.status, document.ok().and_then(|document| complaint(&document)).as_deref()));
+        let message = document.ok().and_then(|document| error_message(&document));
+        return Err(KeyError::rejected(answer.status, message.as_deref()));
     }
-    document.map_err(|_| "the service answered something that is no JSON".to_owned())
+    document.map_err(|_| KeyError::response("the response of the service is not JSON"))
 }
 
-/// That a service refuses, with its own words.
-pub(super) fn refusal(status: u16, why: Option<&str>) -> String {
-    let why = why.map_or_else(String::new, |why| {
-        let text = why.split_whitespace().collect::<Vec<&str>>().join(" ");
-        format!(": {}", text.chars().take(500).collect::<String>().trim_end_matches('.'))
-    });
-    format!("the service answered with the status {status}{why}")
-}
-
-/// What a service says of a request that it refuses. There are as many forms as services.
-fn complaint(document: &Json) -> Option<String> {
+/// Finds the error message in the body of a rejected request.
+fn error_message(document: &Json) -> Option<String> {
     let error = &document["error"];
-    let texts = [
+    let candidates = [
+        // Entra ID and the OAuth endpoints of Google
         &document["error_description"],
+        // Key Vault and the APIs of Google Cloud
         &error["message"],
+        // AWS writes the name in either case, depending on the error
         &document["message"],
         &document["Message"],
+        // OpenBao and Vault
         &document["errors"][0],
         error,
+        // AWS errors without a message have at least a type
         &document["__type"],
     ];
-    texts.into_iter().find_map(Json::as_str).map(str::to_owned)
+    candidates.into_iter().find_map(Json::as_str).map(str::to_owned)
 }
 
-/// The bytes that a document holds under a name, in Base64 of either alphabet.
-pub(super) fn bytes(document: &Json, name: &str) -> Result<Vec<u8>, String> {
-    let text = document[name].as_str().ok_or_else(|| format!("the answer of the service has no {name}"))?;
-    let standard = BASE64_STANDARD.decode(text);
-    let found = standard.or_else(|_| BASE64_URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')));
-    found.map_err(|_| format!("the answer of the service has something else than Base64 as its {name}"))
+/// Decodes a Base64 field of a response.
+pub(super) fn bytes(document: &Json, name: &str) -> Result<Vec<u8>, KeyError> {
+    let encoded = string(document, name)?;
+    // Key Vault answers in the URL-safe alphabet, the other services in the standard one.
+    let standard = BASE64_STANDARD.decode(&encoded);
+    let decoded = standard.or_else(|_| BASE64_URL_SAFE_NO_PAD.decode(encoded.trim_end_matches('=')));
+    decoded.map_err(|_| KeyError::response(format!("{name} in the response of the service is not valid Base64")))
 }
 
-/// A text that a document holds under a name.
-pub(super) fn text(document: &Json, name: &str) -> Result<String, String> {
-    document[name].as_str().map(str::to_owned).ok_or_else(|| format!("the answer of the service has no {name}"))
+/// Returns a string field of a response.
+pub(super) fn string(document: &Json, name: &str) -> Result<String, KeyError> {
+    let string = document[name].as_str().map(str::to_owned);
+    string.ok_or_else(|| KeyError::response(format!("the response of the service has no {name}")))
 }
 
-/// A text as a part of an address or a form.
-pub(super) fn escaped(text: &str) -> String {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
-    text.bytes().map(|byte| if plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+/// Percent-encodes a string for a URL or a form; only unreserved characters stay (RFC 3986, section 2.3).
+pub(super) fn url_encoded(string: &str) -> String {
+    let is_unreserved = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~".contains(byte);
+    let encoded = |byte: u8| if is_unreserved(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    string.bytes().map(encoded).collect()
 }
 
-/// What is given, or else what the first of these variables holds.
-pub(super) fn or_variable(given: Option<String>, network: &dyn Network, names: &[&str]) -> Option<String> {
-    given.or_else(|| names.iter().find_map(|name| network.variable(name)))
+/// Returns the value of an argument, or else the first of these environment variables that is set.
+pub(super) fn or_variable(value: Option<String>, network: &dyn Network, names: &[&str]) -> Option<String> {
+    value.or_else(|| names.iter().find_map(|name| network.variable(name)))
 }
 
-/// A path that may begin with `~/`.
+/// Expands `~/` at the beginning of a path.
 pub(super) fn in_home(path: &str, network: &dyn Network) -> PathBuf {
     match (path.strip_prefix("~/"), network.home()) {
         (Some(rest), Some(home)) => home.join(rest),

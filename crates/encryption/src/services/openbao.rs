@@ -1,4 +1,4 @@
-//! `openbao`: the transit engine of OpenBao makes keys for data, and opens them again.
+//! `openbao`: the transit secrets engine of OpenBao, or of Vault, generates data keys and decrypts them.
 
 use std::sync::Arc;
 
@@ -7,106 +7,114 @@ use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::given::{Argument, Given, Kind};
-use super::network::{Network, NetworkRequest, asked, bytes, escaped, or_variable, text};
-use crate::key_provider::{FreshKey, KeyService};
+use super::arguments::{Argument, ArgumentType, ArgumentValues};
+use super::network::{Network, NetworkRequest, bytes, or_variable, request_json, string, url_encoded};
+use crate::error::KeyError;
+use crate::key_provider::{GeneratedKey, KeyService, encode_metadata};
 
 pub(super) const ARGUMENTS: &[Argument] = &[
-    Argument::required("key_name", Kind::Text),
-    Argument::optional("address", Kind::Text),
-    Argument::optional("token", Kind::Text),
-    Argument::optional("key_length", Kind::Number),
-    Argument::optional("transit_engine_path", Kind::Text),
-    Argument::optional("associated_data", Kind::Text),
+    Argument::required("key_name", ArgumentType::String),
+    Argument::optional("address", ArgumentType::String),
+    Argument::optional("token", ArgumentType::String),
+    Argument::optional("key_length", ArgumentType::Number),
+    Argument::optional("transit_engine_path", ArgumentType::String),
+    Argument::optional("associated_data", ArgumentType::String),
 ];
 
-/// Where a server is that nobody names.
-const ADDRESS: &str = "https://127.0.0.1:8200";
+/// The default of OpenBao's own client.
+const DEFAULT_ADDRESS: &str = "https://127.0.0.1:8200";
 
 #[derive(Debug)]
 pub(super) struct OpenBao {
     network: Arc<dyn Network>,
-    given: Given,
-    key: String,
-    bits: i64,
-    engine: String,
-    associated: Option<String>,
+    arguments: ArgumentValues,
+    key_name: String,
+    key_bits: i64,
+    engine_path: String,
+    associated_data: Option<String>,
 }
 
-/// What is kept beside what was sealed.
+/// The metadata in an encrypted file, in OpenTofu's format.
 #[derive(Serialize, Deserialize)]
-struct Notes {
-    /// The text of the server, in Base64.
+struct KeyMetadata {
+    /// The server's ciphertext (`vault:v1:...`), encoded in Base64 once more.
     ciphertext: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     associated_data: String,
 }
 
 impl OpenBao {
-    pub(super) fn new(given: &Given, network: Arc<dyn Network>) -> Result<Self, String> {
-        let length = given.number("key_length").filter(|length| *length != 0).unwrap_or(32);
-        if ![16, 32, 64].contains(&length) {
-            return Err(format!("key_length is 16, 32 or 64 bytes, not {length}"));
+    pub(super) fn new(arguments: &ArgumentValues, network: Arc<dyn Network>) -> Result<Self, KeyError> {
+        let key_length = arguments.number("key_length").filter(|length| *length != 0).unwrap_or(32);
+        if ![16, 32, 64].contains(&key_length) {
+            return Err(KeyError::argument(format!("key_length must be 16, 32 or 64 bytes, not {key_length}")));
         }
-        let associated = given.text("associated_data");
-        if associated.as_ref().is_some_and(|data| BASE64_STANDARD.decode(data).is_err()) {
-            return Err("associated_data has to be in Base64".to_owned());
+        let associated_data = arguments.string("associated_data");
+        if associated_data.as_ref().is_some_and(|data| BASE64_STANDARD.decode(data).is_err()) {
+            return Err(KeyError::argument("associated_data is not valid Base64"));
         }
-        let engine = given.text("transit_engine_path").unwrap_or_else(|| "transit".to_owned());
+        let engine_path = arguments.string("transit_engine_path").unwrap_or_else(|| "transit".to_owned());
+        let segments = engine_path.split('/').filter(|segment| !segment.is_empty()).map(url_encoded);
         Ok(Self {
-            key: given.needed("key_name")?,
-            bits: length * 8,
-            engine: engine.split('/').filter(|part| !part.is_empty()).map(escaped).collect::<Vec<String>>().join("/"),
-            associated,
-            given: given.clone(),
+            key_name: arguments.required_string("key_name")?,
+            key_bits: key_length * 8,
+            engine_path: segments.collect::<Vec<String>>().join("/"),
+            associated_data,
+            arguments: arguments.clone(),
             network,
         })
     }
 
-    /// What the engine answers to a document.
-    fn ask(&self, action: &str, mut document: Json, associated: Option<&str>) -> Result<Json, String> {
+    /// Calls an operation of the engine and returns the `data` of its response.
+    fn call(&self, operation: &str, mut document: Json, associated_data: Option<&str>) -> Result<Json, KeyError> {
         let network = &*self.network;
-        let address = or_variable(self.given.text("address"), network, &["BAO_ADDR", "VAULT_ADDR"]);
-        let address = address.unwrap_or_else(|| ADDRESS.to_owned());
-        let token = or_variable(self.given.text("token"), network, &["BAO_TOKEN", "VAULT_TOKEN"]);
+        let address = or_variable(self.arguments.string("address"), network, &["BAO_ADDR", "VAULT_ADDR"]);
+        let address = address.unwrap_or_else(|| DEFAULT_ADDRESS.to_owned());
+        let token = or_variable(self.arguments.string("token"), network, &["BAO_TOKEN", "VAULT_TOKEN"]);
+        // `bao login` stores its token in this file, under Vault's name.
         let token = token.or_else(|| {
-            let kept = std::fs::read_to_string(network.home()?.join(".vault-token")).ok()?;
-            Some(kept.trim().to_owned()).filter(|token| !token.is_empty())
+            let stored = std::fs::read_to_string(network.home()?.join(".vault-token")).ok()?;
+            Some(stored.trim().to_owned()).filter(|token| !token.is_empty())
         });
-        if let Some(associated) = associated {
-            document["associated_data"] = associated.into();
+        if let Some(data) = associated_data {
+            document["associated_data"] = data.into();
         }
-        let place = format!("{}/v1/{}/{action}/{}", address.trim_end_matches('/'), self.engine, escaped(&self.key));
-        let mut request = NetworkRequest::json("PUT", place, &document).with("x-vault-request", "true");
+        let (base, engine, key) = (address.trim_end_matches('/'), &self.engine_path, url_encoded(&self.key_name));
+        let url = format!("{base}/v1/{engine}/{operation}/{key}");
+        // OpenBao's agent and proxy refuse requests without this header, as a protection from request forgery.
+        let mut request = NetworkRequest::json("PUT", url, &document).with_header("x-vault-request", "true");
         if let Some(token) = token {
-            request = request.with("x-vault-token", token);
+            request = request.with_header("x-vault-token", token);
         }
         if let Some(namespace) = or_variable(None, network, &["BAO_NAMESPACE", "VAULT_NAMESPACE"]) {
-            request = request.with("x-vault-namespace", namespace);
+            request = request.with_header("x-vault-namespace", namespace);
         }
-        let mut answer = asked(network, &request)?;
+        let mut answer = request_json(network, &request)?;
         Ok(answer.get_mut("data").map(Json::take).unwrap_or_default())
     }
 }
 
 impl KeyService for OpenBao {
-    fn fresh(&self) -> Result<FreshKey, String> {
-        let made = self.ask("datakey/plaintext", json!({ "bits": self.bits }), self.associated.as_deref())?;
-        let notes = Notes {
-            ciphertext: BASE64_STANDARD.encode(text(&made, "ciphertext")?),
-            associated_data: self.associated.clone().unwrap_or_default(),
+    fn generate(&self) -> Result<GeneratedKey, KeyError> {
+        let answer =
+            self.call("datakey/plaintext", json!({ "bits": self.key_bits }), self.associated_data.as_deref())?;
+        let metadata = KeyMetadata {
+            ciphertext: BASE64_STANDARD.encode(string(&answer, "ciphertext")?),
+            associated_data: self.associated_data.clone().unwrap_or_default(),
         };
-        let notes = serde_json::to_vec(&notes).map_err(|problem| problem.to_string())?;
-        Ok(FreshKey { key: bytes(&made, "plaintext")?, notes })
+        Ok(GeneratedKey { key: bytes(&answer, "plaintext")?, metadata: encode_metadata(&metadata)? })
     }
 
-    fn noted(&self, notes: Option<&[u8]>) -> Result<Option<Vec<u8>>, String> {
-        let Some(notes) = notes.and_then(|notes| serde_json::from_slice::<Notes>(notes).ok()) else {
+    fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
+        let Some(metadata) = metadata.and_then(|metadata| serde_json::from_slice::<KeyMetadata>(metadata).ok()) else {
             return Ok(None);
         };
-        let ciphertext = BASE64_STANDARD.decode(&notes.ciphertext).ok().and_then(|text| String::from_utf8(text).ok());
+        let ciphertext =
+            BASE64_STANDARD.decode(&metadata.ciphertext).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         let Some(ciphertext) = ciphertext.filter(|text| !text.is_empty()) else { return Ok(None) };
-        let associated = Some(notes.associated_data.as_str()).filter(|data| !data.is_empty());
-        bytes(&self.ask("decrypt", json!({ "ciphertext": ciphertext }), associated)?, "plaintext").map(Some)
+        // The recorded data, not the configured one: decryption needs what the key was generated with.
+        let associated_data = Some(metadata.associated_data.as_str()).filter(|data| !data.is_empty());
+        let answer = self.call("decrypt", json!({ "ciphertext": ciphertext }), associated_data)?;
+        bytes(&answer, "plaintext").map(Some)
     }
 }

@@ -1,4 +1,4 @@
-//! The end of a zip file, which says how many entries it has.
+//! The end record of a zip file, which holds the number of entries.
 
 use std::io::{self, Read, Seek, SeekFrom};
 

@@ -1,4 +1,4 @@
-//! Links in archives, none of which may lead outside.
+//! Symbolic links in archives, none of which may lead outside.
 
 use std::ffi::OsString;
 use std::fs;
@@ -7,12 +7,12 @@ use std::path::{Component, Path, PathBuf};
 
 use super::refusal::{LEADS_OUTSIDE, refused};
 
-/// What becomes of links in an archive.
+/// The policy for links in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// They are made if they lead to somewhere inside.
+    /// Links are created if they stay inside.
     Inside,
-    /// The archive is refused.
+    /// An archive with links is refused.
     Refused,
 }
 
@@ -20,7 +20,7 @@ pub(super) fn parent(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Refuses the link `name` in the folder `from` if it leads out of the archive, or if there are to be none.
+/// Refuses the link `name` in the directory `from` if it leads out of the archive, or if links are not allowed.
 pub(super) fn check_link(name: &str, from: &Path, leads: &Path, links: Links) -> io::Result<()> {
     if links == Links::Refused {
         return Err(refused(name, "is a link, which packages of providers must not have"));
@@ -37,7 +37,7 @@ pub(super) fn check_link(name: &str, from: &Path, leads: &Path, links: Links) ->
     Ok(())
 }
 
-/// Refuses links that lead outside by way of other links, now that all of them are made; such a one is removed.
+/// Refuses and removes links that lead outside through other links. Runs once all links exist.
 pub(super) fn check_links(target: &Path, made: &[PathBuf]) -> io::Result<()> {
     let root = fs::canonicalize(target)?;
     for name in made {
@@ -50,7 +50,7 @@ pub(super) fn check_links(target: &Path, made: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether following `link` step by step, links on its way too, never leaves `root`, which is a path without links.
+/// Whether resolving `link` step by step never leaves `root`, which is a path without links.
 fn stays_below(root: &Path, link: &Path) -> bool {
     // More than any system follows.
     const MOST_LINKS: usize = 64;
@@ -80,7 +80,7 @@ fn stays_below(root: &Path, link: &Path) -> bool {
     at.starts_with(root)
 }
 
-/// Makes a link.
+/// Creates a symbolic link.
 #[cfg(unix)]
 pub(super) fn link(leads: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(leads, place)

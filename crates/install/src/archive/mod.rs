@@ -1,4 +1,4 @@
-//! Unpacking archives that nobody has to trust: nothing is written outside of the folder they are unpacked into.
+//! Extraction of untrusted archives: nothing is written outside of the target directory.
 
 mod directory;
 mod limits;
@@ -19,33 +19,33 @@ pub use links::Links;
 use tarred::unpack_tar;
 use zipped::unpack_zip;
 
-/// How an archive is written.
+/// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archive {
     /// A zip file.
     Zip,
-    /// A tar file, packed or not.
+    /// A tar file, compressed or not.
     Tar(Packing),
-    /// One file, packed.
+    /// A single compressed file.
     Single(Packing),
 }
 
-/// How the bytes of an archive are packed.
+/// The compression of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// They are not.
+    /// No compression.
     None,
-    /// As gzip does it, several pieces after another too.
+    /// gzip, with concatenated members.
     Gzip,
-    /// As bzip2 does it, several pieces after another too.
+    /// bzip2, with concatenated streams.
     Bzip2,
-    /// As xz does it.
+    /// The xz format.
     Xz,
-    /// As zstd does it.
+    /// Zstandard.
     Zstandard,
 }
 
-/// The longest endings first.
+/// File name extensions, the longest first.
 const ENDINGS: [(&str, Archive); 14] = [
     ("tar.bz2", Archive::Tar(Packing::Bzip2)),
     ("tar.gz", Archive::Tar(Packing::Gzip)),
@@ -64,22 +64,22 @@ const ENDINGS: [(&str, Archive); 14] = [
 ];
 
 impl Archive {
-    /// What `?archive=` means.
+    /// Parses the value of `?archive=`.
     pub fn named(name: &str) -> Option<Self> {
         ENDINGS.iter().find(|(ending, _)| *ending == name).map(|(_, archive)| *archive)
     }
 
-    /// What the end of a path says.
+    /// Detects the format by the extension of a path.
     pub fn of_path(path: &str) -> Option<Self> {
         let fits = |ending: &str| path.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
         ENDINGS.iter().find(|(ending, _)| fits(ending)).map(|(_, archive)| *archive)
     }
 
-    /// Unpacks `file` into `target`; a single file gets `name`.
+    /// Extracts `file` into `target`; a single file gets `name`.
     ///
     /// # Errors
-    /// It is no such archive, is damaged or too large, or has an entry that would be written outside of the folder or a link that is
-    /// refused. Then parts may be in `target`.
+    /// Fails if the archive is invalid, damaged or too large, or has an entry outside of the directory or a refused
+    /// link. Then `target` may have been extracted partially.
     pub fn unpack(self, file: File, target: &Path, name: &str, links: Links, limits: Limits) -> io::Result<()> {
         fs::create_dir_all(target)?;
         match self {

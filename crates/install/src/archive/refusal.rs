@@ -1,11 +1,11 @@
-//! Why an archive is refused.
+//! Reasons to refuse an archive.
 
 use std::io;
 
-pub(super) const LEADS_OUTSIDE: &str = "is a link that leads outside of the package's folder";
+pub(super) const LEADS_OUTSIDE: &str = "is a link that leads outside of the package directory";
 
 pub(super) fn outside(name: &str) -> io::Error {
-    refused(name, "would be written outside of the package's folder")
+    refused(name, "would be written outside of the package directory")
 }
 
 pub(super) fn refused(name: &str, why: &str) -> io::Error {

@@ -72,7 +72,7 @@ fn an_entry_that_is_a_file_and_a_folder_is_named() {
             writer.start_file(name, SimpleFileOptions::default()).unwrap();
         }
     });
-    assert!(result.unwrap_err().to_string().starts_with("its entry \"a/b\" cannot be unpacked to "));
+    assert!(result.unwrap_err().to_string().starts_with("its entry \"a/b\" cannot be extracted to "));
 }
 
 #[test]

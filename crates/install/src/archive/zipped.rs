@@ -36,7 +36,7 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
         }
         let written = write_entry(&mut entry, &place, allowance.bytes()).map_err(|error| {
             let problem = format!(
-                "its entry {name:?} cannot be unpacked to {}: {error}",
+                "its entry {name:?} cannot be extracted to {}: {error}",
                 place.display(),
                 error = io_reason(&error)
             );

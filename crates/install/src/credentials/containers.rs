@@ -1,4 +1,4 @@
-//! Logins of container registries, as the tools for containers keep them.
+//! Logins of container registries, in the configuration files of Docker and Podman.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,17 +11,17 @@ use serde_json::{Map, Value};
 
 use super::Token;
 
-/// Who is known to a registry.
+/// A login at a registry.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Login {
-    /// By a name and its password.
+    /// A user name and a password.
     Password(String, Token),
-    /// By a token that the registry's token server takes in exchange for one to work with.
+    /// An identity token, which the registry's token server exchanges for an access token.
     Identity(Token),
 }
 
 impl Login {
-    /// What the header `authorization` says of a name and its password.
+    /// Returns the value of the `authorization` header for a user name and a password.
     pub(crate) fn basic(&self) -> Option<String> {
         match self {
             Self::Password(name, password) => {
@@ -32,18 +32,18 @@ impl Login {
     }
 }
 
-/// The name that helpers give for an identity token.
+/// The user name with which helpers mark an identity token.
 const IDENTITY: &str = "<token>";
 
-/// What a helper answers.
+/// The output of a credential helper.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Told {
+struct HelperOutput {
     username: String,
     secret: String,
 }
 
-/// A configuration file of those tools.
+/// A Docker configuration file.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Document {
@@ -52,7 +52,8 @@ struct Document {
     creds_store: Option<String>,
 }
 
-/// The login for the repository `name` of `registry` in the file at `path`. A file that is not there or cannot be read has none.
+/// Reads the login for the repository `name` of `registry` from the file at `path`. A missing or unreadable file has
+/// none.
 pub(super) fn in_file(path: &Path, registry: &str, name: &str) -> Option<Login> {
     let document: Document = serde_json::from_str(&std::fs::read_to_string(path).ok()?).ok()?;
     written(&document.auths, registry, name).or_else(|| {
@@ -61,7 +62,7 @@ pub(super) fn in_file(path: &Path, registry: &str, name: &str) -> Option<Login> 
     })
 }
 
-/// The entry of the repository, of a folder that it is in, or of the registry: the nearest counts.
+/// Returns the most specific entry: for the repository, for one of its parent paths, or for the registry.
 fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Login> {
     let mut place = format!("{registry}/{name}");
     loop {
@@ -77,7 +78,7 @@ fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Log
 
 fn decoded(entry: &Value) -> Option<Login> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    // Beside it stands a name, too, whose password is of no use.
+    // Such an entry also has a user name and password, which are useless without the token.
     if let Some(token) = text("identitytoken") {
         return Some(Login::Identity(Token::new(token)));
     }
@@ -89,7 +90,7 @@ fn decoded(entry: &Value) -> Option<Login> {
     Some(Login::Password(text("username")?.to_owned(), Token::new(text("password")?)))
 }
 
-/// What the program `docker-credential-NAME` keeps for the registry.
+/// Runs `docker-credential-NAME` for the registry.
 fn helper(name: &str, registry: &str) -> Option<Login> {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
         return None;
@@ -97,12 +98,16 @@ fn helper(name: &str, registry: &str) -> Option<Login> {
     let mut command = Command::new(format!("docker-credential-{name}"));
     command.arg("get").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    // Whoever does not read its question has no answer.
+    // A helper that does not read its input has no credentials.
     let _ = child.stdin.take()?.write_all(registry.as_bytes());
     let output = child.wait_with_output().ok().filter(|output| output.status.success())?;
-    let told: Told = serde_json::from_slice(&output.stdout).ok()?;
-    let secret = Token::new(told.secret);
-    Some(if told.username == IDENTITY { Login::Identity(secret) } else { Login::Password(told.username, secret) })
+    let helper_output: HelperOutput = serde_json::from_slice(&output.stdout).ok()?;
+    let secret = Token::new(helper_output.secret);
+    Some(if helper_output.username == IDENTITY {
+        Login::Identity(secret)
+    } else {
+        Login::Password(helper_output.username, secret)
+    })
 }
 
 #[cfg(test)]

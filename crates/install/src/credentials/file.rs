@@ -1,4 +1,4 @@
-//! The file in which `login` keeps tokens: `credentials.tfrc.json`, which is one of the files of the CLI configuration.
+//! The file in which `login` stores tokens: `credentials.tfrc.json`, a part of the CLI configuration.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};
@@ -8,40 +8,40 @@ use serde_json::{Map, Value};
 
 use super::{Token, normal_host};
 
-/// The file's name in the folder of the CLI configuration.
+/// The name of the file in the CLI configuration directory.
 const NAME: &str = "credentials.tfrc.json";
 
-/// The file; it need not exist yet.
+/// The credentials file, which need not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenFile {
     path: PathBuf,
 }
 
 impl TokenFile {
-    /// The file in the folder of the CLI configuration.
+    /// Returns the file in a CLI configuration directory.
     pub fn in_folder(folder: &Path) -> Self {
         Self { path: folder.join(NAME) }
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it has a token for `host`.
+    /// Whether the file has a token for `host`.
     ///
     /// # Errors
-    /// The file cannot be read, or is no JSON object.
+    /// Fails if the file cannot be read or is not a JSON object.
     pub fn has(&self, host: &str) -> io::Result<bool> {
         let content = self.read()?;
         let hosts = content.get("credentials").and_then(Value::as_object);
         Ok(hosts.is_some_and(|hosts| hosts.keys().any(|known| normal_host(known) == normal_host(host))))
     }
 
-    /// Keeps `token` for `host`; whatever else is in the file stays.
+    /// Stores `token` for `host`. Keeps everything else in the file.
     ///
     /// # Errors
-    /// The file cannot be read or written, or is no JSON object.
+    /// Fails if the file cannot be read or written, or is not a JSON object.
     pub fn store(&self, host: &str, token: &Token) -> io::Result<()> {
         self.change(|hosts| {
             hosts.retain(|known, _| normal_host(known) != normal_host(host));
@@ -50,10 +50,10 @@ impl TokenFile {
         })
     }
 
-    /// Forgets the token of `host`.
+    /// Deletes the token of `host`.
     ///
     /// # Errors
-    /// As [`Self::store`].
+    /// Fails like [`Self::store`].
     pub fn forget(&self, host: &str) -> io::Result<()> {
         self.change(|hosts| hosts.retain(|known, _| normal_host(known) != normal_host(host)))
     }
@@ -76,7 +76,7 @@ impl TokenFile {
     fn change(&self, change: impl FnOnce(&mut Map<String, Value>)) -> io::Result<()> {
         let mut content = self.read()?;
         let hosts = content.entry("credentials").or_insert_with(|| Value::Object(Map::new()));
-        let hosts = hosts.as_object_mut().ok_or_else(|| self.not_valid("\"credentials\" is no object"))?;
+        let hosts = hosts.as_object_mut().ok_or_else(|| self.not_valid("\"credentials\" is not an object"))?;
         change(hosts);
         let folder = self.path.parent().ok_or_else(|| io::Error::other("the file has no folder"))?;
         fs::create_dir_all(folder)?;

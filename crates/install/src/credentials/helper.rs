@@ -1,4 +1,4 @@
-//! Programs that keep credentials: they are asked on their standard streams.
+//! Credentials helpers: programs that store tokens and speak JSON over their standard streams.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -10,53 +10,53 @@ use tokio::process::Command;
 
 use super::Token;
 
-/// A program that keeps credentials: `credentials_helper` of the CLI configuration.
+/// The `credentials_helper` of the CLI configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Helper {
-    /// The name in the configuration.
+    /// The name in the CLI configuration.
     pub name: String,
-    /// The program: `terraform-credentials-NAME`.
+    /// The path of `terraform-credentials-NAME`.
     pub program: PathBuf,
-    /// What it is given before its command.
+    /// Arguments that precede the command.
     pub arguments: Vec<String>,
 }
 
-/// Why a helper gave no answer.
+/// The failure of a credentials helper.
 #[derive(Debug, thiserror::Error)]
 #[error("the credentials helper {name:?} failed: {reason}")]
 pub struct HelperError {
-    /// The name in the configuration.
+    /// The name in the CLI configuration.
     pub name: String,
-    /// What happened; its own last words where it had some.
+    /// The problem, with the standard error of the program.
     pub reason: String,
 }
 
 impl Helper {
-    /// Asks for the token of `host`.
+    /// Requests the token of `host`.
     ///
     /// # Errors
-    /// The program does not start, fails, or answers nonsense.
+    /// Fails if the program cannot be started, fails, or prints invalid JSON.
     pub async fn get(&self, host: &str) -> Result<Option<Token>, HelperError> {
         let output = self.run("get", host, None).await?;
         let answer: Map<String, Value> = serde_json::from_slice(&output)
-            .map_err(|_| self.error("its answer to \"get\" is no JSON object".to_owned()))?;
+            .map_err(|_| self.error("its response to \"get\" is not a JSON object".to_owned()))?;
         Ok(answer.get("token").and_then(Value::as_str).map(Token::new))
     }
 
-    /// Has the token of `host` kept.
+    /// Stores the token of `host`.
     ///
     /// # Errors
-    /// As [`Self::get`].
+    /// Fails like [`Self::get`].
     pub async fn store(&self, host: &str, token: &Token) -> Result<(), HelperError> {
         let mut object = Map::new();
         object.insert("token".to_owned(), Value::from(token.secret()));
         self.run("store", host, Some(Value::Object(object).to_string())).await.map(drop)
     }
 
-    /// Has the token of `host` forgotten.
+    /// Deletes the token of `host`.
     ///
     /// # Errors
-    /// As [`Self::get`].
+    /// Fails like [`Self::get`].
     pub async fn forget(&self, host: &str) -> Result<(), HelperError> {
         self.run("forget", host, None).await.map(drop)
     }

@@ -1,4 +1,4 @@
-//! The credentials of hosts: tokens of the settings, and programs that keep them.
+//! Credentials of hosts: tokens from the settings, and credentials helpers.
 
 mod containers;
 mod file;
@@ -16,7 +16,7 @@ pub use helper::{Helper, HelperError};
 pub use stores::{AwsKeys, Stores};
 pub use token::Token;
 
-/// Which token to send to which host.
+/// Selects the token for a host.
 #[derive(Debug, Default)]
 pub struct Credentials {
     tokens: HashMap<String, Token>,
@@ -27,7 +27,8 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// The tokens by host, in the order of their rank: the first for a host counts. The helper is asked for the others.
+    /// Creates credentials from tokens by host, in order of precedence: the first one for a host counts. The helper
+    /// provides the others.
     pub fn new(tokens: impl IntoIterator<Item = (String, Token)>, helper: Option<Helper>) -> Self {
         let mut ranked = HashMap::new();
         for (host, token) in tokens {
@@ -36,33 +37,33 @@ impl Credentials {
         Self { tokens: ranked, helper, ..Self::default() }
     }
 
-    /// The same, with credentials of object stores.
+    /// Adds credentials for object stores.
     #[must_use]
     pub fn with_stores(self, stores: Stores) -> Self {
         Self { stores, ..self }
     }
 
-    /// The same, where the helper of the settings is not to be found; `why` is for those who would need it.
+    /// Records that the configured helper was not found. Only hosts that need it fail with `why`.
     #[must_use]
     pub fn lacking_helper(self, why: String) -> Self {
         Self { lacking: Some(why), ..self }
     }
 
-    /// That `host` wants a token, and there is none.
+    /// Returns the error for a host that requires a token and has none.
     pub(crate) fn needed_by(&self, host: &str) -> String {
         let why = self.lacking.as_ref().map(|why| format!(". {why}")).unwrap_or_default();
         format!("host {host} asks for credentials: give some with \"login {host}\" or in the CLI configuration{why}")
     }
 
-    /// Those of object stores.
+    /// The credentials for object stores.
     pub(crate) fn stores(&self) -> &Stores {
         &self.stores
     }
 
-    /// The token for `host` (`name` or `name:port`), if there is one. A helper is asked once a host.
+    /// Returns the token for `host` (`name` or `name:port`), if any. Runs the helper at most once for each host.
     ///
     /// # Errors
-    /// The helper failed.
+    /// Fails if the helper fails.
     pub async fn token(&self, host: &str) -> Result<Option<Token>, HelperError> {
         let host = normal_host(host);
         if let Some(token) = self.tokens.get(&host) {
@@ -78,13 +79,13 @@ impl Credentials {
         Ok(answer)
     }
 
-    /// The program that keeps further credentials.
+    /// The configured credentials helper.
     pub fn helper(&self) -> Option<&Helper> {
         self.helper.as_ref()
     }
 }
 
-/// A host as credentials are kept for it: lower case, international names in their ASCII form, without the port that https means anyway.
+/// Normalizes a host for lookups: lower case, ASCII form of international names, without the default port of HTTPS.
 pub fn normal_host(host: &str) -> String {
     let parsed = reqwest::Url::parse(&format!("https://{host}"));
     let Ok(url) = parsed else { return host.to_lowercase() };
@@ -95,7 +96,7 @@ pub fn normal_host(host: &str) -> String {
     }
 }
 
-/// The tokens of variables such as `TF_TOKEN_app_example_com`: an underscore stands for a dot and two for a dash.
+/// Reads tokens from variables such as `TF_TOKEN_app_example_com`: an underscore means a period, two mean a hyphen.
 pub fn tokens_of_environment(environment: &[(String, String)]) -> Vec<(String, Token)> {
     let tokens = environment.iter().filter_map(|(name, value)| {
         let host = name.strip_prefix("TF_TOKEN_").filter(|_| !value.is_empty())?;

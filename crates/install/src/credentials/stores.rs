@@ -1,28 +1,28 @@
-//! What object stores and container registries are told about who asks: from the environment and the files that their own tools keep.
+//! Credentials for object stores and container registries, from the environment and from the files of their own tools.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use groma_encryption::AwsFiles;
+use groma_encryption::AwsSharedConfig;
 
 use super::{Login, Token, containers};
 
-/// Where credentials are looked for, once an object is asked for.
+/// The sources of credentials. Files are read when an object is requested.
 #[derive(Clone, Debug, Default)]
 pub struct Stores {
     environment: HashMap<String, String>,
     home: Option<PathBuf>,
 }
 
-/// The keys of an account at AWS, or at a service that speaks as S3 does.
+/// Access keys for S3 or a compatible service.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AwsKeys {
-    /// The name of the key.
+    /// The access key ID.
     pub id: String,
-    /// The key.
+    /// The secret access key.
     pub secret: Token,
-    /// What belongs to a key that is only lent.
+    /// The session token of temporary keys.
     pub session: Option<Token>,
 }
 
@@ -39,23 +39,24 @@ impl fmt::Debug for AwsKeys {
 }
 
 impl Stores {
-    /// Looks into `environment` and below `home`.
+    /// Creates the sources from environment variables and the home directory.
     pub fn new(environment: impl IntoIterator<Item = (String, String)>, home: Option<PathBuf>) -> Self {
         Self { environment: environment.into_iter().collect(), home }
     }
 
-    /// The token for Cloud Storage: `GOOGLE_OAUTH_ACCESS_TOKEN`.
+    /// Returns the token for Google Cloud Storage: `GOOGLE_OAUTH_ACCESS_TOKEN`.
     pub(crate) fn google(&self) -> Option<Token> {
         self.variable("GOOGLE_OAUTH_ACCESS_TOKEN").map(Token::new)
     }
 
-    /// Another address of Cloud Storage: `STORAGE_EMULATOR_HOST`.
+    /// Returns an alternative endpoint of Google Cloud Storage: `STORAGE_EMULATOR_HOST`.
     pub(crate) fn google_address(&self) -> Option<String> {
         let host = self.variable("STORAGE_EMULATOR_HOST")?;
         Some(if host.contains("://") { host.to_owned() } else { format!("http://{host}") })
     }
 
-    /// The keys of `profile`; without one those of the environment, then those of the profile that it names.
+    /// Returns the keys of `profile`. Without a profile, returns those of the environment or of the profile that it
+    /// names.
     pub fn aws(&self, profile: Option<&str>) -> Option<AwsKeys> {
         if profile.is_none()
             && let (Some(id), Some(secret)) =
@@ -69,14 +70,16 @@ impl Stores {
             let path = self.variable(named_by).map(PathBuf::from);
             path.or_else(|| self.home.as_deref().map(|home| home.join(".aws").join(name))).into_iter().collect()
         };
-        let files =
-            AwsFiles::read(&file("AWS_SHARED_CREDENTIALS_FILE", "credentials"), &file("AWS_CONFIG_FILE", "config"));
+        let files = AwsSharedConfig::read(
+            &file("AWS_SHARED_CREDENTIALS_FILE", "credentials"),
+            &file("AWS_CONFIG_FILE", "config"),
+        );
         let keys = files.profile(profile)?.keys()?;
         Some(AwsKeys::new(keys.id, keys.secret, keys.session))
     }
 
-    /// The login for the repository `name` of a container registry: from the file that `DOCKER_CONFIG` names the folder of, and from those
-    /// where the tools for containers keep theirs.
+    /// Returns the login for the repository `name` of a container registry, from the configuration file of Docker or
+    /// of other container tools.
     pub(crate) fn container(&self, registry: &str, name: &str) -> Option<Login> {
         let below_home = |path: &str| self.home.as_deref().map(|home| home.join(path));
         let below = |variable: &str, path: &str| self.variable(variable).map(|folder| PathBuf::from(folder).join(path));

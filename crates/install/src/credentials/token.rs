@@ -1,18 +1,18 @@
-//! A secret that opens a host's doors.
+//! Bearer tokens.
 
 use std::fmt;
 
-/// A token; texts never show it.
+/// A secret token. `Debug` and messages never show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// The token with this text.
+    /// Wraps the text of a token.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text itself, for a request or a credentials file.
+    /// Returns the text, for a request or a credentials file only.
     pub fn secret(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! The client: attempts, limits, downloads.
+//! The HTTP client, with retries, size limits and downloads.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use super::retry::{may_pass, pause};
 use super::route::Route;
 use crate::credentials::Token;
 
-/// How many times the longest silence a document may take as a whole. Downloads take as long as they go on.
+/// The deadline for a whole document, as a multiple of the timeout. Downloads have none, as long as data arrives.
 const LONGEST_DOCUMENT: u32 = 30;
 
-/// How to treat servers.
+/// The settings of a client.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// What the program calls itself.
+    /// The `User-Agent` header.
     pub user_agent: String,
-    /// How often a failed request is made again: `TF_REGISTRY_DISCOVERY_RETRY`.
+    /// The number of retries after a failed request: `TF_REGISTRY_DISCOVERY_RETRY`.
     pub retries: u32,
-    /// How long an answer may take to begin, and a download to go on: `TF_REGISTRY_CLIENT_TIMEOUT`.
+    /// The maximum time without any data from the server: `TF_REGISTRY_CLIENT_TIMEOUT`.
     pub timeout: Duration,
-    /// The pause before the second attempt; later ones are longer.
+    /// The delay before the first retry; later ones are longer.
     pub first_pause: Duration,
-    /// How servers are got at.
+    /// Proxies and certificate verification.
     pub route: Route,
 }
 
@@ -44,7 +44,7 @@ impl Default for HttpOptions {
     }
 }
 
-/// A client; clones share its connections.
+/// An HTTP client. Clones share its connections.
 #[derive(Clone, Debug)]
 pub struct Http {
     client: Client,
@@ -52,10 +52,11 @@ pub struct Http {
 }
 
 impl Http {
-    /// Makes a client; proxies (`HTTPS_PROXY`, `NO_PROXY`, …) and certificate authorities (`SSL_CERT_FILE`, …) are those of the process.
+    /// Creates a client. Proxies (`HTTPS_PROXY`, `NO_PROXY`, …) and certificate authorities (`SSL_CERT_FILE`, …)
+    /// default to those of the process environment.
     ///
     /// # Errors
-    /// When the certificates of the system cannot be used.
+    /// Fails if the certificates of the system cannot be used.
     pub fn new(options: HttpOptions) -> Result<Self, HttpError> {
         let builder = Client::builder()
             .user_agent(&options.user_agent)
@@ -67,23 +68,24 @@ impl Http {
         Ok(Self { client, options })
     }
 
-    /// How often something that failed is tried again.
+    /// The number of retries.
     pub fn retries(&self) -> u32 {
         self.options.retries
     }
 
-    /// Gets what is at `url`, up to `limit` bytes. Every status that asking again would not change is an answer.
+    /// Requests `url` and returns a response of up to `limit` bytes. A status that a retry would not change is a
+    /// response, not an error.
     ///
     /// # Errors
-    /// No answer, after the retries; or it is too large.
+    /// Fails if no response arrives after all retries, or if it is too large.
     pub async fn get(&self, url: &Url, token: Option<&Token>, limit: u64) -> Result<Response, HttpError> {
         self.get_with(url, token, &[], limit).await
     }
 
-    /// As [`Self::get`], with further headers.
+    /// Requests `url` with further headers.
     ///
     /// # Errors
-    /// As [`Self::get`]; a header that cannot be sent.
+    /// Fails like [`Self::get`], and for an invalid header.
     pub async fn get_with(
         &self,
         url: &Url,
@@ -95,10 +97,10 @@ impl Http {
         self.repeat(url, || self.once(Method::GET, url, headers.clone(), None, limit)).await
     }
 
-    /// Posts a form to `url`; it is sent once.
+    /// Posts a form to `url`, without retries.
     ///
     /// # Errors
-    /// No answer, or it is too large.
+    /// Fails if no response arrives or it is too large.
     pub async fn post_form(&self, url: &Url, fields: &[(&str, &str)], limit: u64) -> Result<Response, HttpError> {
         let mut form = url.clone();
         form.query_pairs_mut().clear().extend_pairs(fields);
@@ -108,10 +110,10 @@ impl Http {
         self.once(Method::POST, url, headers, Some(body.into_bytes()), limit).await
     }
 
-    /// Sends `body` to `url` by `method`, once, with these headers.
+    /// Sends a request with a body and headers, without retries.
     ///
     /// # Errors
-    /// No answer, it is too large, or a header that cannot be sent.
+    /// Fails if no response arrives, if it is too large, or for an invalid header.
     pub async fn send(
         &self,
         method: Method,
@@ -123,11 +125,12 @@ impl Http {
         self.once(method, url, header_map(None, headers)?, Some(body), limit).await
     }
 
-    /// Writes what is at `url` to `target`, up to `limit` bytes. The answer's body is empty; where its status is no success nothing was
-    /// written.
+    /// Downloads `url` to `target`, up to `limit` bytes. The returned response has no body. Writes nothing if its
+    /// status is an error.
     ///
     /// # Errors
-    /// No answer, after the retries; it is too large, breaks off or cannot be written: then a part of it is in `target`.
+    /// Fails if no response arrives after all retries, if it is too large or incomplete, or if it cannot be written.
+    /// Then `target` may hold a part of it.
     pub async fn download(
         &self,
         url: &Url,
@@ -147,7 +150,7 @@ impl Http {
         Ok(response)
     }
 
-    /// Makes a request until it is answered.
+    /// Repeats a request until a response arrives or the retries are used up.
     async fn repeat<T, F>(&self, url: &Url, mut request: impl FnMut() -> F) -> Result<T, HttpError>
     where
         T: Answered,
@@ -174,7 +177,7 @@ impl Http {
         }
     }
 
-    /// How long to wait before the next attempt, if there is one.
+    /// Returns the delay before the next attempt, if there is one.
     fn wait(&self, attempt: u32, retry_after: Option<&str>) -> Option<Duration> {
         (attempt < self.options.retries).then(|| pause(attempt, self.options.first_pause, retry_after))
     }
@@ -200,7 +203,7 @@ impl Http {
         match tokio::time::timeout(longest, pouring).await {
             Ok(poured) => poured?,
             Err(_) => {
-                let reason = format!("it is not there after {} seconds", longest.as_secs());
+                let reason = format!("the transfer did not finish within {} seconds", longest.as_secs());
                 return Err(HttpError::Truncated { url: without_secrets(url), received: whole.len() as u64, reason });
             }
         }
@@ -274,12 +277,12 @@ fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap,
     for (name, value) in more {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|error| HttpError::Setup(error.to_string()))?;
         let value = HeaderValue::from_str(value)
-            .map_err(|_| HttpError::Setup(format!("the header {name} has characters that cannot be sent")))?;
+            .map_err(|_| HttpError::Setup(format!("the header {name} contains invalid characters")))?;
         headers.insert(name, value);
     }
     if let Some(token) = token {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", token.secret()))
-            .map_err(|_| HttpError::Setup("a token has characters that cannot be sent".to_owned()))?;
+            .map_err(|_| HttpError::Setup("a token contains invalid characters".to_owned()))?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
     }
@@ -320,7 +323,7 @@ mod tests {
         let http = Http::new(HttpOptions { timeout, retries: 0, ..HttpOptions::default() }).unwrap();
         let begun = Instant::now();
         let problem = runtime.block_on(http.get(&dripping(), None, 1 << 20)).unwrap_err().to_string();
-        assert!(problem.contains("broke off") && problem.contains("not there after"), "{problem}");
+        assert!(problem.contains("ended after") && problem.contains("did not finish within"), "{problem}");
         assert!(begun.elapsed() < Duration::from_secs(30));
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a request.
+//! Errors of HTTP requests.
 
 use std::time::Duration;
 
@@ -7,66 +7,66 @@ use reqwest::{StatusCode, Url};
 
 use crate::archive::readable;
 
-/// Why a request has no usable answer. The texts name the request, and hold no credentials.
+/// The reason why a request has no usable response. Messages name the URL without credentials.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
-    /// The client cannot be made: the certificates of the system cannot be read, or a proxy setting is wrong.
+    /// The client cannot be created: the certificates of the system cannot be read, or a proxy setting is invalid.
     #[error("the HTTP client cannot be set up: {0}")]
     Setup(String),
-    /// No connection, or it broke.
+    /// The connection failed.
     #[error("{method} {url:?}: {reason}")]
     Connection {
-        /// `Get` or `Post`.
+        /// `Get` or `Post`, as Go spells it.
         method: &'static str,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
         /// The innermost cause.
         reason: String,
     },
-    /// The server did not answer in time. Terragrunt looks for the word "timeout".
+    /// The server did not respond in time. Terragrunt searches messages for the word "timeout".
     #[error("{method} {url:?}: tcp timeout, no answer within {} seconds", .limit.as_secs())]
     Timeout {
-        /// `Get` or `Post`.
+        /// `Get` or `Post`, as Go spells it.
         method: &'static str,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// How long was waited.
+        /// The timeout that passed.
         limit: Duration,
     },
-    /// The server kept failing.
+    /// The server answered every attempt with an error.
     #[error("the request failed after {attempts} attempts, please try again later: {status} for {url}")]
     ServerFailure {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// The last answer.
+        /// The last response.
         status: StatusCode,
-        /// How often it was asked.
+        /// The number of attempts.
         attempts: u32,
     },
-    /// The answer is larger than anything expected here.
+    /// The response exceeds the limit.
     #[error("{url:?} is larger than {}, the limit for this download", readable(*limit))]
     TooLarge {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// The most that is accepted.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// The connection ended before all that was announced had come.
-    #[error("the download of {url:?} broke off after {received} bytes: {reason}")]
+    /// The connection ended before the whole response arrived.
+    #[error("the download of {url:?} ended after {received} bytes: {reason}")]
     Truncated {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// How much came.
+        /// The number of bytes received.
         received: u64,
-        /// What the connection said.
+        /// The error of the connection.
         reason: String,
     },
-    /// The download cannot be written.
+    /// The download cannot be written to disk.
     #[error("the download of {url:?} cannot be stored: {}", io_reason(source))]
     Store {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
@@ -81,11 +81,11 @@ impl HttpError {
     }
 }
 
-/// The address for texts: who asks with which password, and the query, which may hold a signature, are left out.
+/// Shows a URL without user name, password and query, which may hold a signature.
 pub(crate) fn without_secrets(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_password(None);
-    // Tokens stand in the place of the name as well.
+    // Some servers expect a token as the user name.
     let _ = url.set_username("");
     if url.query().is_some() {
         url.set_query(Some("..."));
@@ -93,7 +93,7 @@ pub(crate) fn without_secrets(url: &Url) -> String {
     url.to_string()
 }
 
-/// The cause at the end of the chain says what happened; those before it say only that something did.
+/// Returns the cause at the end of the chain. The others only say that something failed.
 pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     let mut last = error;
     while let Some(source) = last.source() {
@@ -107,9 +107,9 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     text.split(": https://docs.rs/").next().unwrap_or(&text).to_owned()
 }
 
-/// What the operating system says of a connection, as other programs write it: `tcp: connection reset by peer`.
+/// Formats an error of a connection as Go does: `tcp: connection reset by peer`.
 ///
-/// Whoever runs us again when the network fails (Terragrunt, Terratest) looks for these words, in small letters.
+/// Programs that retry after network failures (Terragrunt, Terratest) search for these words in lower case.
 fn of_the_network(error: &std::io::Error) -> String {
     format!("tcp: {}", io_reason(error))
 }
@@ -120,7 +120,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_the_network_says_is_told_in_the_words_that_others_look_for() {
+    fn connection_errors_contain_the_words_that_wrappers_match() {
         let reset = std::io::Error::from(nix::errno::Errno::ECONNRESET);
         assert_eq!(innermost(&reset), "tcp: connection reset by peer");
         assert_eq!(innermost(&std::io::Error::other("No way")), "No way");

@@ -1,4 +1,4 @@
-//! Answers of servers.
+//! HTTP responses.
 
 use std::io::Read;
 
@@ -7,27 +7,27 @@ use reqwest::{StatusCode, Url};
 
 use super::error::{HttpError, without_secrets};
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// The status.
+    /// The HTTP status.
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body; at most as long as was accepted.
+    /// The body, no longer than the limit of the request.
     pub body: Vec<u8>,
-    /// Where it came from in the end: redirects have been followed.
+    /// The final URL, after redirects.
     pub url: Url,
 }
 
 impl Response {
-    /// A header's value, where it is text.
+    /// Returns the value of a header, if it is text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 }
 
-/// An answer, of which the body may be still to come.
+/// A response whose body may not have been read yet.
 pub(super) trait Answered {
     fn status(&self) -> StatusCode;
     fn headers(&self) -> &HeaderMap;
@@ -53,7 +53,8 @@ impl Answered for reqwest::Response {
     }
 }
 
-/// A document as it was before its server packed it: nobody asks for that here, but files are kept packed where they are only laid down.
+/// Decompresses a document. The client requests no compression, but static file servers may send files that are stored
+/// compressed.
 pub(super) fn unpacked(body: Vec<u8>, encoding: Option<&str>, url: &Url, limit: u64) -> Result<Vec<u8>, HttpError> {
     let is_packed = encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("gzip"));
     if !is_packed || !body.starts_with(&[0x1f, 0x8b]) {
@@ -65,13 +66,13 @@ pub(super) fn unpacked(body: Vec<u8>, encoding: Option<&str>, url: &Url, limit: 
     bounded.read_to_end(&mut whole).map_err(|error| HttpError::Truncated {
         url: without_secrets(url),
         received,
-        reason: format!("what is there cannot be unpacked: {error}"),
+        reason: format!("cannot decompress the response: {error}"),
     })?;
     let is_too_large = whole.len() as u64 > limit;
     if is_too_large { Err(HttpError::TooLarge { url: without_secrets(url), limit }) } else { Ok(whole) }
 }
 
-/// The answer without its body, and the body to come.
+/// Separates a response from its body.
 pub(super) fn head(answer: reqwest::Response) -> (Response, reqwest::Response) {
     let response = Response {
         status: answer.status(),
@@ -104,6 +105,6 @@ mod tests {
         assert!(seen(pack(&[b' '; 1 << 20]), Some("gzip")).unwrap_err().contains("larger than 64 KiB"));
         let mut cut = pack(b"{}");
         cut.truncate(12);
-        assert!(seen(cut, Some("gzip")).unwrap_err().contains("cannot be unpacked"));
+        assert!(seen(cut, Some("gzip")).unwrap_err().contains("cannot decompress"));
     }
 }

@@ -1,18 +1,18 @@
-//! When to ask again, and after how long.
+//! Retries of failed requests.
 
 use std::time::Duration;
 
 use reqwest::StatusCode;
 
-/// The longest pause between two attempts.
+/// The maximum delay between two attempts.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Whether asking again may help: the server is overloaded or broken. 501 says that it never will.
+/// Whether a retry may help: the server is overloaded or broken. Status 501 is permanent.
 pub(super) fn may_pass(status: StatusCode) -> bool {
     status == StatusCode::TOO_MANY_REQUESTS || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }
 
-/// How long to wait after attempt number `attempt` (the first is 0): twice as long each time, or as long as the server says.
+/// Returns the delay after attempt number `attempt` (from 0): doubled each time, or what the server requests.
 pub(super) fn pause(attempt: u32, first: Duration, retry_after: Option<&str>) -> Duration {
     if let Some(seconds) = retry_after.and_then(|text| text.trim().parse::<u64>().ok()) {
         return Duration::from_secs(seconds).min(LONGEST);

@@ -1,4 +1,4 @@
-//! Ways to servers: proxies, and who is believed to be a server.
+//! Connection settings: proxies and the verification of servers.
 
 use std::path::PathBuf;
 
@@ -6,33 +6,33 @@ use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy};
 
 use super::error::{HttpError, innermost};
 
-/// How servers are got at, where that is not left to the environment.
+/// The connection settings of a client. A setting that is `None` is left to the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Route {
-    /// The proxy for addresses that begin with `http:`.
+    /// The proxy for `http:` URLs.
     pub http_proxy: Option<String>,
-    /// The proxy for addresses that begin with `https:`.
+    /// The proxy for `https:` URLs.
     pub https_proxy: Option<String>,
-    /// What is asked without a proxy, as in `NO_PROXY`.
+    /// The hosts that are reached without a proxy, in the syntax of `NO_PROXY`.
     pub no_proxy: Option<String>,
-    /// The certificate authorities that count, in place of those of the system: a file in PEM.
+    /// A PEM file with the certificate authorities to trust instead of those of the system.
     pub authorities: Option<PathBuf>,
-    /// Who is believed to be a server.
+    /// Whether the certificate of the server is verified.
     pub trust: ServerTrust,
 }
 
-/// Who is believed to be a server.
+/// Whether the certificate of a server is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerTrust {
-    /// Who has a certificate.
+    /// The certificate must be valid for the host.
     #[default]
     Proven,
-    /// Anybody. Only who asks for it in so many words gets it.
+    /// Any certificate is accepted. Only an explicit setting of the user selects this.
     Anybody,
 }
 
 impl Route {
-    /// The settings of a client for this route.
+    /// Builds the client configuration for these settings.
     pub(super) fn applied_to(&self, mut builder: ClientBuilder) -> Result<ClientBuilder, HttpError> {
         let wrong =
             |what: &str, error: &dyn std::fmt::Display| HttpError::Setup(format!("{what} cannot be used: {error}"));

@@ -1,4 +1,4 @@
-//! One attempt to log in.
+//! One OAuth login attempt.
 
 use std::io;
 
@@ -15,37 +15,37 @@ use super::client::OauthClient;
 use crate::credentials::Token;
 use crate::http::{Http, HttpError, Url};
 
-/// A token is not longer.
+/// The maximum length of a token response in bytes.
 const LARGEST_ANSWER: u64 = 1 << 20;
 
-/// Why there is no token.
+/// The reason why a login failed.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
-    /// No port of those that the host allows is free.
-    #[error("no port from {low} to {high} is free to wait on for the browser: {}", io_reason(source))]
+    /// None of the allowed ports is free.
+    #[error("no port from {low} to {high} is free for the redirect from the browser: {}", io_reason(source))]
     Port {
-        /// The lowest port that the host allows.
+        /// The lowest allowed port.
         low: u16,
-        /// The highest.
+        /// The highest allowed port.
         high: u16,
-        /// What the operating system said of the last that was tried.
+        /// The error of the operating system for the last port.
         source: io::Error,
     },
-    /// Waiting failed.
+    /// Waiting for the browser failed.
     #[error("waiting for the browser failed: {}", io_reason(.0))]
     Waiting(io::Error),
-    /// The person or the host said no.
+    /// The user or the host denied the login.
     #[error("the host refused: {0}")]
     Refused(String),
-    /// The code cannot be redeemed.
+    /// The authorization code could not be exchanged.
     #[error(transparent)]
     Http(#[from] HttpError),
-    /// The host does not give a token for the code.
-    #[error("the host does not give a token: {0}")]
+    /// The host refused to issue a token for the code.
+    #[error("the host did not issue a token: {0}")]
     NoToken(String),
 }
 
-/// An attempt under way: the server waits for the browser.
+/// A login attempt that waits for the browser.
 #[derive(Debug)]
 pub struct Attempt {
     client: OauthClient,
@@ -56,10 +56,10 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Begins to wait on a port that the host allows.
+    /// Starts the server on a port that the host allows.
     ///
     /// # Errors
-    /// There is no free port.
+    /// Fails if no port is free.
     pub async fn begin(client: OauthClient) -> Result<Self, LoginError> {
         let (low, high) = (*client.ports.start(), *client.ports.end());
         let (listener, port) = bind(low, high).await.map_err(|source| LoginError::Port { low, high, source })?;
@@ -72,7 +72,7 @@ impl Attempt {
         })
     }
 
-    /// The page on which a person gives consent.
+    /// Returns the URL of the authorization page.
     pub fn page(&self) -> Url {
         let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(self.verifier.as_bytes()));
         let mut page = self.client.authorize.clone();
@@ -91,10 +91,10 @@ impl Attempt {
         page
     }
 
-    /// Waits for the browser, and redeems what it brings.
+    /// Waits for the browser, and exchanges the authorization code for a token.
     ///
     /// # Errors
-    /// There is no token in the end.
+    /// Fails if there is no token in the end.
     pub async fn finish(&self, http: &Http) -> Result<Token, LoginError> {
         let code = match wait(&self.listener, &self.state).await.map_err(LoginError::Waiting)? {
             Word::Code(code) => code,
@@ -120,7 +120,7 @@ impl Attempt {
     }
 }
 
-/// A free port; the tries begin anywhere, so that two attempts seldom meet.
+/// Binds a free port. Starts at a random one, so that two attempts rarely collide.
 async fn bind(low: u16, high: u16) -> io::Result<(TcpListener, u16)> {
     let count = u32::from(high - low) + 1;
     let first = u32::from(Uuid::new_v4().as_fields().1) % count;

@@ -1,4 +1,4 @@
-//! The server on loopback that the browser comes back to.
+//! The loopback server that the browser is redirected to.
 
 use std::io;
 use std::time::Duration;
@@ -8,20 +8,20 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::http::Url;
 
-/// More than any browser sends before the body.
+/// The maximum size in bytes of a request head; no browser sends more.
 const LONGEST_REQUEST: usize = 64 << 10;
 
-/// How long a browser may take to send its request.
+/// The deadline for the browser to send its request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the host says through the browser.
+/// The parameters of the redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Code(String),
     Refused(String),
 }
 
-/// Answers browsers until one of them brings what belongs to `state`.
+/// Answers requests until one has the expected `state`.
 pub(super) async fn wait(listener: &TcpListener, state: &str) -> io::Result<Word> {
     loop {
         let (mut stream, _) = listener.accept().await?;
@@ -44,7 +44,7 @@ pub(super) async fn wait(listener: &TcpListener, state: &str) -> io::Result<Word
     }
 }
 
-/// The path and the query of the request.
+/// Returns the path and the query of a request.
 async fn target(stream: &mut TcpStream) -> Option<String> {
     let mut seen = Vec::new();
     let mut buffer = [0; 4096];

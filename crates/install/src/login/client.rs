@@ -1,4 +1,4 @@
-//! What a host says about logging in.
+//! The login service (`login.v1`) of a host.
 
 use std::ops::RangeInclusive;
 
@@ -7,32 +7,32 @@ use serde_json::{Map, Value};
 use crate::discovery::{ServiceError, Services};
 use crate::http::Url;
 
-/// The service's identifier.
+/// The service ID in the discovery document.
 const SERVICE: &str = "login.v1";
 
-/// Ports that are taken where the host names none.
+/// The ports that are used if the host names none.
 const PORTS: RangeInclusive<u16> = 1024..=65535;
 
-/// How to ask a host for a token.
+/// The OAuth client that a host describes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OauthClient {
-    /// Who the host takes this program for.
+    /// The client ID.
     pub id: String,
-    /// Where a person gives consent.
+    /// The URL of the authorization page.
     pub authorize: Url,
-    /// Where the code is redeemed.
+    /// The URL of the token endpoint.
     pub token: Url,
-    /// Where the code may come back to.
+    /// The allowed ports of the redirect URL.
     pub ports: RangeInclusive<u16>,
-    /// What the token is to be good for.
+    /// The OAuth scopes of the token.
     pub scopes: Vec<String>,
 }
 
 impl OauthClient {
-    /// The client that the host describes; none where it does not offer the service.
+    /// Returns the client that the host describes, or `None` if it does not offer the service.
     ///
     /// # Errors
-    /// The description is wrong, or wants a way of logging in that is not known here.
+    /// Fails if the description is invalid, or requires an unsupported grant type.
     pub fn of(services: &Services) -> Result<Option<Self>, ServiceError> {
         let object = match services.object(SERVICE) {
             Ok(object) => object,
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_descriptions_are_told_and_missing_ones_are_none() {
+    fn invalid_descriptions_are_errors_and_missing_ones_are_none() {
         assert_eq!(of("{}"), Ok(None));
         for (json, word) in [
             (r#"{"login.v1": {"authz": "/a", "token": "/t"}}"#, "client"),

@@ -1,5 +1,5 @@
-//! Logging in to a host: an OAuth client as the host's `login.v1` describes it, with the authorization code coming back to a server on
-//! loopback and a proof (PKCE) that whoever redeems it is whoever asked for it.
+//! Login to a host with OAuth, as its `login.v1` service describes. The authorization code returns to a loopback
+//! server; PKCE proves that the same program requested it.
 
 mod attempt;
 mod callback;

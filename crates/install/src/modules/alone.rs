@@ -1,4 +1,4 @@
-//! One module without those that it calls: for directories that begin as a copy of it.
+//! A single module without its child modules, for `init -from-module`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,20 +12,21 @@ use super::fetch::Fetcher;
 use super::{pattern, registry};
 use crate::discovery::Discovery;
 
-/// What repositories and installations keep for themselves.
+/// Directories of version control systems and of installations, which are not copied.
 const OWN: [&str; 2] = [".git", ".terraform"];
 
-/// Copies the module at `address` into the folder `target`; addresses of registries that name none belong to `default_registry`.
+/// Copies the module at `address` into the directory `target`. Registry addresses without a host belong to
+/// `default_registry`.
 ///
 /// # Errors
-/// The address is none, or the module cannot be fetched or copied.
+/// Fails if the address is invalid, or if the module cannot be fetched or copied.
 pub async fn copy_module(
     address: &str,
     target: &Path,
     default_registry: &str,
     discovery: &Discovery,
 ) -> Result<(), FetchError> {
-    let scratch = tempfile::tempdir().map_err(FetchError::file("no temporary folder can be made"))?;
+    let scratch = tempfile::tempdir().map_err(FetchError::file("cannot create a temporary directory"))?;
     let folder = match ModuleSource::parse(address).map_err(FetchError::Other)? {
         ModuleSource::Local(folder) => folder,
         ModuleSource::Package(package) => fetched(&package, "", scratch.path(), discovery).await?,
@@ -41,7 +42,7 @@ pub async fn copy_module(
             continue;
         }
         let to = target.join(entry.file_name());
-        // A link is followed: what it leads to may lie beside the module, and stays behind.
+        // Follows links: their targets may be outside of the module, and are not copied otherwise.
         match entry.path().is_dir() {
             true => copy_folder(&entry.path(), &to),
             false => fs::copy(entry.path(), &to).map(drop),
@@ -51,7 +52,7 @@ pub async fn copy_module(
     Ok(())
 }
 
-/// The folder of the module in its package.
+/// Returns the directory of the module within its package.
 async fn fetched(package: &Package, below: &str, scratch: &Path, discovery: &Discovery) -> Result<PathBuf, FetchError> {
     let place = scratch.join("package");
     Fetcher::new(discovery).fetch(&package.address, &place).await?;

@@ -1,4 +1,4 @@
-//! `?checksum=KIND:HEX` and `?checksum=file:LIST`: what a download must be.
+//! Checksums of downloads: `?checksum=TYPE:HEX` and `?checksum=file:LIST`.
 
 use std::fs;
 use std::io::{self, Read};
@@ -10,10 +10,11 @@ use super::error::FetchError;
 use crate::hex::hex;
 use crate::http::Http;
 
-/// The longest list of checksums that is read.
+/// The maximum size of a checksum list in bytes.
 const LARGEST_LIST: u64 = 16 << 20;
 
-/// The checksum that the download from `url` must have: `sum` itself, or what the list has that it leads to (`file:ADDRESS`).
+/// Returns the expected checksum of the download from `url`: `sum` itself, or the entry in the list that it names
+/// (`file:URL`).
 pub(super) async fn wanted(http: &Http, sum: String, url: &Url) -> Result<String, FetchError> {
     let Some(place) = sum.strip_prefix("file:") else { return Ok(sum) };
     let list = match Url::parse(place) {
@@ -21,20 +22,18 @@ pub(super) async fn wanted(http: &Http, sum: String, url: &Url) -> Result<String
             let answer = http.get(&address, None, LARGEST_LIST).await?;
             if !answer.status.is_success() {
                 let code = answer.status.as_u16();
-                return Err(FetchError::Other(format!(
-                    "the list of checksums cannot be had: bad response code: {code}"
-                )));
+                return Err(FetchError::Other(format!("cannot download the checksum list: bad response code: {code}")));
             }
             String::from_utf8_lossy(&answer.body).into_owned()
         }
-        _ => fs::read_to_string(place).map_err(FetchError::file("the list of checksums cannot be read"))?,
+        _ => fs::read_to_string(place).map_err(FetchError::file("cannot read the checksum list"))?,
     };
     let name = url.path_segments().and_then(|mut segments| segments.next_back()).unwrap_or_default();
-    listed(&list, name).ok_or_else(|| FetchError::Other(format!("the list of checksums has none of {name:?}")))
+    listed(&list, name).ok_or_else(|| FetchError::Other(format!("the checksum list has no entry for {name:?}")))
 }
 
-/// The checksum of the file `name` in a list as `sha256sum` and the tools of BSD write them. A line that is a checksum and nothing
-/// else is about whatever is asked for.
+/// Finds the checksum of the file `name` in a list in the format of `sha256sum` or of the BSD tools. A line with
+/// nothing but a checksum applies to any file.
 fn listed(list: &str, name: &str) -> Option<String> {
     list.lines().find_map(|line| {
         let bsd = line.split_once(" (").and_then(|(kind, rest)| Some((kind, rest.split_once(") = ")?)));
@@ -49,8 +48,8 @@ fn listed(list: &str, name: &str) -> Option<String> {
     })
 }
 
-/// Checks that `content` has the checksum `wanted`: `md5:`, `sha1:`, `sha256:` or `sha512:` and hexadecimal digits, of which the
-/// number says enough.
+/// Checks that `content` has the checksum `wanted`: `md5:`, `sha1:`, `sha256:` or `sha512:` and hexadecimal digits.
+/// Without a prefix, the number of digits selects the algorithm.
 pub(super) fn check(content: &mut dyn Read, wanted: &str) -> Result<(), FetchError> {
     let (kind, digits) = wanted.split_once(':').unwrap_or((by_length(wanted), wanted));
     let found = match kind {

@@ -1,10 +1,10 @@
-//! Copies of folders that were fetched already.
+//! Copies of packages that were fetched before.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Copies the folder `from` with all that is in it to `to`; a symbolic link stays one.
+/// Copies the directory `from` to `to` recursively. Symbolic links stay links.
 pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -22,19 +22,19 @@ pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes `place` a symbolic link to `target`.
+/// Creates the symbolic link `place` to `target`.
 #[cfg(unix)]
 pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(target, place)
 }
 
-/// Links need rights there that people rarely have: a copy does as well.
+/// Copies the directory instead: on Windows, creating links requires a privilege that users rarely have.
 #[cfg(not(unix))]
 pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
     if target.is_dir() { copy_folder(target, place) } else { fs::copy(target, place).map(|_| ()) }
 }
 
-/// Takes away whatever is at `place`: a folder with all that is in it, or a link but not what it leads to.
+/// Removes `place`: a directory with its contents, or a link without its target.
 pub(super) fn remove(place: &Path) -> io::Result<()> {
     match fs::symlink_metadata(place) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(place),

@@ -1,4 +1,4 @@
-//! Why a module cannot be fetched.
+//! Errors of module installation.
 
 use groma_diagnostics::io_reason;
 
@@ -6,30 +6,30 @@ use crate::credentials::HelperError;
 use crate::discovery::{DiscoveryError, ServiceError};
 use crate::http::HttpError;
 
-/// Why a module cannot be fetched.
+/// The reason why a module cannot be installed.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// A file cannot be read or written.
+    /// A file system operation failed.
     #[error("{what}: {}", io_reason(source))]
     File {
-        /// What was tried.
+        /// The operation, as a clause for the message.
         what: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A server did not answer.
+    /// A request failed.
     #[error(transparent)]
     Http(#[from] HttpError),
-    /// The registry's host cannot be asked what it offers.
+    /// Service discovery on the registry's host failed.
     #[error(transparent)]
     Discovery(#[from] DiscoveryError),
-    /// The registry's host offers no modules.
+    /// The host offers no module registry.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The token for the registry is not to be had.
+    /// The credentials helper failed to provide the token for the registry.
     #[error(transparent)]
     Credentials(#[from] HelperError),
-    /// Anything else; the text is a sentence without a dot.
+    /// Any other problem: a sentence without the final period.
     #[error("{0}")]
     Other(String),
 }

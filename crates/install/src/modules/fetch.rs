@@ -1,4 +1,4 @@
-//! From the address of a package to its files.
+//! Fetching of packages by the type of their address.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -13,18 +13,18 @@ use super::{git, oci, pattern, web};
 use crate::archive::{Archive, Limits, Links};
 use crate::discovery::Discovery;
 
-/// How often one page may lead to another.
+/// The maximum number of redirects through `terraform-get` pages.
 const MOST_REDIRECTIONS: u32 = 10;
 
-/// Fetches packages, each once.
+/// Fetches packages, each only once.
 #[derive(Debug)]
 pub struct Fetcher<'a> {
     discovery: &'a Discovery,
     fetched: HashMap<String, PathBuf>,
 }
 
-/// How an address is to be fetched.
-enum Way<'a> {
+/// The method of fetching an address.
+enum Method<'a> {
     Git(&'a str),
     Web(&'a str),
     S3(&'a str),
@@ -34,15 +34,15 @@ enum Way<'a> {
 }
 
 impl<'a> Fetcher<'a> {
-    /// Web servers are asked as `discovery` asks them.
+    /// Creates a fetcher that sends requests with the client of `discovery`.
     pub fn new(discovery: &'a Discovery) -> Self {
         Self { discovery, fetched: HashMap::new() }
     }
 
-    /// Puts the package at `address` into `target`, in place of what is there.
+    /// Puts the package at `address` into `target`, and replaces an existing directory.
     ///
     /// # Errors
-    /// It cannot be fetched, or its kind is not supported.
+    /// Fails if the package cannot be fetched, or if the type of its address is not supported.
     pub async fn fetch(&mut self, address: &str, target: &Path) -> Result<(), FetchError> {
         remove(target).map_err(FetchError::file(format!("{} cannot be removed", target.display())))?;
         let parent = target.parent().unwrap_or(Path::new(""));
@@ -55,7 +55,7 @@ impl<'a> Fetcher<'a> {
             };
             return copied.map_err(FetchError::file(format!("{} cannot be copied", known.display())));
         }
-        let result = self.fetch_anew(address, target).await;
+        let result = self.fetch_package(address, target).await;
         if result.is_err() {
             // Half a package is worse than none; what went wrong before is what counts.
             let _ = remove(target);
@@ -65,7 +65,7 @@ impl<'a> Fetcher<'a> {
         result
     }
 
-    async fn fetch_anew(&self, address: &str, target: &Path) -> Result<(), FetchError> {
+    async fn fetch_package(&self, address: &str, target: &Path) -> Result<(), FetchError> {
         let mut address = address.to_owned();
         let mut subfolder = String::new();
         // No key of a module begins with a dot.
@@ -88,16 +88,16 @@ impl<'a> Fetcher<'a> {
         Err(FetchError::Other(format!("more than {MOST_REDIRECTIONS} pages lead from one to the next")))
     }
 
-    /// Fetches, or learns where else the package is.
+    /// Fetches the package, or returns the address that a page redirects to.
     async fn step(&self, address: &str, target: &Path) -> Result<Option<Package>, FetchError> {
         let (http, stores) = (self.discovery.http(), self.discovery.credentials().stores());
-        match way(address)? {
-            Way::Git(url) => git::clone(url, target).map(|()| None),
-            Way::Folder(path) => folder(path, target).map(|()| None),
-            Way::Oci(address) => oci::fetch(self.discovery, address, target).await.map(|()| None),
-            Way::S3(url) => web::fetch_object(http, &Object::s3(url, stores)?, target).await.map(|()| None),
-            Way::Google(url) => web::fetch_object(http, &Object::google(url, stores)?, target).await.map(|()| None),
-            Way::Web(url) => match web::fetch(http, url, target).await? {
+        match method(address)? {
+            Method::Git(url) => git::clone(url, target).map(|()| None),
+            Method::Folder(path) => folder(path, target).map(|()| None),
+            Method::Oci(address) => oci::fetch(self.discovery, address, target).await.map(|()| None),
+            Method::S3(url) => web::fetch_object(http, &Object::s3(url, stores)?, target).await.map(|()| None),
+            Method::Google(url) => web::fetch_object(http, &Object::google(url, stores)?, target).await.map(|()| None),
+            Method::Web(url) => match web::fetch(http, url, target).await? {
                 web::Found::Unpacked => Ok(None),
                 web::Found::Elsewhere(package) => Ok(Some(package)),
             },
@@ -105,18 +105,18 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-fn way(address: &str) -> Result<Way<'_>, FetchError> {
+fn method(address: &str) -> Result<Method<'_>, FetchError> {
     let (protocol, url) = match address.split_once("::") {
         Some((protocol, url)) if protocol.chars().all(|c| c.is_ascii_alphanumeric()) => (protocol, url),
         _ => (address.split_once(':').map_or("", |(scheme, _)| scheme), address),
     };
     match &*protocol.to_ascii_lowercase() {
-        "git" => Ok(Way::Git(url)),
-        "http" | "https" => Ok(Way::Web(url)),
-        "file" => Ok(Way::Folder(url.strip_prefix("file://").unwrap_or(url))),
-        "s3" => Ok(Way::S3(url)),
-        "gcs" => Ok(Way::Google(url)),
-        "oci" => Ok(Way::Oci(address)),
+        "git" => Ok(Method::Git(url)),
+        "http" | "https" => Ok(Method::Web(url)),
+        "file" => Ok(Method::Folder(url.strip_prefix("file://").unwrap_or(url))),
+        "s3" => Ok(Method::S3(url)),
+        "gcs" => Ok(Method::Google(url)),
+        "oci" => Ok(Method::Oci(address)),
         "hg" => Err(FetchError::Other(
             "Mercurial repositories are not supported: use an archive of the repository".to_owned(),
         )),
@@ -124,7 +124,7 @@ fn way(address: &str) -> Result<Way<'_>, FetchError> {
     }
 }
 
-/// A folder of this machine is linked to, an archive unpacked.
+/// Installs a local package: links to a directory, unpacks an archive.
 fn folder(path: &str, target: &Path) -> Result<(), FetchError> {
     let (path, query) = path.split_once('?').map_or((path, ""), |(path, query)| (path, query));
     let source = Path::new(path);
@@ -134,14 +134,14 @@ fn folder(path: &str, target: &Path) -> Result<(), FetchError> {
     }
     let named = query.split('&').find_map(|pair| pair.strip_prefix("archive="));
     let kind = named.map_or_else(|| Archive::of_path(path), Archive::named);
-    let kind = kind.ok_or_else(|| FetchError::Other(format!("{path} is neither a folder nor an archive")))?;
+    let kind = kind.ok_or_else(|| FetchError::Other(format!("{path} is neither a directory nor an archive")))?;
     let file = File::open(source).map_err(FetchError::file(format!("{path} cannot be read")))?;
     let name = source.file_stem().unwrap_or_default().to_string_lossy();
     kind.unpack(file, target, &name, Links::Inside, Limits::MODULE)
         .map_err(FetchError::file("the archive cannot be unpacked"))
 }
 
-/// Moves what was fetched, or the meant folder of it, to its place.
+/// Moves the package, or its requested subdirectory, to the target.
 fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchError> {
     let problem = || FetchError::file(format!("{} cannot be moved", staging.display()));
     if subfolder.is_empty() {
@@ -150,10 +150,10 @@ fn settle(staging: &Path, subfolder: &str, target: &Path) -> Result<(), FetchErr
     let inner = pattern::expand(staging, subfolder)?;
     let folder = staging.join(&inner);
     if !fs::metadata(&folder).is_ok_and(|found| found.is_dir()) {
-        return Err(FetchError::Other(format!("the package has no folder {inner:?}")));
+        return Err(FetchError::Other(format!("the package has no directory {inner:?}")));
     }
     copy_folder(&folder, target).map_err(FetchError::file(format!(
-        "the folder {inner:?} of the package cannot be copied to {}",
+        "cannot copy the directory {inner:?} of the package to {}",
         target.display()
     )))?;
     remove(staging).map_err(problem())

@@ -1,4 +1,4 @@
-//! Repositories, with the program `git` as it is installed and configured.
+//! Module packages in Git repositories, cloned with the installed `git` and its configuration.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,38 +12,38 @@ use reqwest::Url;
 use super::error::FetchError;
 use super::shown::shown;
 
-/// What the query of an address asks of git.
+/// The Git options in the query of a module source address.
 #[derive(Debug, Default)]
-struct Wishes {
+struct CloneOptions {
     reference: Option<String>,
     depth: Option<u32>,
     key: Option<String>,
 }
 
-/// Clones the repository at `address` into `target`, which does not exist.
+/// Clones the repository at `address` into `target`, which must not exist yet.
 pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
-    let (url, wishes) = divide(address)?;
-    let key = wishes.key.as_deref().map(key_file).transpose()?;
+    let (url, options) = split_options(address)?;
+    let key = options.key.as_deref().map(key_file).transpose()?;
     let own = std::env::var("GIT_SSH_COMMAND").ok();
     let git = Git { command: key.as_ref().map(|file| with_key(own.as_deref(), file.path())) };
     let target_text = target.to_string_lossy();
-    let depth = wishes.depth.map(|depth| depth.to_string());
+    let depth = options.depth.map(|depth| depth.to_string());
     let mut arguments = vec!["clone"];
     if let Some(depth) = &depth {
         arguments.extend(["--depth", depth]);
-        if let Some(reference) = &wishes.reference {
+        if let Some(reference) = &options.reference {
             arguments.extend(["--branch", reference]);
         }
     }
     arguments.extend(["--", &url, &target_text]);
     let cloned = git.run(&arguments, None);
-    cloned.map_err(|error| match (error, &depth, &wishes.reference) {
+    cloned.map_err(|error| match (error, &depth, &options.reference) {
         (FetchError::Other(problem), Some(_), Some(_)) => {
             FetchError::Other(format!("{problem}\n\nWith \"depth\", \"ref\" must be the name of a branch or of a tag"))
         }
         (error, _, _) => error,
     })?;
-    if let (None, Some(reference)) = (&depth, &wishes.reference) {
+    if let (None, Some(reference)) = (&depth, &options.reference) {
         let commit = git.resolve(reference, target)?;
         git.run(&["-c", "advice.detachedHead=false", "checkout", "--detach", &commit], Some(target))?;
     }
@@ -57,13 +57,13 @@ pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// The address for git, and what was meant for us.
-fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
+/// Splits a module source address into the URL for Git and our own query arguments.
+fn split_options(address: &str) -> Result<(String, CloneOptions), FetchError> {
     let mut url = Url::parse(address)
-        .map_err(|error| FetchError::Other(format!("{:?} is no address of a repository: {error}", shown(address))))?;
-    let mut wishes = Wishes::default();
+        .map_err(|error| FetchError::Other(format!("{:?} is not a valid repository URL: {error}", shown(address))))?;
+    let mut options = CloneOptions::default();
     let mut rest = Vec::new();
-    // What stands there twice counts where it stands first.
+    // Of repeated options the first counts, as in go-getter.
     let mut known = HashSet::new();
     for (name, value) in url.query_pairs() {
         match &*name {
@@ -73,9 +73,9 @@ fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
             "ref" if value.starts_with('-') => {
                 return Err(FetchError::Other(format!("the reference {value:?} would be an option to git")));
             }
-            "ref" => wishes.reference = Some(value.into_owned()).filter(|text| !text.is_empty()),
-            "depth" => wishes.depth = value.parse().ok().filter(|depth| *depth > 0),
-            "sshkey" => wishes.key = Some(value.into_owned()).filter(|key| !key.is_empty()),
+            "ref" => options.reference = Some(value.into_owned()).filter(|text| !text.is_empty()),
+            "depth" => options.depth = value.parse().ok().filter(|depth| *depth > 0),
+            "sshkey" => options.key = Some(value.into_owned()).filter(|key| !key.is_empty()),
             _ => rest.push((name.into_owned(), value.into_owned())),
         }
     }
@@ -83,19 +83,19 @@ fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
     if !rest.is_empty() {
         url.query_pairs_mut().extend_pairs(rest);
     }
-    Ok((url.to_string(), wishes))
+    Ok((url.to_string(), options))
 }
 
-/// Decodes a private key into a file for ssh.
+/// Decodes a Base64 private key (`?sshkey=`) into a temporary file for ssh.
 fn key_file(encoded: &str) -> Result<PrivateFile, FetchError> {
     let encoded = encoded.replace(' ', "+");
     let key = STANDARD
         .decode(encoded.trim_end())
         .map_err(|_| FetchError::Other("the argument sshkey is not in base64".to_owned()))?;
-    PrivateFile::new(&key).map_err(FetchError::file("the ssh key cannot be stored"))
+    PrivateFile::new(&key).map_err(FetchError::file("cannot store the ssh key"))
 }
 
-/// The command for ssh with this key. That of the environment may be any program, which knows `-i` at most.
+/// Builds the ssh command for a private key. `GIT_SSH` may name any program, which supports at most `-i`.
 fn with_key(own: Option<&str>, file: &Path) -> String {
     match own.filter(|own| !own.trim().is_empty()) {
         Some(own) => format!("{own} -i {}", file.display()),
@@ -104,12 +104,13 @@ fn with_key(own: Option<&str>, file: &Path) -> String {
 }
 
 struct Git {
-    /// The command for ssh, where an own key is used.
+    /// The ssh command, if the address has a private key.
     command: Option<String>,
 }
 
-/// Variables that make git work on another repository than the one of its working directory. Git sets them for hooks, so they are there
-/// whenever a hook runs us. Variables with settings, such as `GIT_CONFIG_COUNT`, may hold credentials and stay.
+/// Variables that make Git work on another repository than the one in its working directory. Git sets them for hooks,
+/// so they are present whenever a hook runs us. Variables with settings, such as `GIT_CONFIG_COUNT`, may hold
+/// credentials and stay.
 const REPOSITORY_VARIABLES: [&str; 9] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
@@ -125,8 +126,8 @@ const REPOSITORY_VARIABLES: [&str; 9] = [
 impl Git {
     /// Returns the commit that `reference` names in the fresh clone at `repository`.
     ///
-    /// `git checkout` itself would take a name that is also the name of a file for that file, and knows the branches of the server by
-    /// their plain names only: `?ref=branch^` would fail. The order of the candidates is that of `git checkout`.
+    /// `git checkout` itself would prefer a file of that name, and knows the branches of the server by their plain
+    /// names only: `?ref=branch^` would fail. The order of the candidates is that of `git checkout`.
     fn resolve(&self, reference: &str, repository: &Path) -> Result<String, FetchError> {
         for candidate in
             ["refs/heads/", "", "refs/remotes/origin/"].map(|prefix| format!("{prefix}{reference}^{{commit}}"))
@@ -151,7 +152,7 @@ impl Git {
         Err(FetchError::Other(format!("git exited with {code}:\n{}", said.trim_end())))
     }
 
-    /// Runs git with `arguments` in `directory`, and returns its output whether it succeeds or not.
+    /// Runs Git with `arguments` in `directory`, and returns its output whether it succeeds or not.
     fn output(&self, arguments: &[&str], directory: Option<&Path>) -> Result<Output, FetchError> {
         let mut command = Command::new("git");
         command.args(arguments).stdin(Stdio::null());
@@ -164,7 +165,7 @@ impl Git {
         }
         command.output().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => FetchError::Other("git must be installed and on the PATH".to_owned()),
-            _ => FetchError::File { what: "git cannot be started".to_owned(), source: error },
+            _ => FetchError::File { what: "cannot start git".to_owned(), source: error },
         })
     }
 }
@@ -184,12 +185,12 @@ mod tests {
 
     #[test]
     fn the_query_is_for_us() {
-        let (url, wishes) = divide("https://example.com/x.git?ref=v1&depth=2&a=b").unwrap();
+        let (url, options) = split_options("https://example.com/x.git?ref=v1&depth=2&a=b").unwrap();
         assert_eq!(url, "https://example.com/x.git?a=b");
-        assert_eq!(wishes.reference.as_deref(), Some("v1"));
-        assert_eq!(wishes.depth, Some(2));
-        assert!(divide("https://example.com/x.git?ref=--upload-pack%3Dx").is_err());
-        let (url, wishes) = divide("https://example.com/x.git?ref=v1&ref=v2&archive=false").unwrap();
-        assert_eq!((url.as_str(), wishes.reference.as_deref()), ("https://example.com/x.git", Some("v1")));
+        assert_eq!(options.reference.as_deref(), Some("v1"));
+        assert_eq!(options.depth, Some(2));
+        assert!(split_options("https://example.com/x.git?ref=--upload-pack%3Dx").is_err());
+        let (url, options) = split_options("https://example.com/x.git?ref=v1&ref=v2&archive=false").unwrap();
+        assert_eq!((url.as_str(), options.reference.as_deref()), ("https://example.com/x.git", Some("v1")));
     }
 }

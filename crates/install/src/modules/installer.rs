@@ -1,4 +1,4 @@
-//! Modules of a configuration, put where the loader finds them.
+//! Installation of the modules that a configuration calls.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -17,38 +17,38 @@ use super::shown::shown;
 use super::{pattern, registry};
 use crate::discovery::Discovery;
 
-/// Whether what is installed already is good enough.
+/// Whether installed modules may be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// If it comes from the same address and its version is allowed.
+    /// Reuses a module if its source address is unchanged and its version is allowed.
     Keep,
-    /// Never: everything is fetched again, in its newest version.
+    /// Fetches every module again, in the newest allowed version: `init -upgrade`.
     Upgrade,
 }
 
-/// Is told what goes on.
+/// Receives the progress of the installation.
 pub trait ModuleProgress {
-    /// The package of the module `key` is fetched from `address`.
+    /// The package of the module `key` is being fetched from `address`.
     fn fetching(&mut self, key: &str, address: &str, version: Option<&Version>);
 
-    /// The module `key` is in `directory` now.
+    /// The module `key` is now installed in `directory`.
     fn installed(&mut self, key: &str, directory: &str);
 }
 
-/// Where modules are, and come from.
+/// Directories and the default registry.
 #[derive(Clone, Debug)]
-pub struct Places {
-    /// The root module's directory, as the process sees it.
+pub struct ModulePaths {
+    /// The root module's directory, relative to the working directory of the process.
     pub root: PathBuf,
-    /// Where data may be kept, seen from there: `.terraform`.
+    /// The data directory relative to the root module: `.terraform`.
     pub data_directory: PathBuf,
-    /// The registry of addresses that name none.
+    /// The registry for addresses without a host.
     pub default_registry: Name,
 }
 
-/// Installs a module when the loader asks for it.
+/// Installs modules on request of the configuration loader.
 pub struct ModuleInstaller<'a> {
-    places: Places,
+    paths: ModulePaths,
     freshness: Freshness,
     discovery: &'a Discovery,
     runtime: &'a Runtime,
@@ -56,7 +56,7 @@ pub struct ModuleInstaller<'a> {
     fetcher: Fetcher<'a>,
     before: ModuleManifest,
     now: ModuleManifest,
-    /// The folder of the package that each module is in; nothing for the root module's.
+    /// The package directory of each module; none for the root module.
     packages: HashMap<ModulePath, PathBuf>,
     known_versions: HashMap<String, Option<Vec<Version>>>,
 }
@@ -64,9 +64,9 @@ pub struct ModuleInstaller<'a> {
 type Located<T> = Result<T, Box<Diagnostic>>;
 
 impl<'a> ModuleInstaller<'a> {
-    /// Modules that `before` has are kept if `freshness` allows it.
+    /// Creates an installer that reuses modules in `before` if `freshness` allows it.
     pub fn new(
-        places: Places,
+        paths: ModulePaths,
         freshness: Freshness,
         before: ModuleManifest,
         discovery: &'a Discovery,
@@ -81,7 +81,7 @@ impl<'a> ModuleInstaller<'a> {
             InstalledModule { source: String::new(), version: None, directory: PathBuf::new() },
         );
         Self {
-            places,
+            paths,
             freshness,
             discovery,
             runtime,
@@ -94,12 +94,12 @@ impl<'a> ModuleInstaller<'a> {
         }
     }
 
-    /// Writes the manifest of what is installed now.
+    /// Writes the manifest of installed modules.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// Fails if the file cannot be written.
     pub fn write_manifest(&self) -> std::io::Result<()> {
-        let folder = self.places.root.join(&self.places.data_directory).join("modules");
+        let folder = self.paths.root.join(&self.paths.data_directory).join("modules");
         std::fs::create_dir_all(&folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&folder)?;
         std::io::Write::write_all(&mut file, self.now.text().as_bytes())?;
@@ -110,7 +110,7 @@ impl<'a> ModuleInstaller<'a> {
     fn local(&mut self, request: &ModuleRequest<'_>, directory: &Path) -> Located<PathBuf> {
         if let Some(package) = request.path.parent().and_then(|parent| self.packages.get(&parent)).cloned() {
             // A package may be a link, and what is in it is where the link leads.
-            if !directory.starts_with(DiskFiles::new(&self.places.root).follow(&package)) {
+            if !directory.starts_with(DiskFiles::new(&self.paths.root).follow(&package)) {
                 return Err(problem(
                     request.source_span,
                     "Local module path escapes module package",
@@ -123,27 +123,29 @@ impl<'a> ModuleInstaller<'a> {
             }
             self.packages.insert(request.path.clone(), package);
         }
-        self.note(request, None, directory.to_owned(), Told::IfNew)
+        self.note(request, None, directory.to_owned(), Report::IfNew)
     }
 
     fn remote(&mut self, request: &ModuleRequest<'_>) -> Located<PathBuf> {
-        let place = self.places.data_directory.join("modules").join(key(request.path));
+        let place = self.paths.data_directory.join("modules").join(key(request.path));
         if let Some(kept) = self.kept(request, &place).cloned() {
             self.packages.insert(request.path.clone(), place);
-            return self.note(request, kept.version, kept.directory, Told::Never);
+            return self.note(request, kept.version, kept.directory, Report::Never);
         }
         let (package, version, subfolder) = match request.source {
             ModuleSource::Registry(module) => {
                 let version = self.choose(request, module)?;
-                let shown = module.package(&self.places.default_registry);
+                let shown = module.package(&self.paths.default_registry);
                 self.progress.fetching(&key(request.path), &shown, Some(&version));
-                let host = module.host_or(&self.places.default_registry).to_owned();
+                let host = module.host_or(&self.paths.default_registry).to_owned();
                 let located = self.runtime.block_on(registry::location(self.discovery, module, &host, &version));
                 let package = located.map_err(|error| {
                     problem(
                         request.call,
                         "Error accessing remote module registry",
-                        format!("The registry {host} does not say where version {version} of {shown} is: {error}."),
+                        format!(
+                            "Cannot get the download address of {shown} {version} from the registry {host}: {error}."
+                        ),
                     )
                 })?;
                 let subfolder = join(&package.subfolder, &module.subfolder);
@@ -155,46 +157,46 @@ impl<'a> ModuleInstaller<'a> {
             }
             ModuleSource::Local(relative) => return self.local(request, relative),
         };
-        let target = self.places.root.join(&place);
+        let target = self.paths.root.join(&place);
         let fetched = self.runtime.block_on(self.fetcher.fetch(&package, &target));
         fetched.map_err(|error| not_fetched(request, &package, &error))?;
         let inner = pattern::expand(&target, &subfolder).map_err(|error| not_fetched(request, &package, &error))?;
         let directory = if inner.is_empty() { place.clone() } else { place.join(&inner) };
-        if !self.places.root.join(&directory).is_dir() {
+        if !self.paths.root.join(&directory).is_dir() {
             return Err(problem(
                 request.source_span,
                 "Unreadable module subdirectory",
                 format!(
-                    "The package {} has no folder {inner:?}. Check what follows the // in the source.",
+                    "The package {} has no directory {inner:?}. Check the path after // in the source.",
                     shown(&package)
                 ),
             ));
         }
         self.packages.insert(request.path.clone(), place);
-        self.note(request, version, directory, Told::Always)
+        self.note(request, version, directory, Report::Always)
     }
 
-    /// What is installed for the call already, if it will do.
+    /// Returns the installed module for a call, if it can be reused.
     fn kept(&self, request: &ModuleRequest<'_>, place: &Path) -> Option<&InstalledModule> {
         let module = self.before.get(request.path).filter(|_| self.freshness == Freshness::Keep)?;
-        let fits = request.source.is(&module.source, &self.places.default_registry)
+        let fits = request.source.is(&module.source, &self.paths.default_registry)
             && module.version.as_ref().is_none_or(|version| request.version.allow(version))
             && module.version.is_some() == matches!(request.source, ModuleSource::Registry(_))
             && module.directory.starts_with(place)
-            && self.places.root.join(&module.directory).is_dir();
+            && self.paths.root.join(&module.directory).is_dir();
         fits.then_some(module)
     }
 
     fn choose(&mut self, request: &ModuleRequest<'_>, module: &RegistryModule) -> Located<Version> {
-        let host = module.host_or(&self.places.default_registry).to_owned();
-        let package = module.package(&self.places.default_registry);
+        let host = module.host_or(&self.paths.default_registry).to_owned();
+        let package = module.package(&self.paths.default_registry);
         if !self.known_versions.contains_key(&package) {
             let answer = self.runtime.block_on(registry::versions(self.discovery, module, &host));
             let versions = answer.map_err(|error| {
                 problem(
                     request.call,
                     "Error accessing remote module registry",
-                    format!("The versions of the module {package} cannot be had from {host}: {error}."),
+                    format!("Cannot list the versions of the module {package} on {host}: {error}."),
                 )
             })?;
             self.known_versions.insert(package.clone(), versions);
@@ -213,7 +215,7 @@ impl<'a> ModuleInstaller<'a> {
             problem(
                 request.call,
                 "Unresolvable module version constraint",
-                format!("No version of the module {package} fits the constraint {}. {newest}", request.version),
+                format!("No version of the module {package} matches the constraint {}. {newest}", request.version),
             )
         })
     }
@@ -223,14 +225,14 @@ impl<'a> ModuleInstaller<'a> {
         request: &ModuleRequest<'_>,
         version: Option<Version>,
         directory: PathBuf,
-        told: Told,
+        report: Report,
     ) -> Located<PathBuf> {
-        let source = request.source.address(&self.places.default_registry);
+        let source = request.source.address(&self.paths.default_registry);
         let module = InstalledModule { source, version, directory: directory.clone() };
-        let is_news = match told {
-            Told::Always => true,
-            Told::Never => false,
-            Told::IfNew => self.freshness == Freshness::Upgrade || self.before.get(request.path) != Some(&module),
+        let is_news = match report {
+            Report::Always => true,
+            Report::Never => false,
+            Report::IfNew => self.freshness == Freshness::Upgrade || self.before.get(request.path) != Some(&module),
         };
         if is_news {
             self.progress.installed(&key(request.path), &text(&directory));
@@ -240,9 +242,9 @@ impl<'a> ModuleInstaller<'a> {
     }
 }
 
-/// When the progress hears of a module.
+/// The point in time at which progress is reported.
 #[derive(Clone, Copy)]
-enum Told {
+enum Report {
     Always,
     IfNew,
     Never,
@@ -257,7 +259,7 @@ impl ModuleLocator for ModuleInstaller<'_> {
     }
 }
 
-/// The names of the calls that lead to the module, as the manifest joins them.
+/// Joins the names of the module calls that lead to a module, as in the manifest.
 fn key(path: &ModulePath) -> String {
     path.steps().join(".")
 }

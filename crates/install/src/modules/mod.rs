@@ -1,7 +1,7 @@
-//! Installing modules: from registries, repositories, archives and folders.
+//! Installation of modules from registries, repositories, archives and directories.
 //!
-//! [`ModuleInstaller`] is asked by the loader of configurations for each called module, fetches what is not there yet, and knows at the
-//! end what the manifest of installed modules has to say.
+//! The configuration loader calls [`ModuleInstaller`] for each module call. It fetches missing packages, and writes
+//! the manifest of installed modules at the end.
 
 mod alone;
 mod checksum;
@@ -21,7 +21,7 @@ mod web;
 pub use alone::copy_module;
 pub use error::FetchError;
 pub use fetch::Fetcher;
-pub use installer::{Freshness, ModuleInstaller, ModuleProgress, Places};
+pub use installer::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 pub(crate) use registry::{in_document, listed};
 pub use shown::shown;
 pub(crate) use web::{in_page, relative_to};

@@ -1,4 +1,4 @@
-//! Archives in object stores: S3, services that speak as it does, and Cloud Storage.
+//! Archives in object stores: S3, S3-compatible services, and Google Cloud Storage.
 
 use std::time::SystemTime;
 
@@ -15,30 +15,30 @@ use super::query::take;
 use super::shown::shown;
 use crate::credentials::{AwsKeys, Stores};
 
-/// An object, and what its store is told about who asks.
+/// An object in a store, with the credentials for it.
 pub(super) struct Object {
-    /// Where it is; the query may still say how it is packed.
+    /// The URL; its query may still contain `archive`.
     pub url: Url,
     who: Who,
 }
 
-/// Who asks.
+/// Credentials for an object store.
 enum Who {
     Anybody,
     Google(String),
     Aws { region: String, keys: AwsKeys },
 }
 
-/// Where Cloud Storage is.
+/// The default endpoint of Google Cloud Storage.
 const GOOGLE: &str = "https://storage.googleapis.com";
 
-/// The region of addresses that name none.
+/// The region of S3 addresses that name none.
 const FIRST_REGION: &str = "us-east-1";
 
 impl Object {
-    /// The object at `address`, as S3 has addresses: `https://s3-REGION.amazonaws.com/BUCKET/KEY`, or one of another service with
-    /// `?region=`. Of a store that keeps versions, `?version=` names one. The query may hold keys (`aws_access_key_id`, `aws_access_key_secret`, `aws_access_token`) or name a profile
-    /// (`aws_profile`).
+    /// Parses an S3 address: `https://s3-REGION.amazonaws.com/BUCKET/KEY`, or one of a compatible service with
+    /// `?region=`. In a versioned bucket, `?version=` selects a version. The query may hold keys (`aws_access_key_id`,
+    /// `aws_access_key_secret`, `aws_access_token`) or name a profile (`aws_profile`).
     pub(super) fn s3(address: &str, stores: &Stores) -> Result<Self, FetchError> {
         let mut url = parsed(address)?;
         let mut argument = |name: &str| take(&mut url, name).filter(|value| !value.is_empty());
@@ -61,12 +61,12 @@ impl Object {
         Ok(Self { url, who: keys.map_or(Who::Anybody, |keys| Who::Aws { region, keys }) })
     }
 
-    /// The object at `https://www.googleapis.com/storage/VERSION/BUCKET/OBJECT`.
+    /// Parses a Cloud Storage address: `https://www.googleapis.com/storage/VERSION/BUCKET/OBJECT`.
     pub(super) fn google(address: &str, stores: &Stores) -> Result<Self, FetchError> {
         let object =
             address.split_once("/storage/").and_then(|(_, rest)| rest.split_once('/')).map(|(_, object)| object);
         let object = object.ok_or_else(|| {
-            FetchError::Other(format!("{:?} is no address of a Cloud Storage object", shown(address)))
+            FetchError::Other(format!("{:?} is not a valid URL of a Cloud Storage object", shown(address)))
         })?;
         let place = stores.google_address();
         let url = parsed(&format!("{}/{object}", place.as_deref().unwrap_or(GOOGLE).trim_end_matches('/')))?;
@@ -74,7 +74,7 @@ impl Object {
         Ok(Self { url, who })
     }
 
-    /// The headers that say who asks for `url`, which is this object's without what is for us.
+    /// Returns the headers that authenticate a request for `url`, which must not contain our own query arguments.
     pub(super) fn headers(&self, url: &Url) -> Result<Vec<(String, String)>, FetchError> {
         match &self.who {
             Who::Anybody => Ok(Vec::new()),
@@ -86,10 +86,10 @@ impl Object {
 
 fn parsed(address: &str) -> Result<Url, FetchError> {
     // The address may hold keys: it is not repeated.
-    Url::parse(address).map_err(|error| FetchError::Other(format!("the address of the object is none: {error}")))
+    Url::parse(address).map_err(|error| FetchError::Other(format!("the object has an invalid URL: {error}")))
 }
 
-/// The region in a host of AWS: `s3-REGION.`, `s3.REGION.`, `BUCKET.s3-REGION.`, `BUCKET.s3.REGION.`.
+/// Finds the region in an AWS host name: `s3-REGION.`, `s3.REGION.`, `BUCKET.s3-REGION.`, `BUCKET.s3.REGION.`.
 fn region_of(host: &str) -> String {
     let Some(names) = host.strip_suffix(".amazonaws.com") else { return FIRST_REGION.to_owned() };
     let last = names.rsplit('.').next().unwrap_or_default();
@@ -97,9 +97,9 @@ fn region_of(host: &str) -> String {
     region.unwrap_or(FIRST_REGION).to_owned()
 }
 
-/// The headers of a request for `url` that is signed with `keys` (Signature Version 4).
+/// Returns the headers that sign a request for `url` with `keys` (Signature Version 4).
 fn signed(url: &Url, region: &str, keys: &AwsKeys, time: SystemTime) -> Result<Vec<(String, String)>, FetchError> {
-    let failed = |error: &dyn std::fmt::Display| FetchError::Other(format!("the request cannot be signed: {error}"));
+    let failed = |error: &dyn std::fmt::Display| FetchError::Other(format!("cannot sign the request: {error}"));
     let session = keys.session.as_ref().map(|token| token.secret().to_owned());
     let identity = Credentials::new(&*keys.id, keys.secret.secret(), session, None, "module source").into();
     let mut settings = SigningSettings::default();
@@ -157,7 +157,7 @@ mod tests {
 
     /// The example for a request without a body in the public description of the signature, with the headers that we send.
     #[test]
-    fn requests_are_signed_for_their_place_and_time() {
+    fn requests_are_signed_for_region_and_time() {
         let url = Url::parse("https://s3-eu-west-1.amazonaws.com/bucket/a%20b.zip").unwrap();
         let keys = AwsKeys::new("AKID".to_owned(), "secret".to_owned(), Some("session".to_owned()));
         let time = UNIX_EPOCH + Duration::from_secs(1_369_353_600);

@@ -1,11 +1,11 @@
-//! Folders named by a pattern.
+//! Glob patterns in the subdirectory of a module source address.
 
 use std::fs;
 use std::path::Path;
 
 use super::error::FetchError;
 
-/// The one folder below `package` that `subfolder` means, where `*` and `?` stand for other characters.
+/// Finds the one directory below `package` that matches `subfolder`, in which `*` and `?` are wildcards.
 pub(super) fn expand(package: &Path, subfolder: &str) -> Result<String, FetchError> {
     if !subfolder.contains(['*', '?']) {
         return Ok(subfolder.to_owned());
@@ -16,9 +16,9 @@ pub(super) fn expand(package: &Path, subfolder: &str) -> Result<String, FetchErr
     }
     match found.as_slice() {
         [one] => Ok(one.clone()),
-        [] => Err(FetchError::Other(format!("no folder of the package fits the pattern {subfolder:?}"))),
+        [] => Err(FetchError::Other(format!("no directory of the package matches the pattern {subfolder:?}"))),
         several => Err(FetchError::Other(format!(
-            "{} folders of the package fit the pattern {subfolder:?}, and only one may",
+            "{} directories of the package match the pattern {subfolder:?}, and only one may match",
             several.len()
         ))),
     }
@@ -34,7 +34,7 @@ fn below(package: &Path, above: &str, step: &str) -> Vec<String> {
     names.filter(|name| fits(step.as_bytes(), name.as_bytes())).map(joined).collect()
 }
 
-/// Whether `name` fits; hidden folders need their dot written out.
+/// Whether `name` matches the pattern. A leading dot matches only literally.
 fn fits(pattern: &[u8], name: &[u8]) -> bool {
     if name.first() == Some(&b'.') && pattern.first() != Some(&b'.') {
         return false;
@@ -74,8 +74,8 @@ mod tests {
         assert_eq!(expand(folder.path(), "*").unwrap(), "top-1");
         assert_eq!(expand(folder.path(), "*/s?b").unwrap(), "top-1/sub");
         assert_eq!(expand(folder.path(), "plain/x").unwrap(), "plain/x");
-        assert!(expand(folder.path(), "*/*").unwrap_err().to_string().contains("2 folders"));
-        assert!(expand(folder.path(), "a*").unwrap_err().to_string().contains("no folder"));
+        assert!(expand(folder.path(), "*/*").unwrap_err().to_string().contains("2 directories"));
+        assert!(expand(folder.path(), "a*").unwrap_err().to_string().contains("no directory"));
     }
 
     #[test]

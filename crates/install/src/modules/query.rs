@@ -1,8 +1,9 @@
-//! The queries of addresses: in part they are for us, and not for the server.
+//! Query arguments of module source addresses that are for the installer instead of the server.
 
 use reqwest::Url;
 
-/// Takes an argument out of the query. The first of several counts, and an empty one is none.
+/// Removes an argument from the query and returns its value. The first of several counts; an empty one counts as
+/// missing.
 pub(super) fn take(url: &mut Url, name: &str) -> Option<String> {
     let mut found = None;
     let mut rest = Vec::new();

@@ -1,4 +1,4 @@
-//! The module registry protocol: versions of a module, and where one of them is.
+//! The module registry protocol: version lists and download addresses.
 
 use groma_config::version::{Constraints, Version};
 use groma_config::{Package, RegistryModule};
@@ -12,10 +12,10 @@ use crate::discovery::Discovery;
 use crate::http::Response;
 use crate::versions::allows;
 
-/// The largest answer of a registry.
+/// The maximum size of a registry response in bytes.
 const LARGEST_ANSWER: u64 = 64 << 20;
 
-/// The service of hosts that offer modules.
+/// The service ID of module registries in the discovery document.
 const SERVICE: &str = "modules.v1";
 
 #[derive(Deserialize)]
@@ -34,7 +34,8 @@ struct ListedVersion {
     version: String,
 }
 
-/// The versions of `module` that its registry on `host` has; nothing where it does not know the module.
+/// Requests the versions of `module` from its registry on `host`. Returns none if the registry does not know the
+/// module.
 pub(super) async fn versions(
     discovery: &Discovery,
     module: &RegistryModule,
@@ -50,11 +51,11 @@ pub(super) async fn versions(
     listed(&answer.body).map(Some)
 }
 
-/// The versions that a registry's answer lists.
+/// Parses the version list of a registry.
 pub(crate) fn listed(answer: &[u8]) -> Result<Vec<Version>, FetchError> {
     let listing: Listing = serde_json::from_slice(answer).map_err(|error| {
         FetchError::Other(format!(
-            "the registry's list of versions cannot be read: {error}",
+            "the registry returned an invalid version list: {error}",
             error = json_reason(&error)
         ))
     })?;
@@ -62,7 +63,7 @@ pub(crate) fn listed(answer: &[u8]) -> Result<Vec<Version>, FetchError> {
     Ok(versions.iter().filter_map(|listed| listed.version.parse().ok()).collect())
 }
 
-/// The package of `version` of `module`.
+/// Requests the package address of a `version` of `module`.
 pub(super) async fn location(
     discovery: &Discovery,
     module: &RegistryModule,
@@ -81,7 +82,7 @@ pub(super) async fn location(
     relative_to(&url, &source)
 }
 
-/// Where OpenTofu's form of the answer, a document, says that the package is.
+/// Reads the package address from a JSON document, OpenTofu's form of the response.
 pub(crate) fn in_document(answer: &[u8]) -> Option<String> {
     let document: serde_json::Value = serde_json::from_slice(answer).ok()?;
     document.get("location")?.as_str().map(str::to_owned)
@@ -98,7 +99,7 @@ async fn ask(
     let url = services
         .url(SERVICE)?
         .join(&path)
-        .map_err(|error| FetchError::Other(format!("{path:?} is no path: {error}")))?;
+        .map_err(|error| FetchError::Other(format!("{path:?} is not a valid path: {error}")))?;
     let token = discovery.token(host).await?;
     let answer = discovery.http().get(&url, token.as_ref(), LARGEST_ANSWER).await?;
     Ok((answer, url))
@@ -108,7 +109,7 @@ fn status(answer: &Response, url: &Url) -> FetchError {
     FetchError::Other(format!("{} answered {}", url.path(), answer.status))
 }
 
-/// The newest version that `allowed` admits.
+/// Returns the newest version that `allowed` admits.
 pub(super) fn newest(versions: &[Version], allowed: &Constraints) -> Option<Version> {
     versions.iter().filter(|version| allows(allowed, version)).max().cloned()
 }

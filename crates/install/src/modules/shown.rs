@@ -1,9 +1,9 @@
-//! Addresses of packages in texts: without what only their user must know.
+//! Source addresses for messages, without credentials.
 
-/// What in a query says which version or which part of something is wanted, and nothing else.
+/// Query arguments that select a version or a part, and never hold secrets.
 const HARMLESS: [&str; 9] = ["ref", "depth", "archive", "checksum", "filename", "tag", "digest", "region", "version"];
 
-/// The address without passwords, tokens and keys, and otherwise as it was written.
+/// Removes passwords, tokens and keys from an address.
 pub fn shown(address: &str) -> String {
     let (place, query) = address.split_once('?').map_or((address, None), |(place, query)| (place, Some(query)));
     let mut text = without_user(place);
@@ -24,7 +24,7 @@ pub fn shown(address: &str) -> String {
     text
 }
 
-/// `https://token@host/x` without the token; the name of an account that logs in with a key stays.
+/// Removes the token from `https://token@host/x`. The user name of an ssh address stays.
 fn without_user(place: &str) -> String {
     let Some((scheme, rest)) = place.split_once("://") else { return place.to_owned() };
     let end = rest.find('/').unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Packages on web servers: archives, and pages that say where an archive is.
+//! Module packages on web servers: archives, and pages that redirect to a package.
 
 use std::fs::File;
 use std::io::Seek;
@@ -15,21 +15,21 @@ use super::shown::shown;
 use crate::archive::{Archive, Limits, Links};
 use crate::http::Http;
 
-/// The longest page that is searched for the address of a package.
+/// The maximum size in bytes of a page that is searched for `terraform-get`.
 const LARGEST_PAGE: u64 = 1 << 20;
 
-/// What is at an address.
+/// The result of fetching a URL.
 pub(super) enum Found {
-    /// An archive, which has been unpacked.
+    /// An archive, already unpacked.
     Unpacked,
-    /// A page that leads to a package.
+    /// A page that names the address of a package.
     Elsewhere(Package),
 }
 
-/// Fetches what `address` leads to, and unpacks it into `target` if it is an archive.
+/// Fetches `address`, and unpacks it into `target` if it is an archive.
 pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<Found, FetchError> {
     let mut url = Url::parse(address)
-        .map_err(|error| FetchError::Other(format!("{:?} is no address: {error}", shown(address))))?;
+        .map_err(|error| FetchError::Other(format!("{:?} is not a valid URL: {error}", shown(address))))?;
     let archive = take(&mut url, "archive");
     let sum = match take(&mut url, "checksum") {
         Some(sum) => Some(checksum::wanted(http, sum, &url).await?),
@@ -38,10 +38,9 @@ pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<F
     take(&mut url, "filename");
     let kind = match archive.as_deref() {
         Some("false") => None,
-        Some(name) => Some(
-            Archive::named(name)
-                .ok_or_else(|| FetchError::Other(format!("there is no kind of archive named {name:?}")))?,
-        ),
+        Some(name) => {
+            Some(Archive::named(name).ok_or_else(|| FetchError::Other(format!("unsupported archive type {name:?}")))?)
+        }
         None => Archive::of_path(url.path()),
     };
     match kind {
@@ -50,14 +49,14 @@ pub(super) async fn fetch(http: &Http, address: &str, target: &Path) -> Result<F
     }
 }
 
-/// Fetches an archive from an object store, and unpacks it into `target`.
+/// Fetches an archive from an object store and unpacks it into `target`.
 pub(super) async fn fetch_object(http: &Http, object: &Object, target: &Path) -> Result<(), FetchError> {
     let mut url = object.url.clone();
     let (archive, sum) = (take(&mut url, "archive"), take(&mut url, "checksum"));
     let kind = archive.as_deref().map_or_else(|| Archive::of_path(url.path()), Archive::named);
     let kind = kind.ok_or_else(|| {
         FetchError::Other(
-            "the object is no archive that is known: its name ends with .zip or .tar.gz, for example, or ?archive= says what it is"
+            "the object is not a supported archive; its name must have an extension such as .zip or .tar.gz, or set ?archive= to the type"
                 .to_owned(),
         )
     })?;
@@ -91,7 +90,7 @@ async fn unpack(
         .map_err(FetchError::file("the archive cannot be unpacked"))
 }
 
-/// Asks a page where the package is: a header or an element of its head says so.
+/// Requests a page and reads the package address from its header or its `meta` element.
 async fn ask(http: &Http, url: &Url) -> Result<Package, FetchError> {
     let mut question = url.clone();
     question.query_pairs_mut().append_pair("terraform-get", "1");
@@ -110,7 +109,7 @@ async fn ask(http: &Http, url: &Url) -> Result<Package, FetchError> {
     relative_to(url, &source)
 }
 
-/// The package that `source` means to somebody at `url`.
+/// Resolves the source address `source` relative to the page at `url`.
 pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError> {
     let is_relative = ["/", "./", "../"].iter().any(|prefix| source.starts_with(prefix));
     if !is_relative {
@@ -119,20 +118,20 @@ pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError
     let (place, _) = source.split_at(source.find("//").unwrap_or(source.len()));
     let query = source.split_once('?').map(|(_, query)| query);
     let place = place.split('?').next().unwrap_or_default();
-    let mut address = url
-        .join(place)
-        .map_err(|error| FetchError::Other(format!("the server's answer {source:?} is no address: {error}")))?;
+    let mut address = url.join(place).map_err(|error| {
+        FetchError::Other(format!("the server responded with the invalid address {source:?}: {error}"))
+    })?;
     address.set_query(query);
     Ok(Package { address: address.to_string(), subfolder: subfolder_of(source) })
 }
 
-/// The folder behind `//` of a relative address.
+/// Returns the subdirectory after `//` of a relative address.
 fn subfolder_of(source: &str) -> String {
     let place = source.split('?').next().unwrap_or_default();
     place.split_once("//").map(|(_, subfolder)| subfolder.trim_matches('/').to_owned()).unwrap_or_default()
 }
 
-/// The content of `<meta name="terraform-get" content="…">`.
+/// Reads the content of `<meta name="terraform-get" content="…">`.
 pub(crate) fn in_page(page: &str) -> Option<String> {
     page.split("<meta").skip(1).find_map(|element| {
         let element = element.split('>').next()?;

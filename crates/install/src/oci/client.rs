@@ -1,4 +1,4 @@
-//! Asking an OCI registry.
+//! A client for OCI registries.
 
 use groma_diagnostics::{io_reason, json_reason};
 use std::fs::File;
@@ -13,10 +13,10 @@ use crate::discovery::Discovery;
 use crate::hex::hex;
 use crate::http::{Http, HttpError, Response, StatusCode, Url, without_secrets};
 
-/// Manifests are small.
+/// The maximum size of a manifest in bytes.
 const LARGEST_DOCUMENT: u64 = 4 << 20;
 
-/// The kinds of manifests that are understood.
+/// The supported media types of manifests.
 const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json";
 
 /// A repository: `example.com/path/name`.
@@ -32,30 +32,30 @@ impl std::fmt::Display for Repository {
     }
 }
 
-/// Why a registry's answer cannot be used.
+/// The reason why a request to a registry failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OciError {
-    /// There is no such repository, tag or part of it.
-    #[error("{0} is not there")]
+    /// The repository, tag or blob does not exist.
+    #[error("{0} does not exist")]
     NotFound(String),
-    /// No answer.
+    /// No response arrived.
     #[error(transparent)]
     Http(#[from] HttpError),
-    /// An answer that says no.
+    /// The registry answered with an error status.
     #[error("{0} answered {1}")]
     Status(String, StatusCode),
-    /// An answer that makes no sense.
+    /// The response is invalid.
     #[error("{0} {1}")]
     Document(String, String),
 }
 
-/// What is asked, over one client.
+/// A client for registries.
 pub(crate) struct Registry<'a> {
     http: &'a Http,
     stores: &'a Stores,
 }
 
-/// The tags of a repository.
+/// The tag list of a repository.
 #[derive(Deserialize)]
 pub(crate) struct Tags {
     pub(crate) tags: Option<Vec<String>>,
@@ -68,7 +68,7 @@ struct Granted {
 }
 
 impl Repository {
-    /// Reads `HOST/NAME`.
+    /// Parses `HOST/NAME`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (registry, name) = text.split_once('/')?;
         let is_name = |part: &str| {
@@ -81,17 +81,17 @@ impl Repository {
 
     fn url(&self, what: &str) -> Result<Url, OciError> {
         let text = format!("https://{}/v2/{}/{what}", self.registry, self.name);
-        Url::parse(&text).map_err(|error| OciError::Document(text, format!("is no address: {error}")))
+        Url::parse(&text).map_err(|error| OciError::Document(text, format!("is not a valid URL: {error}")))
     }
 }
 
 impl<'a> Registry<'a> {
-    /// Registries are asked as `discovery` asks other servers, with the logins of the tools for containers.
+    /// Creates a client that sends requests with the client of `discovery`, and the logins of container tools.
     pub(crate) fn new(discovery: &'a Discovery) -> Self {
         Self { http: discovery.http(), stores: discovery.credentials().stores() }
     }
 
-    /// All tags of a repository.
+    /// Lists all tags of a repository.
     pub(crate) async fn tags(&self, repository: &Repository) -> Result<Vec<String>, OciError> {
         let url = repository.url("tags/list")?;
         let answer = self.get(repository, &url, "application/json").await?;
@@ -99,7 +99,7 @@ impl<'a> Registry<'a> {
         Ok(tags.tags.unwrap_or_default())
     }
 
-    /// The manifest that a tag or a digest leads to.
+    /// Requests the manifest of a tag or digest.
     pub(crate) async fn manifest(&self, repository: &Repository, reference: &str) -> Result<Manifest, OciError> {
         let url = repository.url(&format!("manifests/{reference}"))?;
         let answer = self.get(repository, &url, ACCEPTED).await?;
@@ -112,7 +112,7 @@ impl<'a> Registry<'a> {
         parsed(&url, &answer.body)
     }
 
-    /// Downloads what `descriptor` describes, up to `limit` bytes: it has its size and its digest.
+    /// Downloads the blob of `descriptor`, up to `limit` bytes, and verifies its size and digest.
     pub(crate) async fn blob(
         &self,
         repository: &Repository,
@@ -122,7 +122,7 @@ impl<'a> Registry<'a> {
     ) -> Result<(), OciError> {
         let url = repository.url(&format!("blobs/{}", descriptor.digest))?;
         let wrong = |what: String| OciError::Document(url.to_string(), what);
-        let wanted = descriptor.sha256().ok_or_else(|| wrong("has a digest that is no SHA-256".to_owned()))?;
+        let wanted = descriptor.sha256().ok_or_else(|| wrong("has a digest other than SHA-256".to_owned()))?;
         if descriptor.size > limit {
             return Err(HttpError::TooLarge { url: without_secrets(&url), limit }.into());
         }
@@ -162,7 +162,7 @@ impl<'a> Registry<'a> {
         Ok(answer)
     }
 
-    /// What to say after a refusal: the token that the registry gives where it says, or the login itself if it asks for that.
+    /// Returns the `authorization` header for a challenge: a token from the named server, or the login itself.
     async fn authorization(&self, repository: &Repository, refusal: &Response) -> Result<Option<String>, OciError> {
         let login = self.stores.container(&repository.registry, &repository.name);
         let basic = login.as_ref().and_then(Login::basic);
@@ -187,20 +187,20 @@ impl<'a> Registry<'a> {
     }
 }
 
-/// What follows the name of a scheme in a challenge, if it is one of that scheme. Whether names are written large is no matter.
+/// Returns the parameters of a challenge with this scheme; scheme names are case-insensitive.
 fn parameters_of<'a>(challenge: &'a str, scheme: &str) -> Option<&'a str> {
     let (named, parameters) = challenge.split_once(' ').unwrap_or((challenge, ""));
     named.eq_ignore_ascii_case(scheme).then_some(parameters)
 }
 
-/// Where a registry sends for tokens, and what it wants asked there.
+/// A token server and the parameters for it.
 pub(crate) struct TokenServer {
     realm: Url,
     asked: Vec<(&'static str, String)>,
 }
 
 impl TokenServer {
-    /// What `Bearer realm="…",service="…",scope="…"` says. Only over https.
+    /// Parses `Bearer realm="…",service="…",scope="…"`. The realm must use HTTPS.
     pub(crate) fn of(challenge: &str) -> Option<Self> {
         let parameters = parameters_of(challenge, "Bearer")?;
         let value = |name: &str| {
@@ -212,14 +212,14 @@ impl TokenServer {
         Some(Self { realm, asked: asked.collect() })
     }
 
-    /// The question of who has a name and a password, or nothing.
+    /// Builds the token request with a user name and password, or an anonymous one.
     pub(crate) fn url(&self) -> Url {
         let mut url = self.realm.clone();
         url.query_pairs_mut().extend_pairs(&self.asked);
         url
     }
 
-    /// The question of who has an identity token: a form.
+    /// Builds the token request with an identity token: a form.
     fn exchange<'a>(&'a self, identity: &'a str) -> Vec<(&'a str, &'a str)> {
         let own = [("grant_type", "refresh_token"), ("client_id", "groma"), ("refresh_token", identity)];
         own.into_iter().chain(self.asked.iter().map(|(name, value)| (*name, value.as_str()))).collect()
@@ -256,9 +256,9 @@ mod tests {
     #[test]
     fn a_refusal_says_where_tokens_are_given() {
         let url = |challenge: &str| TokenServer::of(challenge).map(|server| server.url().to_string());
-        let told = r#"Bearer realm="https://auth.example.com/token",service="r",scope="repository:a:pull""#;
+        let challenge = r#"Bearer realm="https://auth.example.com/token",service="r",scope="repository:a:pull""#;
         let expected = "https://auth.example.com/token?service=r&scope=repository%3Aa%3Apull";
-        assert_eq!(url(told).as_deref(), Some(expected));
+        assert_eq!(url(challenge).as_deref(), Some(expected));
         assert_eq!(url(r#"Bearer realm="http://auth.example.com/token""#), None);
         assert_eq!(url("Basic realm=\"x\""), None);
         assert!(url(r#"bearer realm="https://auth.example.com/token""#).is_some());

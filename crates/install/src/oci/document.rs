@@ -1,18 +1,18 @@
-//! The documents of the distribution protocol, as far as packages need them.
+//! The documents of the OCI distribution protocol, as far as packages need them.
 
 use serde::Deserialize;
 
-/// What layers that are archives say of themselves.
+/// The media type of archive layers.
 const ARCHIVE: &str = "archive/zip";
 
-/// A manifest or an index of manifests.
+/// A manifest, or an index of manifests.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Manifest {
-    /// What the thing as a whole is.
+    /// The artifact type.
     #[serde(default)]
     pub artifact_type: String,
-    /// Its parts.
+    /// The layers of a manifest.
     #[serde(default)]
     pub layers: Vec<Descriptor>,
     /// The manifests of an index.
@@ -20,37 +20,37 @@ pub(crate) struct Manifest {
     pub manifests: Vec<Descriptor>,
 }
 
-/// What a document says of another.
+/// A reference to another document or blob.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
-    /// How its bytes are written.
+    /// The media type of the content.
     pub media_type: String,
-    /// What it is.
+    /// The artifact type of the content.
     #[serde(default)]
     pub artifact_type: String,
-    /// The hash of its bytes: `sha256:` and hexadecimal digits.
+    /// The digest of the content: `sha256:` and hexadecimal digits.
     pub digest: String,
-    /// How many bytes it has.
+    /// The size of the content in bytes.
     pub size: u64,
-    /// The machine that it is for.
+    /// The platform that the content is for.
     pub platform: Option<Machine>,
 }
 
-/// A machine.
+/// A platform.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Machine {
-    /// Its operating system, as Go names it.
+    /// The operating system, in Go's spelling.
     pub os: String,
-    /// Its processor, as Go names it.
+    /// The processor architecture, in Go's spelling.
     pub architecture: String,
 }
 
 impl Manifest {
-    /// The archive that a thing of the type `wanted` consists of.
+    /// Returns the only archive of an artifact of type `wanted`.
     ///
     /// # Errors
-    /// It is of another type, or has no archive or several.
+    /// Fails if the artifact has another type, no archive, or several.
     pub(crate) fn archive(&self, wanted: &str) -> Result<&Descriptor, String> {
         if self.artifact_type != wanted {
             return Err(format!("it holds {:?} where {wanted:?} is expected", self.artifact_type));
@@ -64,7 +64,7 @@ impl Manifest {
 }
 
 impl Descriptor {
-    /// The hexadecimal digits of the digest, if it is a SHA-256 in its one form.
+    /// Returns the hexadecimal digits of a canonical SHA-256 digest.
     pub(crate) fn sha256(&self) -> Option<&str> {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         self.digest.strip_prefix("sha256:").filter(|digits| digits.len() == 64 && digits.bytes().all(is_digit))

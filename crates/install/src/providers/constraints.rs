@@ -1,10 +1,10 @@
-//! What version constraints mean for providers, which is not quite what they mean for modules and for the program itself.
+//! Version constraints of providers, which differ from those of modules and of the program.
 
 use groma_config::version::{Constraint, Constraints, Operator, Version};
 
 use crate::versions::is_named;
 
-/// Constraints in their one form: each once, by version and then by operator.
+/// Normalizes constraints: without duplicates, sorted by version, then by operator.
 pub fn constraints_text(constraints: &Constraints) -> String {
     let mut list: Vec<&Constraint> = constraints.iter().collect();
     list.sort_by(|a, b| {
@@ -27,9 +27,10 @@ fn constraint_text(constraint: &Constraint) -> String {
     }
 }
 
-/// Whether the version of a provider may be taken. A pre-release must be asked for by its exact number.
+/// Whether a version satisfies the constraints. Pre-releases must be requested by their exact number.
 ///
-/// For a module `~> 2` allows all later versions; for a provider it is `~> 2.0`, and `~> 2.0.0-rc1` allows what comes after it.
+/// For modules, `~> 2` allows all later versions; for providers it means `~> 2.0`, and `~> 2.0.0-rc1` allows later
+/// versions too.
 pub(super) fn allows(constraints: &Constraints, version: &Version) -> bool {
     constraints.iter().all(|constraint| is_within(constraint, version))
         && (!version.is_prerelease() || is_named(constraints, version))

@@ -1,4 +1,4 @@
-//! Getting one package: download, verify, unpack; in this order and never otherwise.
+//! Installation of one package: download, verify, unpack. The order guarantees that nothing unverified is unpacked.
 
 use std::fs::File;
 use std::path::Path;
@@ -19,17 +19,18 @@ use crate::archive::{Limits, check_entries};
 use crate::http::{HttpError, Url, without_secrets};
 use crate::oci::Registry;
 
-/// A package that is in its place.
+/// An installed package.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
-    /// Its `h1:` hash.
+    /// The `h1:` hash of the installed files.
     pub hash: Arc<str>,
-    /// The hashes that its source vouches for.
+    /// The hashes that the source guarantees.
     pub vouched: Vec<Arc<str>>,
     pub authentication: Authentication,
 }
 
-/// Gets the package of an offer into `store`. Where `allowed` has hashes of a kind that it has, too, it must have one of them.
+/// Installs the package of an offer into `store`. If `allowed` has hashes of a scheme that the package has too, one of
+/// them must match.
 pub(super) async fn fetch(
     sources: &Sources,
     address: &ProviderAddress,
@@ -59,12 +60,12 @@ pub(super) async fn fetch(
     // What was unpacked must be what was verified: a disk that is full or faulty shows here. A folder that was linked was hashed just now.
     if !matches!(store.hash_among(&target, std::slice::from_ref(&hash)), Ok(found) if found == hash) {
         store.remove(&target);
-        return Err(format!("the package at {} is not what its archive holds", target.display()).into());
+        return Err(format!("the package at {} differs from its archive", target.display()).into());
     }
     Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
 }
 
-/// The hashes of the package of an offer, without installing it: for `providers lock`.
+/// Returns the hashes of an offered package without installing it: for `providers lock`.
 pub(super) async fn hashes(
     sources: &Sources,
     address: &ProviderAddress,
@@ -82,7 +83,7 @@ pub(super) async fn hashes(
     Ok(Fetched { hash, vouched: package.vouched, authentication: package.authentication })
 }
 
-/// The archive of an offer, open and verified: for `providers mirror`.
+/// Downloads and verifies the archive of an offer: for `providers mirror`.
 pub(super) async fn archive(
     sources: &Sources,
     address: &ProviderAddress,
@@ -92,14 +93,14 @@ pub(super) async fn archive(
 ) -> Result<(File, Authentication), String> {
     let package = sources.package(address, offer, platform).await.map_err(|error| error.to_string())?;
     if let Location::Folder(folder) = &package.location {
-        return Err(format!("{} is an unpacked package, of which no archive can be mirrored", folder.display()));
+        return Err(format!("{} is an unpacked package; only archives can be mirrored", folder.display()));
     }
     let archive = obtain(sources, &package).await?;
     verified(address, &package, allowed, &archive)?;
     Ok((archive, package.authentication))
 }
 
-/// The archive of a package, open. One that comes from elsewhere is in a file without a name: a run that is killed leaves nothing behind.
+/// Opens the archive of a package. A download goes to an unnamed file, so that a killed run leaves nothing behind.
 async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String> {
     match &package.location {
         Location::Download { url, .. } => download(sources, url).await,
@@ -120,7 +121,7 @@ async fn obtain(sources: &Sources, package: &PackageMeta) -> Result<File, String
 }
 
 fn temporary() -> Result<File, String> {
-    tempfile::tempfile().map_err(|error| format!("no temporary file can be made: {error}", error = io_reason(&error)))
+    tempfile::tempfile().map_err(|error| format!("cannot create a temporary file: {error}", error = io_reason(&error)))
 }
 
 async fn download(sources: &Sources, url: &Url) -> Result<File, String> {
@@ -143,7 +144,7 @@ async fn download(sources: &Sources, url: &Url) -> Result<File, String> {
     }
 }
 
-/// The `h1:` hash of an archive that is what its source and the lock file say.
+/// Returns the `h1:` hash of an archive, after checking it against its source and the lock file.
 fn verified(
     address: &ProviderAddress,
     package: &PackageMeta,
@@ -195,7 +196,7 @@ fn check(
     ))
 }
 
-/// The first checksums of a list, one a line: a lock file for many platforms has dozens.
+/// Joins the first checksums of a list for a message: a lock file for many platforms has dozens.
 fn listed(hashes: &[&str]) -> String {
     const SHOWN: usize = 8;
     let lines: String = hashes.iter().take(SHOWN).map(|hash| format!("  {hash}\n")).collect();
@@ -215,7 +216,7 @@ fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String>
     Err(format!("archive has incorrect checksum {} (expected {})", found.join(" and "), words.join(" or ")))
 }
 
-/// What is in its place already stays there: others may be using it.
+/// Moves a package to its final directory. An existing one stays, because other processes may be using it.
 fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Result<(), String> {
     if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());

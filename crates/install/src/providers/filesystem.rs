@@ -1,5 +1,5 @@
-//! Folders with packages, in two layouts: `HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip`, and unpacked in
-//! `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/`.
+//! Filesystem mirrors in both layouts: packed (`HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip`) and
+//! unpacked (`HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ use groma_diagnostics::io_reason;
 use super::package::{Authentication, Location, PackageMeta, SourceError};
 use super::platform::Platform;
 
-/// The folder of a provider below `root`.
+/// Returns the directory of a provider below `root`.
 pub fn provider_folder(root: &Path, address: &ProviderAddress) -> PathBuf {
     root.join(&*address.hostname).join(&*address.namespace).join(&*address.type_name)
 }
 
-/// Where a version's unpacked package is below `root`.
+/// Returns the directory of an unpacked package below `root`.
 pub fn package_folder(root: &Path, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
     provider_folder(root, address).join(version.to_string()).join(platform.to_string())
 }
 
-/// The packages of a provider for a platform below `root`.
+/// Lists the packages of a provider for a platform below `root`.
 ///
 /// # Errors
-/// The folder is there but cannot be listed, or has nothing of the provider.
+/// Fails if the directory exists but cannot be listed, or has nothing of the provider.
 pub fn packages(root: &Path, address: &ProviderAddress, platform: &Platform) -> Result<Vec<PackageMeta>, SourceError> {
     let folder = provider_folder(root, address);
     let entries = match std::fs::read_dir(&folder) {
@@ -63,12 +63,13 @@ pub fn packages(root: &Path, address: &ProviderAddress, platform: &Platform) -> 
     Ok(found)
 }
 
-/// The addresses of all providers that have a folder below `root`; for the folders that are searched without being asked for.
+/// Returns the addresses of all providers that have a directory below `root`, for the implied local mirror directories.
 pub fn holds(root: &Path, address: &ProviderAddress) -> bool {
     provider_folder(root, address).is_dir()
 }
 
-/// The package for `platform` in the directory of a version. The other platforms that it has are added to `elsewhere`.
+/// Returns the package for `platform` in the directory of a version. Adds the other platforms that it has to
+/// `elsewhere`.
 fn unpacked(
     folder: &Path,
     name: &str,

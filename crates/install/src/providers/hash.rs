@@ -1,4 +1,4 @@
-//! The hashes of the lock file: `h1:` of a package's files, `zh:` of its archive.
+//! Package hashes of the lock file: `h1:` of the files of a package, `zh:` of its archive.
 
 use std::fs::File;
 use std::io::{self, Read, Seek};
@@ -13,24 +13,25 @@ use zip::ZipArchive;
 use crate::archive::{Limits, readable};
 use crate::hex::hex;
 
-/// Whether a hash is of a kind that can be worked out here.
+/// Whether the scheme of a hash is supported.
 pub fn is_checksum(hash: &str) -> bool {
     hash.starts_with("h1:") || hash.starts_with("zh:")
 }
 
-/// `zh:` and the checksum of the archive as a file.
+/// Returns the `zh:` hash of an archive: its SHA-256 checksum.
 ///
 /// # Errors
-/// The file cannot be read.
+/// Fails if the file cannot be read.
 pub fn archive_hash(mut archive: impl Read + Seek) -> io::Result<Arc<str>> {
     archive.rewind()?;
     Ok(format!("zh:{}", hex(&digest(&mut archive)?)).into())
 }
 
-/// `h1:` of the files in an archive, the same as of the folder that it unpacks to.
+/// Returns the `h1:` hash of the files in an archive. The unpacked directory has the same hash.
 ///
 /// # Errors
-/// It cannot be read, is no archive, has more in it than any package may have, or a name that no list of files can hold.
+/// Fails if the file cannot be read, is not a zip archive, exceeds the limits of a package, or has a name with a line
+/// break.
 pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Arc<str>> {
     let mut lines = Vec::with_capacity(archive.len());
     let mut left = Limits::PROVIDER.bytes;
@@ -54,10 +55,10 @@ pub fn content_hash(archive: &mut ZipArchive<impl Read + Seek>) -> io::Result<Ar
     listing_hash(lines)
 }
 
-/// `h1:` of the files in a folder.
+/// Returns the `h1:` hash of the files in a directory.
 ///
 /// # Errors
-/// A file cannot be read, or has a name that no list of files can hold.
+/// Fails if a file cannot be read or has a name with a line break.
 pub fn folder_hash(folder: &Path) -> io::Result<Arc<str>> {
     let mut lines = Vec::new();
     let mut rest = vec![(folder.canonicalize()?, String::new())];
@@ -75,7 +76,8 @@ pub fn folder_hash(folder: &Path) -> io::Result<Arc<str>> {
     listing_hash(lines)
 }
 
-/// The hash over the list of files that Go's checksum database defines. A name of two lines could make one list of different packages.
+/// Hashes a file list as Go's checksum database defines. Names with line breaks are refused: two packages could have
+/// one list.
 fn listing_hash(mut lines: Vec<(String, String)>) -> io::Result<Arc<str>> {
     lines.sort_unstable();
     let mut hasher = Sha256::new();

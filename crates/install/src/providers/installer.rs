@@ -1,4 +1,4 @@
-//! Installation: from what a configuration needs to packages in their place and the lock file's new content.
+//! Provider installation: selects versions, installs packages, and returns the new content of the lock file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,99 +18,99 @@ use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
 
-/// How many packages are asked for or fetched at once.
+/// The number of parallel requests and downloads.
 const AT_ONCE: usize = 6;
 
-/// What happens, as it happens.
+/// A progress event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The version of the lock file is taken.
+    /// The version in the lock file is used.
     Reusing(&'a ProviderAddress),
-    /// The versions are asked for; the text holds the constraints, empty without any.
+    /// The available versions are being requested. Holds the constraints, empty if there are none.
     Finding(&'a ProviderAddress, String),
-    /// A package begins to be installed.
+    /// The installation of a package begins.
     Installing(&'a ProviderAddress, &'a Version),
-    /// It was installed.
+    /// The installation of a package is complete.
     Installed(&'a ProviderAddress, &'a Version, Authentication),
-    /// The package in its place is right.
+    /// The installed package is valid and stays.
     Present(&'a ProviderAddress, &'a Version),
-    /// The package in the shared cache is right.
+    /// The package in the shared cache is valid and is used.
     Cached(&'a ProviderAddress, &'a Version),
 }
 
 /// Whether locked versions are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selecting {
-    /// They are, as long as the constraints allow them.
+    /// Keeps them as long as the constraints allow them.
     Locked,
-    /// The newest version that the constraints allow is taken.
+    /// Selects the newest version that the constraints allow: `init -upgrade`.
     Newest,
 }
 
-/// The cache that several configurations share.
+/// The plugin cache, which several configurations share.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// Where it is.
+    /// The cache directory.
     pub store: Store,
-    /// Whether packages are taken from it that the lock file does not have.
+    /// Whether packages without a hash in the lock file are used.
     pub trust: CacheTrust,
 }
 
-/// What of the cache is used.
+/// The trust in packages of the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheTrust {
-    /// Packages with a hash of the lock file.
+    /// Uses packages that match a hash of the lock file.
     Locked,
-    /// Any, although the lock file then lacks hashes: `plugin_cache_may_break_dependency_lock_file`.
+    /// Uses any package, although the lock file then lacks hashes: `plugin_cache_may_break_dependency_lock_file`.
     Any,
 }
 
-/// What an installation works with.
+/// The inputs of an installation.
 #[derive(Debug)]
 pub struct Installer {
-    /// Where packages come from.
+    /// The sources of packages.
     pub sources: Sources,
-    /// Where they go.
+    /// The directory to install into.
     pub store: Store,
-    /// What is shared.
+    /// The shared cache, if configured.
     pub cache: Option<Cache>,
-    /// The platform they are for.
+    /// The platform of the packages.
     pub platform: Platform,
-    /// What the program is called in a shell.
+    /// The name of the program for commands in messages.
     pub command: String,
 }
 
-/// What an installation came to.
+/// The result of an installation.
 #[derive(Debug, Default)]
 pub struct Installation {
-    /// The lock file's content.
+    /// The new content of the lock file.
     pub locks: Locks,
-    /// The providers newly locked with hashes of this platform alone.
+    /// Newly locked providers that have hashes of this platform only.
     pub hashed_here: Vec<ProviderAddress>,
-    /// Whether somebody other than HashiCorp has signed a package.
+    /// Whether a package is signed by anyone but HashiCorp.
     pub has_third_party: bool,
-    /// Warnings.
+    /// Warnings of the sources.
     pub warnings: Diagnostics,
 }
 
 impl Installer {
-    /// Installs what is needed. The lock file itself is the caller's to write.
+    /// Installs the required providers. The caller writes the lock file.
     ///
     /// # Errors
-    /// Problems with all providers that cannot be installed; the packages of the others are in place.
+    /// Returns an error for each provider that cannot be installed. The other packages are installed nevertheless.
     pub async fn install(
         &self,
         needed: &BTreeMap<ProviderAddress, Constraints>,
         locks: &Locks,
         selecting: Selecting,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<Installation, Diagnostics> {
-        let told = Mutex::new(tell);
-        let tell: Tell<'_> = &|event| (told.lock().unwrap_or_else(PoisonError::into_inner))(event);
+        let receiver = Mutex::new(report);
+        let report: Report<'_> = &|event| (receiver.lock().unwrap_or_else(PoisonError::into_inner))(event);
         let mut result = Installation::default();
         let mut problems = Diagnostics::new();
         let mut chosen = Vec::new();
-        for (address, constraints, choice) in self.choose_all(needed, locks, selecting, tell).await {
+        for (address, constraints, choice) in self.choose_all(needed, locks, selecting, report).await {
             match choice {
                 Ok(choice) => {
                     result.warnings.append(registry_warning(address, &choice.warnings));
@@ -122,7 +122,7 @@ impl Installer {
         let ensured = stream::iter(chosen).map(|(address, constraints, choice)| async move {
             let lock = locks.providers.get(address).filter(|lock| lock.version == choice.version);
             let version = choice.version.clone();
-            (address, constraints, version, lock, self.ensure(address, choice, lock, tell).await)
+            (address, constraints, version, lock, self.ensure(address, choice, lock, report).await)
         });
         let ensured: Vec<_> = ensured.buffered(AT_ONCE).collect().await;
         for (address, constraints, version, lock, ensured) in ensured {
@@ -145,11 +145,11 @@ impl Installer {
         needed: &'a BTreeMap<ProviderAddress, Constraints>,
         locks: &Locks,
         selecting: Selecting,
-        tell: Tell<'_>,
+        report: Report<'_>,
     ) -> Vec<(&'a ProviderAddress, &'a Constraints, Result<Choice, String>)> {
         let choices = stream::iter(needed).map(|(address, constraints)| async move {
             let locked = locks.providers.get(address).filter(|_| selecting == Selecting::Locked);
-            (address, constraints, self.choose(address, constraints, locked, tell).await)
+            (address, constraints, self.choose(address, constraints, locked, report).await)
         });
         choices.buffered(AT_ONCE).collect().await
     }
@@ -172,10 +172,10 @@ impl Installer {
         address: &ProviderAddress,
         constraints: &Constraints,
         locked: Option<&Lock>,
-        tell: Tell<'_>,
+        report: Report<'_>,
     ) -> Result<Choice, String> {
         if let Some(lock) = locked {
-            tell(Event::Reusing(address));
+            report(Event::Reusing(address));
             if !allows(constraints, &lock.version) {
                 return Err(format!(
                     "locked provider {address} {} does not match configured version constraint {}; must use {} init -upgrade to allow \
@@ -187,7 +187,7 @@ impl Installer {
             }
             return Ok(Choice { version: lock.version.clone(), offer: None, warnings: Vec::new() });
         }
-        tell(Event::Finding(address, constraints_text(constraints)));
+        report(Event::Finding(address, constraints_text(constraints)));
         let (offers, warnings) =
             self.sources.offers(address, &self.platform).await.map_err(|error| error.to_string())?;
         let newest = offers.into_iter().filter(|offer| allows(constraints, &offer.version));
@@ -199,20 +199,20 @@ impl Installer {
         }
     }
 
-    /// Sees to it that the package is in its place.
+    /// Ensures that a package is installed.
     async fn ensure(
         &self,
         address: &ProviderAddress,
         choice: Choice,
         lock: Option<&Lock>,
-        tell: Tell<'_>,
+        report: Report<'_>,
     ) -> Result<Ensured, SourceError> {
         let version = &choice.version;
         let target = self.store.folder(address, version, &self.platform);
         if let Some(lock) = lock
             && matches(&self.store, &target, &lock.hashes)
         {
-            tell(Event::Present(address, version));
+            report(Event::Present(address, version));
             return Ok(Ensured::Present);
         }
         let _held = match &self.cache {
@@ -220,14 +220,14 @@ impl Installer {
             None => None,
         };
         if let Some(ensured) = self.take_cached(address, version, lock, &target)? {
-            tell(Event::Cached(address, version));
+            report(Event::Cached(address, version));
             return Ok(ensured);
         }
         let offer = match choice.offer {
             Some(offer) => offer,
             None => self.offer_of(address, version).await?,
         };
-        tell(Event::Installing(address, version));
+        report(Event::Installing(address, version));
         let allowed = lock.map(|lock| lock.hashes.as_slice()).unwrap_or_default();
         let fetched = match &self.cache {
             None => fetch(&self.sources, address, &offer, &self.platform, &self.store, allowed).await?,
@@ -238,7 +238,7 @@ impl Installer {
                 fetched
             }
         };
-        tell(Event::Installed(address, version, fetched.authentication.clone()));
+        report(Event::Installed(address, version, fetched.authentication.clone()));
         Ok(Ensured::Fetched(fetched))
     }
 
@@ -274,7 +274,7 @@ impl Installer {
 }
 
 impl Installation {
-    /// With what a later installation of other providers came to.
+    /// Merges the result of a later installation of other providers.
     pub fn add(&mut self, later: Self) {
         self.locks.providers.extend(later.locks.providers);
         self.hashed_here.extend(later.hashed_here);
@@ -292,7 +292,7 @@ impl Installation {
     ) {
         let mut lock = Lock { version, constraints: constraints.clone(), hashes: Vec::new() };
         let is_present = matches!(ensured, Ensured::Present);
-        // What was installed anew was not held against hashes of a kind that is to come: these would vouch for nothing.
+        // Keeps no hashes of unknown schemes for a new installation: the package was not compared with them.
         let kept = before.into_iter().flat_map(|lock| &lock.hashes).filter(|hash| is_present || is_checksum(hash));
         lock.add_hashes(kept.cloned());
         match ensured {
@@ -319,15 +319,15 @@ impl Installation {
     }
 }
 
-/// A version, and where it is offered if that was asked.
+/// A selected version, with its offer if a source was queried.
 struct Choice {
     version: Version,
     offer: Option<Offer>,
     warnings: Vec<String>,
 }
 
-/// Who hears what happens: several packages are under way at once.
-type Tell<'a> = &'a (dyn Fn(Event<'_>) + Sync);
+/// The receiver of progress events, shared by parallel installations.
+type Report<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
 fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Diagnostic> {
     let lines: String = warnings.iter().map(|warning| format!("\n- {warning}")).collect();
@@ -335,19 +335,19 @@ fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Di
     (!warnings.is_empty()).then(|| Diagnostic::warning("Additional provider information from registry", detail))
 }
 
-/// What is known of a package that is in its place.
+/// The trust in an installed package.
 enum Ensured {
-    /// It was there, and the lock file has it.
+    /// It was installed before, and the lock file has its hash.
     Present,
-    /// The lock file has it.
+    /// The lock file has its hash.
     Known,
-    /// Only its own hash.
+    /// Only its own hash is known.
     Unvouched(Arc<str>),
-    /// It was fetched.
+    /// It was downloaded and verified in this run.
     Fetched(Fetched),
 }
 
-/// Whether the package at `folder` has one of the hashes.
+/// Whether the package in `folder` has one of the hashes.
 fn matches(store: &Store, folder: &Path, hashes: &[Arc<str>]) -> bool {
     folder.is_dir()
         && hashes.iter().any(|hash| hash.starts_with("h1:"))

@@ -1,4 +1,4 @@
-//! The lock file as it is written.
+//! Writing of the dependency lock file.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,32 +11,33 @@ use groma_config::version::{Constraints, Version};
 
 use super::constraints::constraints_text;
 
-/// The file's name.
+/// The name of the file.
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 const HEADER: &str =
     "# This file is maintained automatically by \"terraform init\".\n# Manual edits may be lost in future updates.\n";
 
-/// The packages that a configuration is tied to.
+/// The content of the dependency lock file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Locks {
-    /// By provider, in the order of the file.
+    /// The locks by provider, in the order of the file.
     pub providers: BTreeMap<ProviderAddress, Lock>,
 }
 
-/// One tie.
+/// The lock of one provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
-    /// The version.
+    /// The selected version.
     pub version: Version,
-    /// The constraints that it was chosen by.
+    /// The constraints at the time of selection.
     pub constraints: Constraints,
-    /// The hashes of which a package must have one: in the order of the file that they were read from, sorted otherwise.
+    /// The hashes of which a package must have one: in the order of the file that they were read from, otherwise
+    /// sorted.
     pub hashes: Vec<Arc<str>>,
 }
 
 impl Lock {
-    /// With these hashes too.
+    /// Adds hashes.
     pub fn add_hashes(&mut self, hashes: impl IntoIterator<Item = Arc<str>>) {
         self.hashes.extend(hashes);
         self.hashes.sort_unstable();
@@ -55,7 +56,7 @@ impl From<&LockFile> for Locks {
 }
 
 impl Locks {
-    /// The file's text.
+    /// Returns the text of the file.
     pub fn text(&self) -> String {
         let mut text = HEADER.to_owned();
         for (address, lock) in &self.providers {
@@ -78,10 +79,10 @@ impl Locks {
         text
     }
 
-    /// Writes the file into `folder`: whole or not at all.
+    /// Writes the file into `folder` atomically.
     ///
     /// # Errors
-    /// The folder cannot be written to.
+    /// Fails if the directory cannot be written to.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
         file.write_all(self.text().as_bytes())?;
@@ -90,7 +91,7 @@ impl Locks {
     }
 }
 
-/// Temporary files are for their owner alone; this one is to be shared.
+/// Temporary files are private; this one is shared, so it gets the default permissions.
 #[cfg(unix)]
 fn allow_reading(file: &std::fs::File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,11 +1,11 @@
 //! Provider packages: sources, verification, installation, the lock file, selection.
 //!
-//! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`, `filesystem`, `signature`,
+//! The modules in their order, each using only those before it: `platform`, `hash`, `stamp`, `notes`, `package`,
+//! `filesystem`, `signature`,
 //! `registry`, `network_mirror`, `oci_mirror`, `sources`, `lock`, `store`, `fetch`, `installer`,
-//! `elsewhere`, `package_problem`, `selection`.
+//! `other_platforms`, `package_problem`, `selection`.
 
 mod constraints;
-mod elsewhere;
 mod fetch;
 pub mod filesystem;
 pub mod hash;
@@ -14,6 +14,7 @@ mod lock;
 mod network_mirror;
 mod notes;
 mod oci_mirror;
+mod other_platforms;
 mod package;
 mod package_problem;
 mod platform;
@@ -28,10 +29,10 @@ pub(crate) use network_mirror::{Archives, Index};
 pub(crate) use registry::{Download, Versions, checksums};
 
 pub use constraints::constraints_text;
-pub use elsewhere::{Learnt, learn_from_cache, write_mirror_documents};
 pub use installer::{Cache, CacheTrust, Event, Installation, Installer, Selecting};
 pub use lock::{LOCK_FILE, Lock, Locks};
 pub use oci_mirror::RepositoryTemplate;
+pub use other_platforms::{LockablePackage, cached_package, write_mirror_documents};
 pub use package::{Authentication, Location, PackageMeta, SourceError};
 pub use package_problem::PackageProblem;
 pub use platform::{InvalidPlatform, Platform};

@@ -1,4 +1,4 @@
-//! The network mirror protocol: two kinds of JSON documents and archives beside them.
+//! The provider network mirror protocol: `index.json`, `VERSION.json`, and archives.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::http::{StatusCode, Url, without_secrets};
 
 const LARGEST_DOCUMENT: u64 = 16 << 20;
 
-/// Which versions there are.
+/// The `index.json` of a provider.
 #[derive(Deserialize)]
 pub(crate) struct Index {
     versions: BTreeMap<String, serde_json::Value>,
 }
 
-/// The packages of a version.
+/// The `VERSION.json` of a provider.
 #[derive(Deserialize)]
 pub(crate) struct Archives {
     #[serde(default)]
@@ -36,7 +36,7 @@ struct Archive {
     hashes: Vec<Arc<str>>,
 }
 
-/// The versions of a provider that the mirror at `base` has.
+/// Requests the versions of a provider that the mirror at `base` has.
 pub(super) async fn versions(
     discovery: &Discovery,
     base: &Url,
@@ -47,13 +47,13 @@ pub(super) async fn versions(
 }
 
 impl Index {
-    /// The versions, in no order.
+    /// The versions in arbitrary order.
     pub(crate) fn versions(&self) -> Vec<Version> {
         self.versions.keys().filter_map(|text| text.parse().ok()).collect()
     }
 }
 
-/// What the mirror says about one package.
+/// Requests the description of one package.
 pub(super) async fn package(
     discovery: &Discovery,
     base: &Url,
@@ -66,7 +66,7 @@ pub(super) async fn package(
 }
 
 impl Archives {
-    /// The package for `platform`, as the document at `url` tells it.
+    /// Returns the package for `platform` in the document at `url`.
     pub(crate) fn package(
         &self,
         url: &Url,
@@ -119,7 +119,7 @@ async fn document<T: DeserializeOwned>(
         status => return Err(SourceError::Failed(format!("{shown} answered {status}"))),
     }
     let value = serde_json::from_slice(&answer.body).map_err(|error| {
-        SourceError::Failed(format!("{shown} is no valid mirror document: {error}", error = json_reason(&error)))
+        SourceError::Failed(format!("{shown} is not a valid mirror document: {error}", error = json_reason(&error)))
     })?;
     Ok((answer.url, value))
 }

@@ -1,24 +1,25 @@
-//! Notes of what packages hashed to, so that a command need not read again what the one before it has read.
+//! A cache of package hashes, so that a command need not read packages again that the previous one has read.
 //!
-//! A package is tens or hundreds of megabytes, and each command must know that it is what the lock file says before it starts it. A note names
-//! the hash that a package had, and its [`Stamp`] at that time: for each file its inode, size, and the times of modification and change. The
-//! latter is set by the system at each change of content, name, owner or times, and no user can set it: a file that is written to, one that
-//! is put in the place of another, a time of modification that is set back, all show. Only the administrator of a machine can forge it, who can
-//! exchange this program as well.
+//! A package is tens or hundreds of megabytes, and each command must verify it against the lock file before it starts
+//! it. A note records the hash of a package, and its [`Stamp`] at that time: for each file its inode, size, and the
+//! times of modification and change. The system sets the time of change whenever content, name, owner or times change,
+//! and no user can set it: it reveals a file that was written to or replaced, and a modification time that was set
+//! back. Only the administrator of a machine can forge it, who can replace this program as well.
 //!
-//! What could go wrong, and what is done about it:
+//! Risks, and the precaution against each:
 //!
-//! * *A file changes twice within what the clock of the file system tells apart.* A note is only written of files that were last changed two
-//!   seconds ago or longer, before hashing began; coarser clocks than that are on none of the file systems of [`Stamp::of`].
+//! * *A file changes twice within the resolution of the file system's clock.* A note is only written if all files were
+//! last changed at least two seconds before hashing began; no file system of [`Stamp::of`] has a coarser clock.
 //! * *A file changes while it is hashed.* The stamp is taken before and after; only if both are equal a note is written.
-//! * *Somebody else writes the note.* It counts only if the file is ours and nobody else may write to it. Notes that come along with a
-//!   configuration or an unpacked archive of the data folder would have to know the inodes and the nanoseconds that the package is going to have.
-//! * *A note says that a package is wrong.* It is never believed in that: it only ever confirms a hash that is wanted, and all else is hashed.
-//! * *The disk loses what is on it.* Nothing is believed for longer than a day, and `init` hashes each package anew.
-//! * *Several commands run at once.* A note appears as a whole or not at all, and each of those that they write is true by itself.
-//! * *The package changes after it was found to be right, before it is started.* That is so with a hash, too.
+//! * *Somebody else writes the note.* It counts only if the file is ours and nobody else may write to it. Notes that
+//! arrive with a configuration or an unpacked archive of the data directory would have to know future inodes and
+//! nanoseconds.
+//! * *A note claims that a package is wrong.* It can only confirm an expected hash; otherwise the package is hashed.
+//! * *The disk loses data.* A note expires after a day, and `init` always hashes every package.
+//! * *Several commands run at once.* A note is written atomically, and each of them is valid.
+//! * *The package changes between verification and start.* The same can happen without the cache.
 //!
-//! A note that cannot be read or written is none, which costs time and nothing else.
+//! An unreadable or unwritable note costs time and nothing else.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -32,34 +33,34 @@ use super::hash::folder_hash;
 use super::stamp::Stamp;
 use crate::hex::hex;
 
-/// How long ago the last change of a package must be before a note of it is worth anything.
-const SETTLED: Duration = Duration::from_secs(2);
+/// The minimum age of a package's last change before a note of it is written.
+const MINIMUM_AGE: Duration = Duration::from_secs(2);
 
-/// How long a note is believed.
+/// The lifetime of a note.
 const BELIEVED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// More than the note of any package has.
+/// The maximum size of a note in bytes, larger than that of any package.
 const LARGEST: u64 = 1 << 20;
 
-/// The first words of a note; another form has others.
+/// The format version of notes.
 const FORM: &str = "groma package 1";
 
-/// A folder of notes.
+/// A directory of notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Notes {
     folder: PathBuf,
 }
 
 impl Notes {
-    /// The notes in `folder`, which is made when there is something to note.
+    /// Uses the notes in `folder`, which is created when the first one is written.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// The hash of a package: one of those `wanted` where a note says so, else as it is worked out and noted.
+    /// Returns the hash of a package: one of `wanted` if a valid note confirms it, else a newly computed one.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// Fails if a file cannot be read.
     pub fn hash(&self, package: &Path, wanted: &[Arc<str>]) -> io::Result<Arc<str>> {
         self.hash_at(SystemTime::now(), package, wanted)
     }
@@ -74,7 +75,7 @@ impl Notes {
             return Ok(Arc::clone(hash));
         }
         let hash = folder_hash(&package)?;
-        if let Some(stamp) = before.filter(|stamp| is_settled(now, stamp))
+        if let Some(stamp) = before.filter(|stamp| is_old_enough(now, stamp))
             && Stamp::of(&package).is_some_and(|after| after == stamp)
         {
             // Without it the next command hashes, too.
@@ -83,7 +84,7 @@ impl Notes {
         Ok(hash)
     }
 
-    /// What a note says that the package hashes to.
+    /// Returns the hash in the note of a package, if the note is valid.
     fn noted(&self, now: SystemTime, package: &Path, stamp: &Stamp) -> Option<String> {
         let file = File::open(self.path(package)).ok()?;
         if !is_ours_alone(&file) {
@@ -111,8 +112,8 @@ impl Notes {
     }
 }
 
-fn is_settled(now: SystemTime, stamp: &Stamp) -> bool {
-    now.duration_since(stamp.youngest).is_ok_and(|age| age >= SETTLED)
+fn is_old_enough(now: SystemTime, stamp: &Stamp) -> bool {
+    now.duration_since(stamp.youngest).is_ok_and(|age| age >= MINIMUM_AGE)
 }
 
 #[cfg(target_os = "linux")]
@@ -150,7 +151,7 @@ mod tests {
             return None;
         }
         let notes = Notes::new(root.path().join("notes"));
-        Some((root, package, notes, SystemTime::now() + SETTLED))
+        Some((root, package, notes, SystemTime::now() + MINIMUM_AGE))
     }
 
     /// Makes the note say something else, by which it shows whether it is believed.
@@ -169,7 +170,7 @@ mod tests {
         forge(&notes, "h1:noted");
         let wanted = ["h1:noted".into()];
         assert_eq!(&*notes.hash_at(now, &package, &wanted).unwrap(), "h1:noted");
-        // A note only confirms: whoever wants another hash, or any, gets the true one.
+        // A note only confirms. A request for another hash, or for any, returns the computed one.
         assert_eq!(notes.hash_at(now, &package, &["h1:other".into()]).unwrap(), hash);
         // And then the true one is noted again.
         assert_eq!(notes.hash_at(now, &package, &wanted).unwrap(), hash);

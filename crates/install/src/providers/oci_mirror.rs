@@ -1,4 +1,4 @@
-//! Mirrors in OCI registries: a repository for each provider, a tag for each version.
+//! OCI mirrors of providers: a repository for each provider, a tag for each version.
 
 use groma_address::ProviderAddress;
 use groma_config::version::Version;
@@ -8,18 +8,18 @@ use super::platform::Platform;
 use crate::discovery::Discovery;
 use crate::oci::{OciError, Registry, Repository};
 
-/// What the index of a version says that it is.
+/// The artifact type of the index of a version.
 const PROVIDER: &str = "application/vnd.opentofu.provider";
 
-/// What the manifest for one platform says that it is.
+/// The artifact type of the manifest for one platform.
 const TARGET: &str = "application/vnd.opentofu.provider-target";
 
-/// Where the repository of a provider is: a text with `${hostname}`, `${namespace}` and `${type}`.
+/// The template of repository names, with `${hostname}`, `${namespace}` and `${type}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryTemplate(String);
 
 impl RepositoryTemplate {
-    /// Reads a template; none where it cannot name a repository.
+    /// Parses a template. Returns `None` if it cannot name a repository.
     pub fn parse(text: &str) -> Option<Self> {
         let template = Self(text.to_owned());
         let example = ProviderAddress::default_for("example");
@@ -32,7 +32,7 @@ impl RepositoryTemplate {
     }
 }
 
-/// The versions of a provider that the mirror has.
+/// Requests the versions of a provider that the mirror has.
 pub(super) async fn versions(
     discovery: &Discovery,
     template: &RepositoryTemplate,
@@ -44,7 +44,7 @@ pub(super) async fn versions(
     Ok(tags.iter().filter_map(|tag| tag.replace('_', "+").parse().ok()).collect())
 }
 
-/// What the mirror says about one package.
+/// Requests the description of one package.
 pub(super) async fn package(
     discovery: &Discovery,
     template: &RepositoryTemplate,
@@ -56,7 +56,7 @@ pub(super) async fn package(
     let registry = Registry::new(discovery);
     let index = registry.manifest(&repository, &version.to_string().replace('+', "_")).await.map_err(failed)?;
     if index.artifact_type != PROVIDER {
-        return Err(SourceError::Failed(format!("the tag {version} of its repository is no provider")));
+        return Err(SourceError::Failed(format!("the tag {version} of its repository is not a provider")));
     }
     let wanted = platform.to_string();
     let target = index.manifests.iter().find(|manifest| {
@@ -85,7 +85,7 @@ fn repository(template: &RepositoryTemplate, address: &ProviderAddress) -> Resul
 
 fn failed(error: OciError) -> SourceError {
     match error {
-        OciError::NotFound(url) => SourceError::NotFound(format!("{url} is not there")),
+        OciError::NotFound(url) => SourceError::NotFound(format!("{url} does not exist")),
         other => SourceError::failed(other),
     }
 }

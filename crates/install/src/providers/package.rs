@@ -1,4 +1,4 @@
-//! A package that a source offers, and what was found out about it.
+//! Packages that sources offer, and the trust in them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,25 +9,25 @@ use groma_config::version::Version;
 use crate::http::{Url, without_secrets};
 use crate::oci::{Descriptor, Repository};
 
-/// Where the bytes of a package are.
+/// The location of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// A folder with its files.
+    /// An unpacked package in a directory.
     Folder(PathBuf),
-    /// An archive on this machine.
+    /// An archive in the local file system.
     Archive(PathBuf),
-    /// An archive to be downloaded.
+    /// An archive to download.
     Download {
-        /// From where.
+        /// The URL of the archive.
         url: Url,
-        /// What it is called.
+        /// The file name of the archive.
         filename: String,
     },
-    /// An archive in an OCI registry: its repository, and what the registry says of it.
+    /// An archive in an OCI registry: its repository and descriptor.
     Blob(Box<(Repository, Descriptor)>),
 }
 
-/// The path or the address, without what it holds of secrets.
+/// Shows the path or the URL without credentials.
 impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -38,44 +38,44 @@ impl fmt::Display for Location {
     }
 }
 
-/// What a source says about one package.
+/// The description of a package by its source.
 #[derive(Clone, Debug)]
 pub struct PackageMeta {
-    /// Its version.
+    /// The version of the provider.
     pub version: Version,
-    /// Where it is.
+    /// The location of the package.
     pub location: Location,
-    /// Hashes of the package one of which it must have; empty where the source tells none.
+    /// Hashes of which the package must have one; empty if the source knows none.
     pub required: Vec<Arc<str>>,
-    /// Further hashes of the version that the source vouches for, for the lock file.
+    /// Further hashes of this version that the source guarantees, for the lock file.
     pub vouched: Vec<Arc<str>>,
-    /// How far it can be trusted when the hashes are right.
+    /// The authentication of the package if its hashes match.
     pub authentication: Authentication,
 }
 
-/// How far a package was authenticated, as `init` tells it.
+/// The authentication of a package, as `init` reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Authentication {
-    /// Not at all.
+    /// Not authenticated.
     None,
-    /// It has the checksum that its source says.
+    /// The checksum of the source matches.
     Checksum,
-    /// HashiCorp has signed its checksum.
+    /// HashiCorp signed the checksum.
     Official,
-    /// A partner of the registry has signed its checksum.
+    /// A partner of the registry signed the checksum.
     Partner(String),
-    /// The author has signed its checksum, with the key of this id.
+    /// The author signed the checksum with the key of this ID.
     SelfSigned(String),
 }
 
 impl Authentication {
-    /// Whether it was signed by somebody other than HashiCorp.
+    /// Whether anyone but HashiCorp signed the package.
     pub fn is_third_party(&self) -> bool {
         matches!(self, Self::Partner(_) | Self::SelfSigned(_))
     }
 }
 
-/// `unauthenticated`, `signed by HashiCorp`, …
+/// Formats the authentication: `unauthenticated`, `signed by HashiCorp`, …
 impl fmt::Display for Authentication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -88,16 +88,16 @@ impl fmt::Display for Authentication {
     }
 }
 
-/// Why a source cannot say what it has. The text follows a heading that names the provider.
+/// The reason why a source has no package. Follows a heading that names the provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// The source does not have the provider at all.
+    /// The source does not have the provider.
     #[error("{0}")]
     NotFound(String),
-    /// What it has is not for this program or this machine.
+    /// No package supports this program or platform.
     #[error("{0}")]
     Incompatible(String),
-    /// The source cannot be used.
+    /// The source failed.
     #[error("{0}")]
     Failed(String),
 }

@@ -21,7 +21,7 @@ pub enum PackageProblem {
         /// The target of the link to a shared cache that no longer exists.
         leads_to: Option<PathBuf>,
     },
-    /// Something is installed and cannot be read.
+    /// A package is installed but cannot be read.
     Unreadable {
         /// Address and version.
         package: String,
@@ -30,7 +30,7 @@ pub enum PackageProblem {
         /// The reason given by the operating system.
         error: String,
     },
-    /// The package is not the one that was locked.
+    /// The package differs from the locked one.
     Changed {
         /// Address and version.
         package: String,
@@ -53,12 +53,12 @@ pub enum PackageProblem {
 }
 
 impl PackageProblem {
-    /// Whether there is no package at all.
+    /// Whether no package is installed.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::NotLocked | Self::Missing { .. })
     }
 
-    /// Returns what to do about it; `command` is the name of the program.
+    /// Returns the remedy; `command` is the name of the program.
     pub fn advice(&self, command: &str) -> String {
         match self {
             Self::NotLocked | Self::Missing { .. } => format!("To install it, run:\n  {command} init"),
@@ -73,10 +73,10 @@ impl PackageProblem {
     }
 }
 
-/// The advice about a package that differs from the lock file.
+/// The remedy for a package that differs from the lock file.
 pub(super) fn replaced_package(command: &str) -> String {
     format!(
-        "If only the installed files were changed, \"{command} init\" puts the locked package back. If init reports the wrong checksum too, \
+        "If only the installed files were changed, \"{command} init\" restores the locked package. If init reports the wrong checksum too, \
          the package was replaced at its source: find out why before you trust it. Only then delete the provider's block in {LOCK_FILE} \
          and run init again, which records the new checksums."
     )

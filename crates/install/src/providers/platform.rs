@@ -1,9 +1,9 @@
-//! The operating system and processor that a package is for.
+//! Platforms: an operating system and a processor architecture.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A platform, in Go's words: `linux_amd64`.
+/// A platform in Go's spelling: `linux_amd64`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Platform {
     /// `linux`, `darwin`, `windows`, …
@@ -12,13 +12,13 @@ pub struct Platform {
     pub arch: String,
 }
 
-/// A text that names no platform.
+/// The error for a string that is not a platform.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be two words separated by an underscore, such as linux_amd64")]
 pub struct InvalidPlatform;
 
 impl Platform {
-    /// The platform of this program.
+    /// Returns the platform of this program.
     pub fn current() -> Self {
         let os = match std::env::consts::OS {
             "macos" => "darwin",

@@ -19,13 +19,13 @@ use crate::http::{Response, StatusCode, Url, without_secrets};
 const SERVICE: &str = "providers.v1";
 const LARGEST_DOCUMENT: u64 = 32 << 20;
 
-/// The newest minor of each plugin protocol that packages may speak.
+/// The newest supported minor version of each plugin protocol.
 const PROTOCOLS: [&str; 2] = ["5", "6"];
 
-/// The answer to the question which versions there are.
+/// The response with the available versions.
 #[derive(Deserialize)]
 pub(crate) struct Versions {
-    /// Servers in Go write `null` for none.
+    /// Servers written in Go send `null` for an empty list.
     #[serde(default)]
     versions: Option<Vec<Offered>>,
     #[serde(default)]
@@ -40,7 +40,7 @@ struct Offered {
     protocols: Option<Vec<String>>,
 }
 
-/// The answer to the question where a package is.
+/// The response with the description of a package.
 #[derive(Deserialize)]
 pub(crate) struct Download {
     #[serde(default)]
@@ -71,13 +71,13 @@ struct SigningKey {
     trust_signature: String,
 }
 
-/// What a registry offers of a provider.
+/// The offer of a registry for a provider.
 pub(crate) struct Listing {
     pub versions: Vec<Version>,
     pub warnings: Vec<String>,
 }
 
-/// One registry, found.
+/// A discovered registry.
 pub(super) struct Registry<'a> {
     discovery: &'a Discovery,
     base: Url,
@@ -85,7 +85,7 @@ pub(super) struct Registry<'a> {
     token: Option<Token>,
 }
 
-/// The host with its port, as credentials are kept for it.
+/// The host with its port, under which credentials are stored.
 pub(super) fn host_of(url: &Url) -> String {
     let mut host = url.host_str().unwrap_or_default().to_owned();
     if let Some(port) = url.port() {
@@ -95,7 +95,7 @@ pub(super) fn host_of(url: &Url) -> String {
 }
 
 impl<'a> Registry<'a> {
-    /// Finds the registry of the provider's host.
+    /// Discovers the registry of the provider's host.
     pub async fn find(discovery: &'a Discovery, address: &ProviderAddress) -> Result<Self, SourceError> {
         let host = &*address.hostname;
         let services = discovery
@@ -109,14 +109,14 @@ impl<'a> Registry<'a> {
         Ok(Self { discovery, base, host: host.to_owned(), token })
     }
 
-    /// The versions of a provider, of those protocols that are spoken here.
+    /// Requests the versions of a provider that speak a supported plugin protocol.
     pub async fn versions(&self, address: &ProviderAddress) -> Result<Listing, SourceError> {
         let path = format!("{}/{}/versions", address.namespace, address.type_name);
         let (_, versions): (_, Versions) = self.document(&path, address).await?;
         Ok(versions.listing())
     }
 
-    /// What the registry says about one package; the list of checksums and its signature have been verified.
+    /// Requests the description of one package, and verifies the checksum list and its signature.
     pub async fn package(
         &self,
         address: &ProviderAddress,
@@ -200,7 +200,8 @@ impl<'a> Registry<'a> {
 }
 
 impl Versions {
-    /// The versions of those protocols that are spoken here; all of them where none is, because what is said of the package counts.
+    /// Returns the versions that speak a supported protocol, or all if there are none: the package description then
+    /// names the problem.
     pub(crate) fn listing(self) -> Listing {
         let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_spoken);
         let offered = self.versions.unwrap_or_default();
@@ -213,21 +214,21 @@ impl Versions {
 }
 
 impl Offered {
-    /// The version; none where it is not written as one is in a registry, where no `v` stands before it.
+    /// Parses a version. Returns `None` for other spellings, such as a leading `v`, which registries do not use.
     fn read(&self) -> Option<Version> {
         self.version.starts_with(|first: char| first.is_ascii_digit()).then(|| self.version.parse().ok())?
     }
 }
 
 impl Download {
-    /// An address in the answer from `url`, which may be relative to that.
+    /// Resolves a URL in the response from `url`.
     fn address(&self, url: &Url, text: &str) -> Result<Url, SourceError> {
         url.join(text).map_err(|error| {
             SourceError::Failed(format!("the registry answered with an invalid address {text:?}: {error}"))
         })
     }
 
-    /// The package, if the list of checksums is signed and names it.
+    /// Returns the package, if the checksum list is signed and names it.
     pub(crate) fn package(
         &self,
         version: &Version,
@@ -247,7 +248,7 @@ impl Download {
         let listed = vouched
             .iter()
             .find(|(name, _)| *name == self.filename)
-            .ok_or_else(|| SourceError::Failed(format!("the list of checksums has no entry for {}", self.filename)))?;
+            .ok_or_else(|| SourceError::Failed(format!("the checksum list has no entry for {}", self.filename)))?;
         if !listed.1.eq_ignore_ascii_case(&self.shasum) {
             return Err(SourceError::Failed(format!(
                 "the registry says that {} has the checksum {}, and the signed list of checksums says {}",
@@ -265,14 +266,14 @@ impl Download {
     }
 }
 
-/// Who has signed the list of checksums.
+/// Returns the signer of the checksum list.
 fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Authentication, SourceError> {
     let mut problem = "the registry names no key".to_owned();
     for entry in &keys.gpg_public_keys {
         let key = match PublicKey::parse(&entry.ascii_armor) {
             Ok(key) => key,
             Err(error) => {
-                problem = format!("a key of the registry cannot be used: {error}");
+                problem = format!("the registry has an unusable signing key: {error}");
                 continue;
             }
         };
@@ -286,10 +287,10 @@ fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Aut
     Err(SourceError::Failed(format!("error checking signature: {problem}")))
 }
 
-/// The lines of a `SHA256SUMS` file: names with their checksums.
+/// Parses a `SHA256SUMS` file into file names and checksums.
 pub(crate) fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceError> {
     let text =
-        std::str::from_utf8(sums).map_err(|_| SourceError::Failed("the list of checksums is no text".to_owned()))?;
+        std::str::from_utf8(sums).map_err(|_| SourceError::Failed("the checksum list is not UTF-8 text".to_owned()))?;
     let mut list = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         let entry = line.split_once(char::is_whitespace).map(|(sum, name)| (sum, name.trim_start_matches([' ', '*'])));
@@ -297,7 +298,7 @@ pub(crate) fn checksums(sums: &[u8]) -> Result<Vec<(String, String)>, SourceErro
             Some((sum, name)) if sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
                 list.push((name.to_owned(), sum.to_ascii_lowercase()));
             }
-            _ => return Err(SourceError::Failed(format!("the list of checksums has a line that is none: {line:?}"))),
+            _ => return Err(SourceError::Failed(format!("the checksum list has the invalid line {line:?}"))),
         }
     }
     Ok(list)

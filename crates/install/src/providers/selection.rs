@@ -1,4 +1,4 @@
-//! Which package, process or part of the program answers for a provider.
+//! Selection of the implementation of each provider: built in, running, development override, or installed package.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,55 +14,55 @@ use super::package_problem::PackageProblem;
 use super::platform::Platform;
 use super::store::Store;
 
-/// What answers for a provider.
+/// The implementation of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// It is part of this program.
+    /// A built-in provider.
     Builtin,
-    /// A process that runs already.
+    /// A running process (`TF_REATTACH_PROVIDERS`).
     Reattach,
-    /// The program in a folder of development builds; nothing is verified.
+    /// The executable in a directory of `dev_overrides`; not verified.
     Override(PathBuf),
     /// An installed package, verified against the lock file.
     Package {
-        /// Its folder.
+        /// The directory of the package.
         folder: PathBuf,
-        /// Its version.
+        /// The locked version.
         version: Version,
-        /// The hashes of the lock file, one of which it has.
+        /// The hashes in the lock file, one of which the package has.
         hashes: Vec<Arc<str>>,
-        /// The one it has; none where the lock file has none.
+        /// The hash of the package; none if the lock file has none.
         verified: Option<Arc<str>>,
     },
 }
 
-/// What may answer for providers.
+/// The available implementations of providers.
 #[derive(Clone, Debug)]
 pub struct Candidates<'a> {
-    /// Those that are part of this program.
+    /// The built-in providers.
     pub builtin: BTreeSet<ProviderAddress>,
-    /// Those of processes that run already.
+    /// The running providers.
     pub reattached: BTreeSet<ProviderAddress>,
-    /// The folders of development builds.
+    /// The directories of `dev_overrides`.
     pub overrides: &'a BTreeMap<ProviderAddress, PathBuf>,
-    /// The lock file's content.
+    /// The content of the lock file.
     pub locks: &'a Locks,
     /// The installed packages.
     pub store: &'a Store,
-    /// The platform they are for.
+    /// The platform of the packages.
     pub platform: &'a Platform,
-    /// What the program is called in texts.
+    /// The product name for messages.
     pub product: &'a str,
-    /// What it is called in a shell.
+    /// The name of the program for commands in messages.
     pub command: &'a str,
 }
 
 impl Candidates<'_> {
-    /// What answers for each of the needed providers.
+    /// Selects the implementation of each required provider.
     ///
     /// # Errors
-    /// `Inconsistent dependency lock file` where the lock file does not have what is needed, `Required plugins are not installed`
-    /// where its packages are not in place or are not what they were.
+    /// Reports `Inconsistent dependency lock file` if the lock file does not cover the requirements, and `Required
+    /// plugins are not installed` if packages are missing or differ from the lock file.
     pub fn select(
         &self,
         needed: &BTreeMap<ProviderAddress, Constraints>,
@@ -130,7 +130,7 @@ impl Candidates<'_> {
         ))
     }
 
-    /// Returns why the package that the lock file selects for a provider cannot be used; none where it can.
+    /// Returns the reason why the locked package of a provider cannot be used, or `None` if it can.
     pub fn problem_with(&self, address: &ProviderAddress) -> Option<PackageProblem> {
         self.package(address).err()
     }
@@ -164,7 +164,7 @@ impl Candidates<'_> {
         }
     }
 
-    /// Returns the hash of the package in `folder`, which the lock file has.
+    /// Returns the hash of the package in `folder`, if the lock file has it.
     fn verified(&self, address: &ProviderAddress, lock: &Lock, folder: &Path) -> Result<Arc<str>, PackageProblem> {
         self.present(address, lock, folder)?;
         let (package, root) = (format!("{address} {}", lock.version), self.store.root().to_owned());
@@ -201,11 +201,11 @@ impl Candidates<'_> {
     }
 }
 
-/// The program in a package's folder: the file whose name begins with `terraform-provider-TYPE`. Beside a program, files of such a name
-/// that nobody may execute do not count: compilers leave some (`terraform-provider-TYPE.d`) where they build.
+/// Finds the executable in a package directory: the file whose name begins with `terraform-provider-TYPE`. Ignores
+/// non-executable files beside it, which compilers create in build directories (`terraform-provider-TYPE.d`).
 ///
 /// # Errors
-/// There is none, or there are several; the text says so.
+/// Fails with a message if there is no such file, or several.
 pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, String> {
     let prefix = format!("terraform-provider-{}", address.type_name);
     let entries = std::fs::read_dir(folder)
@@ -245,7 +245,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn beside_a_program_only_what_may_be_executed_is_a_program() {
+    fn non_executable_files_beside_the_program_are_ignored() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let address = ProviderAddress::parse("example/files", "registry.terraform.io").expect("an address");

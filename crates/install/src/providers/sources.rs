@@ -1,4 +1,4 @@
-//! Where packages come from: the methods of `provider_installation`, asked in their order.
+//! Sources of packages: the methods of `provider_installation` in their order.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -14,31 +14,31 @@ use super::{filesystem, network_mirror, oci_mirror};
 use crate::discovery::Discovery;
 use crate::http::Url;
 
-/// One way to get packages, for some providers.
+/// An installation method, for some providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// What is asked.
+    /// The location of the packages.
     pub source: Source,
-    /// Only these providers; all where there is none.
+    /// The providers to include; all if there are none.
     pub include: Vec<Pattern>,
-    /// Not these providers.
+    /// The providers to exclude.
     pub exclude: Vec<Pattern>,
 }
 
-/// What is asked for packages.
+/// The kind of an installation method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The registry of the provider's own host.
+    /// `direct`: the registry of the provider's own host.
     Direct,
-    /// A folder.
+    /// `filesystem_mirror`: a directory.
     Filesystem(PathBuf),
-    /// A server that speaks the mirror protocol; its address ends with a slash.
+    /// `network_mirror`: the base URL of a server, with a final slash.
     Network(Url),
-    /// An OCI registry.
+    /// `oci_mirror`: an OCI registry.
     Oci(RepositoryTemplate),
 }
 
-/// A set of providers: `registry.terraform.io/hashicorp/*`.
+/// A pattern of provider addresses: `registry.terraform.io/hashicorp/*`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     host: String,
@@ -47,7 +47,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// Reads `HOST/NAMESPACE/TYPE` or `NAMESPACE/TYPE`, each of which may be `*`; the host is `default_host` where none is written.
+    /// Parses `HOST/NAMESPACE/TYPE` or `NAMESPACE/TYPE`, each of which may be `*`. The default host is `default_host`.
     pub fn parse(text: &str, default_host: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split('/').collect();
         let (host, namespace, type_name) = match parts[..] {
@@ -66,7 +66,7 @@ impl Pattern {
         })
     }
 
-    /// Whether the provider is one of them.
+    /// Whether the pattern matches a provider.
     pub fn covers(&self, address: &ProviderAddress) -> bool {
         let fits = |pattern: &str, part: &str| pattern == "*" || pattern == part;
         fits(&self.host, &address.hostname)
@@ -76,7 +76,7 @@ impl Pattern {
 }
 
 impl Method {
-    /// The method for all providers.
+    /// Creates a method for all providers.
     pub fn for_all(source: Source) -> Self {
         Self { source, include: Vec::new(), exclude: Vec::new() }
     }
@@ -87,16 +87,16 @@ impl Method {
     }
 }
 
-/// The methods of a run with what they need.
+/// The installation methods of a run, and the clients for them.
 #[derive(Debug)]
 pub struct Sources {
-    /// In their order: the first that has a version is asked for it.
+    /// In order of precedence: the first method that has a version supplies it.
     pub methods: Vec<Method>,
-    /// For the servers.
+    /// The HTTP client and service discovery.
     pub discovery: Discovery,
 }
 
-/// A version together with where it is offered.
+/// An available version and the method that offers it.
 #[derive(Clone, Debug)]
 pub(super) struct Offer {
     pub version: Version,
@@ -104,7 +104,7 @@ pub(super) struct Offer {
 }
 
 impl Sources {
-    /// All versions of a provider that any method offers, with warnings of the registries.
+    /// Lists all versions of a provider that any method offers, with the warnings of registries.
     pub(super) async fn offers(
         &self,
         address: &ProviderAddress,
@@ -166,15 +166,14 @@ impl Sources {
         }
     }
 
-    /// What the source says about the package of an offer.
+    /// Requests the description of the package of an offer.
     pub(super) async fn package(
         &self,
         address: &ProviderAddress,
         offer: &Offer,
         platform: &Platform,
     ) -> Result<PackageMeta, SourceError> {
-        let nothing =
-            || SourceError::NotFound(format!("there is no package of {address} {} for {platform}", offer.version));
+        let nothing = || SourceError::NotFound(format!("{address} {} has no package for {platform}", offer.version));
         match &self.methods.get(offer.method).ok_or_else(nothing)?.source {
             Source::Filesystem(root) => {
                 let packages = filesystem::packages(root, address, platform)?;

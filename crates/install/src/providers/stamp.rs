@@ -1,20 +1,20 @@
-//! What the file system says of the files of a package, by which it is known again without being read.
+//! File system metadata that identifies the content of a package without reading it.
 
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What the file system says of all files of a package. Two equal ones mean the same content, under the conditions of [`Stamp::of`].
+/// The metadata of all files of a package. Equal stamps mean equal content, under the conditions of [`Stamp::of`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
-    /// Each file with everything that changes when it does.
+    /// Each file with the metadata that changes with its content.
     pub text: String,
-    /// When the youngest of them was changed.
+    /// The latest change of any file.
     pub youngest: SystemTime,
 }
 
 #[cfg(target_os = "linux")]
 impl Stamp {
-    /// The stamp of the package at `folder`; none where that would not say enough:
+    /// Returns the stamp of the package at `folder`, or `None` if metadata is insufficient because:
     ///
     /// * There is something other than files and folders: what a link leads to may change and the link not.
     /// * A file may be written to by others than its owner, or its owner is neither who runs us nor the administrator: what is written through

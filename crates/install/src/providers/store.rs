@@ -1,4 +1,4 @@
-//! Where packages are kept: the folder of a configuration, and the cache that several share.
+//! Directories of installed packages: of one configuration, and the shared plugin cache.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -16,10 +16,10 @@ use super::notes::Notes;
 use super::platform::Platform;
 use crate::archive::{Archive, Limits, Links};
 
-/// How long to wait before a lock is tried again.
+/// The delay before another attempt to lock.
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
-/// A folder of unpacked packages, `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH`.
+/// A directory of unpacked packages: `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     root: PathBuf,
@@ -27,38 +27,38 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store at `root`, which need not exist yet.
+    /// Uses the store at `root`, which need not exist yet.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), notes: None }
     }
 
-    /// The store at `root`, with notes in the folder `notes` of what its packages hash to, by which they are known again.
+    /// Uses the store at `root`, with cached package hashes in the directory `notes`.
     pub fn with_notes(root: impl Into<PathBuf>, notes: impl Into<PathBuf>) -> Self {
         Self { root: root.into(), notes: Some(Notes::new(notes)) }
     }
 
-    /// The folder of all packages.
+    /// The root directory.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where a package is, or would be.
+    /// Returns the directory of a package, whether it exists or not.
     pub fn folder(&self, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
         package_folder(&self.root, address, version, platform)
     }
 
-    /// The hash of a package of the store, read from its files.
+    /// Computes the hash of an installed package from its files.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// Fails if a file cannot be read.
     pub(super) fn hash(&self, package: &Path) -> io::Result<Arc<str>> {
         self.hash_among(package, &[])
     }
 
-    /// The hash of a package of the store. Where it is known to have one of those `wanted` and has not changed since, its files are not read.
+    /// Returns the hash of an installed package. Reads no files if the cache confirms one of the hashes in `wanted`.
     ///
     /// # Errors
-    /// A file cannot be read.
+    /// Fails if a file cannot be read.
     pub(super) fn hash_among(&self, package: &Path, wanted: &[Arc<str>]) -> io::Result<Arc<str>> {
         match &self.notes {
             Some(notes) => notes.hash(package, wanted),
@@ -66,8 +66,8 @@ impl Store {
         }
     }
 
-    /// Waits until no other process puts the package of `target` in its place; whoever drops the file lets the next one go on. Where the
-    /// folder or its file system has no locks there is none: packages appear whole anyway, and the work is only done twice.
+    /// Locks the installation of `target` against other processes until the returned file is dropped. Returns none if
+    /// the file system has no locks: packages are installed atomically anyway, and only the work is done twice.
     pub(super) async fn hold(&self, target: &Path) -> Option<File> {
         let parent = target.parent()?;
         fs::create_dir_all(parent).ok()?;
@@ -88,10 +88,11 @@ impl Store {
         }
     }
 
-    /// Unpacks an archive to where the package belongs. Other processes see the whole package or none.
+    /// Unpacks an archive into the directory of a package, atomically for other processes.
     ///
     /// # Errors
-    /// The archive is damaged or refused, or the folder cannot be written to; nothing is left behind then.
+    /// Fails if the archive is damaged or refused, or if the directory cannot be written to. Leaves nothing behind
+    /// then.
     pub(super) fn put_archive(&self, archive: &File, target: &Path) -> io::Result<()> {
         let parent = parent(target)?;
         let cannot = |error| cannot_write(parent, &error);
@@ -108,10 +109,10 @@ impl Store {
         result
     }
 
-    /// Makes the package be the folder at `source`: a link to it.
+    /// Installs the directory at `source` as a package, by a link.
     ///
     /// # Errors
-    /// The folder cannot be written to.
+    /// Fails if the directory cannot be written to.
     pub(super) fn put_link(&self, source: &Path, target: &Path) -> io::Result<()> {
         let parent = parent(target)?;
         fs::create_dir_all(parent)?;
@@ -121,7 +122,7 @@ impl Store {
         replace(&fresh, target, scratch.path())
     }
 
-    /// Takes a package away again, with the folders that become empty.
+    /// Removes a package and the parent directories that become empty.
     pub(super) fn remove(&self, target: &Path) {
         if target.is_symlink() {
             let _ = fs::remove_file(target);
@@ -145,12 +146,12 @@ impl Store {
     }
 }
 
-/// How the names of folders begin in which the package of `target` is unpacked.
+/// Returns the prefix of the temporary directories for `target`.
 fn unpacking(target: &Path) -> String {
     format!(".unpacking-{}-", target.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Removes the folders in `parent` whose names begin so. What cannot be removed stays.
+/// Removes the directories in `parent` with this prefix, as far as possible.
 fn remove_all(parent: &Path, beginning: &str) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(beginning) {
@@ -166,11 +167,11 @@ fn parent(target: &Path) -> io::Result<&Path> {
 fn cannot_write(folder: &Path, error: &io::Error) -> io::Error {
     io::Error::new(
         error.kind(),
-        format!("packages cannot be put into {}: {error}", folder.display(), error = io_reason(error)),
+        format!("cannot install packages into {}: {error}", folder.display(), error = io_reason(error)),
     )
 }
 
-/// Puts `fresh` in the place of `target`; what was there goes to `scratch`, which is deleted later.
+/// Replaces `target` with `fresh`. Moves the old directory to `scratch`, which is deleted later.
 fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
     for attempt in 0..3 {
         if target.symlink_metadata().is_ok() {
@@ -214,7 +215,7 @@ mod tests {
         let problem =
             Store::new(folder.path()).put_archive(&tempfile::tempfile().unwrap(), &target).unwrap_err().to_string();
         let place = target.parent().unwrap().display();
-        assert!(problem.starts_with(&format!("packages cannot be put into {place}: ")), "{problem}");
+        assert!(problem.starts_with(&format!("cannot install packages into {place}: ")), "{problem}");
     }
 
     #[tokio::test]

@@ -1,4 +1,4 @@
-//! `provider_installation`: where providers come from.
+//! The `provider_installation` block.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ impl Reader<'_> {
                     path,
                     method.line,
                     INVALID,
-                    &format!("the items of provider_installation are blocks, and {} is none", method.key),
+                    &format!("provider_installation contains only blocks, and {} is not a block", method.key),
                 );
                 continue;
             };
@@ -56,7 +56,7 @@ impl Reader<'_> {
                     path,
                     entry.line,
                     "Invalid provider development override",
-                    &format!("{:?} must have the path of a folder", entry.key),
+                    &format!("{:?} must be the path of a directory", entry.key),
                 );
                 continue;
             };
@@ -131,7 +131,7 @@ impl Reader<'_> {
                         "include" => "Invalid provider source inclusion patterns",
                         _ => "Invalid provider source exclusion patterns",
                     },
-                    &format!("{written:?} is no pattern such as example.com/*/*"),
+                    &format!("{written:?} is not a valid pattern such as example.com/*/*"),
                 ),
             }
         }

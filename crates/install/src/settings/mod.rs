@@ -16,10 +16,10 @@ use crate::providers::Method;
 
 pub use read::read;
 
-/// What the files of the CLI configuration say together.
+/// The merged content of all CLI configuration files.
 #[derive(Clone, Debug, Default)]
 pub struct CliConfiguration {
-    /// The methods of `provider_installation`, in order; none where there is no such block.
+    /// The methods of `provider_installation` in order; none if there is no such block.
     pub methods: Option<Vec<Method>>,
     /// The folders of `dev_overrides`.
     pub overrides: BTreeMap<ProviderAddress, PathBuf>,
@@ -37,23 +37,23 @@ pub struct CliConfiguration {
     pub disable_checkpoint: bool,
 }
 
-/// A credentials helper as the configuration names it.
+/// The `credentials_helper` of the CLI configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelperSetting {
     /// The NAME of `terraform-credentials-NAME`.
     pub name: String,
-    /// What it is given before its command.
+    /// Arguments that precede the command.
     pub arguments: Vec<String>,
 }
 
-/// Which files to read.
+/// The files and the environment to read.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// The main file, if there is one to be read, and whether it was named by the user.
+pub struct ConfigSources {
+    /// The main file, if any, and whether the user named it.
     pub file: Option<PathBuf>,
-    /// The folder whose `*.tfrc` and `*.tfrc.json` are read as well.
+    /// The directory whose `*.tfrc` and `*.tfrc.json` files are read too.
     pub folder: Option<PathBuf>,
-    /// What `~` stands for.
+    /// The home directory, which `~` expands to.
     pub home: Option<PathBuf>,
     /// The environment, for `$NAME` in paths.
     pub environment: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! From the texts of configuration files to what they mean.
+//! Interpretation of CLI configuration files.
 
 use std::cell::LazyCell;
 use std::io::ErrorKind;
@@ -10,19 +10,19 @@ use serde_json::{Map, Value};
 
 use super::text::{Entry, Setting, parse};
 use super::values::{json, text, texts};
-use super::{CliConfiguration, HelperSetting, Places};
+use super::{CliConfiguration, ConfigSources, HelperSetting};
 use crate::credentials::Token;
 use crate::discovery::Services;
 
-/// Reads all files of the CLI configuration; what is wrong with one leaves the others standing. `registry` says what addresses of
-/// providers mean that name none, and is asked once, where there are addresses.
-pub fn read(places: &Places, registry: &dyn Fn() -> String) -> (CliConfiguration, Diagnostics) {
+/// Reads all files of the CLI configuration. An error in one file does not prevent reading the others. `registry` is
+/// called once, and only if needed, to find the default host of provider addresses.
+pub fn read(sources: &ConfigSources, registry: &dyn Fn() -> String) -> (CliConfiguration, Diagnostics) {
     let registry = LazyCell::new(registry);
-    let mut reader = Reader { places, registry, found: CliConfiguration::default(), problems: Diagnostics::new() };
-    if let Some(file) = &places.file {
+    let mut reader = Reader { sources, registry, found: CliConfiguration::default(), problems: Diagnostics::new() };
+    if let Some(file) = &sources.file {
         reader.file(file);
     }
-    for file in folder_files(places.folder.as_deref()) {
+    for file in folder_files(sources.folder.as_deref()) {
         reader.file(&file);
     }
     (reader.found, reader.problems)
@@ -48,9 +48,9 @@ fn not_utf8(error: &FromUtf8Error) -> String {
     format!("At {line}:{column}: illegal UTF-8 encoding (byte 0x{byte:02X})")
 }
 
-/// What was found so far.
+/// The settings read so far.
 pub(super) struct Reader<'a> {
-    places: &'a Places,
+    sources: &'a ConfigSources,
     pub(super) registry: LazyCell<String, &'a dyn Fn() -> String>,
     pub(super) found: CliConfiguration,
     problems: Diagnostics,
@@ -109,7 +109,7 @@ impl Reader<'_> {
                             "The specified plugin cache dir {folder} cannot be opened: {error}",
                             error = io_reason(&error)
                         );
-                        self.wrong(path, entry.line, &summary, "make the folder, or correct plugin_cache_dir");
+                        self.wrong(path, entry.line, &summary, "create the directory, or correct plugin_cache_dir");
                     }
                 }
             }
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Blocks with a label, and the JSON form in which the label is a key.
+    /// Returns blocks with a label, also in the JSON form in which the label is a key.
     fn each_labelled(&mut self, path: &Path, entry: &Entry, take: fn(&mut Self, &Path, usize, &str, &[Entry])) {
         match (&entry.labels[..], &entry.value) {
             ([label], Setting::Object(content)) => take(self, path, entry.line, label, content),
@@ -177,10 +177,10 @@ impl Reader<'_> {
         self.found.helper = Some(HelperSetting { name: name.to_owned(), arguments: texts(content, "args") });
     }
 
-    /// A path of the settings: `~` and `$NAME` are replaced.
+    /// Expands `~` and `$NAME` in a path.
     pub(super) fn path(&self, written: &str) -> PathBuf {
         let value = |name: &str| {
-            let found = self.places.environment.iter().find(|(known, _)| known == name);
+            let found = self.sources.environment.iter().find(|(known, _)| known == name);
             found.map(|(_, value)| value.as_str()).unwrap_or_default()
         };
         let mut expanded = String::new();
@@ -192,14 +192,14 @@ impl Reader<'_> {
             rest = behind;
         }
         expanded.push_str(rest);
-        match (expanded.strip_prefix("~/"), &self.places.home) {
+        match (expanded.strip_prefix("~/"), &self.sources.home) {
             (Some(below), Some(home)) => home.join(below),
             _ => PathBuf::from(expanded),
         }
     }
 }
 
-/// The name after a dollar sign, in braces or not, and what follows.
+/// Splits the variable name after a dollar sign, with or without braces, from the rest.
 fn variable(after: &str) -> (&str, &str) {
     if let Some((name, rest)) = after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
         return (name, rest);
@@ -220,18 +220,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("rc");
         std::fs::write(&file, text).unwrap();
-        let places = Places {
+        let sources = ConfigSources {
             file: Some(file),
             home: Some(PathBuf::from("/home/me")),
             environment: vec![("BASE".to_owned(), "/base".to_owned())],
-            ..Places::default()
+            ..ConfigSources::default()
         };
-        let (found, problems) = read(&places, &|| DEFAULT_PROVIDER_HOST.to_owned());
+        let (found, problems) = read(&sources, &|| DEFAULT_PROVIDER_HOST.to_owned());
         (found, problems.iter().map(|problem| format!("{}: {}", problem.summary, problem.detail)).collect())
     }
 
     #[test]
-    fn bytes_that_are_not_utf8_are_an_error_with_their_place() {
+    fn invalid_utf8_is_reported_with_its_position() {
         let (_, problems) = of(b"disable_checkpoint = true\n# \xe9\n");
         assert!(problems[0].contains("At 2:3: illegal UTF-8 encoding (byte 0xE9)"), "{problems:?}");
     }
@@ -249,7 +249,7 @@ mod tests {
                 asked.set(asked.get() + 1);
                 "registry.example.com".to_owned()
             };
-            let (found, problems) = read(&Places { file: Some(file.clone()), ..Places::default() }, &ask);
+            let (found, problems) = read(&ConfigSources { file: Some(file.clone()), ..ConfigSources::default() }, &ask);
             let hosts: Vec<String> = found.overrides.keys().map(|address| address.hostname.to_string()).collect();
             assert_eq!((problems.len(), asked.get()), (0, times), "{overrides}");
             assert!(hosts.iter().all(|host| host == "registry.example.com"), "{hosts:?}");
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_file_and_line() {
         let (_, problems) = of(
             "provider_installation {\n  network_mirror { url = \"http://m\" }\n  magic {}\n}\nplugin_cache_dir = \"/no/such\"\n",
         );

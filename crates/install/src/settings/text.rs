@@ -1,9 +1,9 @@
-//! The first version of HCL, in which CLI configuration files are written: keys may be quoted, blocks may repeat, values are constants.
+//! HCL 1, the syntax of CLI configuration files: keys may be quoted, blocks may repeat, values are constants.
 
 use std::iter::Peekable;
 use std::str::CharIndices;
 
-/// One entry: its key, the labels of a block, and what it says.
+/// An entry: its key, block labels and value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Entry {
     pub key: String,
@@ -12,7 +12,7 @@ pub(super) struct Entry {
     pub line: usize,
 }
 
-/// What an entry says.
+/// The value of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Setting {
     Text(String),
@@ -22,13 +22,13 @@ pub(super) enum Setting {
     Object(Vec<Entry>),
 }
 
-/// How deep values may be in one another.
+/// The maximum nesting depth of values.
 const DEEPEST: usize = 64;
 
-/// Reads a file; a JSON object is read as well.
+/// Parses a file in HCL 1 or JSON.
 ///
 /// # Errors
-/// The line and what is wrong with it.
+/// Returns the line number and the problem.
 pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
     let mut parser = Parser { text, rest: text.char_indices().peekable(), line: 1 };
     parser.space();
@@ -170,7 +170,7 @@ impl Parser<'_> {
                     "true" => Ok(Setting::Bool(true)),
                     "false" => Ok(Setting::Bool(false)),
                     number if number.parse::<f64>().is_ok() => Ok(Setting::Number(word)),
-                    _ => Err(self.wrong(&format!("Unknown token: {word:?}; texts stand in quotes"))),
+                    _ => Err(self.wrong(&format!("Unknown token: {word:?}; strings must be quoted"))),
                 }
             }
         }

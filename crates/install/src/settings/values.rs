@@ -1,4 +1,4 @@
-//! What settings hold, as what they mean.
+//! Conversion of setting values.
 
 use serde_json::Value;
 

@@ -13,7 +13,7 @@ use groma_diagnostics::Sources;
 use groma_install::credentials::{Credentials, Stores};
 use groma_install::discovery::{Discovery, Services};
 use groma_install::http::{Http, HttpOptions};
-use groma_install::modules::{Freshness, ModuleInstaller, ModuleProgress, Places};
+use groma_install::modules::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 use tempfile::TempDir;
 
 pub struct Workspace {
@@ -69,13 +69,13 @@ impl Workspace {
         let options = LoadOptions::default();
         let files = DiskFiles::new(self.folder.path());
         let before = ModuleManifest::read(&options.data_directory, &files).unwrap();
-        let places = Places {
+        let paths = ModulePaths {
             root: self.folder.path().to_owned(),
             data_directory: options.data_directory.clone(),
             default_registry: options.default_registry.clone(),
         };
         let mut lines = Lines::default();
-        let mut installer = ModuleInstaller::new(places, freshness, before, &discovery, &runtime, &mut lines);
+        let mut installer = ModuleInstaller::new(paths, freshness, before, &discovery, &runtime, &mut lines);
         let (_, diagnostics) = load_with(&options, &Sources::new(), &files, &mut installer);
         if diagnostics.has_errors() {
             return Err(diagnostics

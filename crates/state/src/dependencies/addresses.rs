@@ -1,4 +1,4 @@
-//! The addresses that the numbers in lists stand for.
+//! The table of addresses that the numbers in dependency lists refer to.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -50,7 +50,7 @@ impl OrderedAddresses {
         Self { addresses: Arc::new(Addresses::Ordered(ordered)), paper: Paper::default() }
     }
 
-    /// The list of these numbers and all that are in `lists`, which are of this table.
+    /// Unites these numbers with all `lists`, which must be of this table.
     pub fn union(&mut self, own: &[u32], lists: &[Dependencies]) -> Dependencies {
         let lists: Vec<&Arc<List>> = lists.iter().filter_map(|list| list.0.as_ref()).collect();
         let parts = match (&*lists, own) {
@@ -63,9 +63,9 @@ impl OrderedAddresses {
     }
 }
 
-/// Addresses by number.
+/// The interned addresses, by number.
 pub(super) enum Addresses {
-    /// As they come.
+    /// Numbers are in order of first use.
     Growing(Box<Rooms>),
     /// As they are sorted.
     Ordered(Ordered),
@@ -151,7 +151,7 @@ impl Rooms {
     }
 }
 
-/// What somebody has worked out for the addresses of lists: once for each, however many lists mention it.
+/// Values that are computed once for each address, however many lists contain it.
 pub(crate) struct ByAddress<T>(HashMap<usize, Noted<T>, RandomState>);
 
 /// By number; keeps the table, so that its place in memory stays its own.

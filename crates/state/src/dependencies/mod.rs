@@ -1,7 +1,7 @@
 //! Lists of the resources that objects depend on.
 //!
 //! In a large configuration there are many more mentions than resources: ten thousand blocks that refer to each other make
-//! a million. So a list is numbers, and the lists of one state or one run share the table of addresses that these stand for.
+//! a million. So a list holds numbers, and all lists of one state or run share one table of addresses.
 
 mod addresses;
 
@@ -27,7 +27,7 @@ struct List {
     parts: Option<Parts>,
 }
 
-/// What a list was put together from: that is much shorter.
+/// The sources that a list was united from, which are much shorter than the list.
 struct Parts {
     own: Box<[u32]>,
     /// Not kept by this: long chains would be taken apart link by link, each within the one before.
@@ -45,17 +45,17 @@ impl Dependencies {
         table.list(numbers)
     }
 
-    /// The resources.
+    /// Returns the resources in the list.
     pub fn iter(&self) -> impl Iterator<Item = &ConfigResource> {
         self.0.iter().flat_map(|list| list.numbers.iter().filter_map(|number| list.addresses.get(*number)))
     }
 
-    /// How many there are.
+    /// Returns the number of resources.
     pub fn len(&self) -> usize {
         self.numbers().len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -65,7 +65,7 @@ impl Dependencies {
         self.place() == other.place()
     }
 
-    /// Where the list is in memory, which is its own as long as it is kept; none for the empty one.
+    /// The address of the list in memory, which is unique while the list is kept; `None` for the empty list.
     pub(crate) fn place(&self) -> Option<usize> {
         self.0.as_ref().map(|list| Arc::as_ptr(list).addr())
     }
@@ -76,7 +76,7 @@ impl Dependencies {
         Some((&parts.own, parts.lists.iter().map(|list| list.as_ptr().addr())))
     }
 
-    /// The numbers that stand for the resources.
+    /// The numbers of the resources.
     pub(crate) fn numbers(&self) -> &[u32] {
         self.0.as_ref().map_or(&[], |list| &list.numbers)
     }
@@ -99,10 +99,10 @@ impl fmt::Debug for Dependencies {
     }
 }
 
-/// How many sorted lists are united one after the other: more are quicker sorted together.
+/// The number of sorted lists that are merged one by one. Sorting more lists together is faster.
 const FEW: usize = 4;
 
-/// What lists are united on, kept from one union to the next.
+/// The buffers for uniting lists, reused from one union to the next.
 #[derive(Default)]
 pub(crate) struct Paper {
     united: Vec<u32>,
@@ -140,7 +140,7 @@ impl Paper {
 /// other take millions of steps.
 #[inline(never)]
 fn merge(one: &[u32], other: &[u32], rank: impl Fn(u32) -> u32, all: &mut Vec<u32>) {
-    // What is left of an earlier union is written over.
+    // Overwrites the rest of an earlier union.
     let enough = one.len() + other.len();
     if all.len() < enough {
         all.resize(enough, 0);

@@ -42,7 +42,7 @@ pub(super) fn in_turn<K: Default>(
 
 struct Line<T> {
     pieces: usize,
-    /// How many pieces somebody makes, or has made.
+    /// The number of pieces that are in progress or done.
     given_out: AtomicUsize,
     turn: Mutex<Turn<T>>,
     /// The turn has passed to the next piece.

@@ -20,7 +20,7 @@ struct StepLayout<'a> {
 /// Reads a list of paths.
 ///
 /// # Errors
-/// When the text is something else: a sentence without the values in it.
+/// Fails with a sentence that contains no values of the text.
 pub(super) fn parse(text: &str) -> Result<Vec<Path>, String> {
     if text == "[]" {
         return Ok(Vec::new());
@@ -34,7 +34,7 @@ fn parse_step(step: &StepLayout<'_>) -> Result<PathStep, String> {
     match &*step.kind {
         ATTRIBUTE => serde_json::from_str::<String>(step.value.get())
             .map(|name| PathStep::Attribute(name.into()))
-            .map_err(|_| "a step in its sensitive_attributes has an attribute name that is no string".to_owned()),
+            .map_err(|_| "a step in its sensitive_attributes has an attribute name that is not a string".to_owned()),
         INDEX => groma_value::json::from_json(step.value.get().as_bytes(), &Type::Dynamic)
             .map(PathStep::Index)
             .map_err(|_| "a step in its sensitive_attributes has an invalid index".to_owned()),

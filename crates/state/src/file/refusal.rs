@@ -1,4 +1,4 @@
-//! Why a file is no state, and what to do about it.
+//! Explanations of why a file is not a state.
 
 use serde_json::value::RawValue;
 
@@ -11,17 +11,17 @@ pub(super) const INVALID_INSTANCE: &str = "Invalid resource instance metadata in
 pub(super) const RESTORE: &str = "Restore the file from its backup (the same name with .backup at the end) or from your version \
                        control or bucket history.";
 
-/// Why `text` is no JSON object.
+/// Explains why `text` is not a JSON object.
 pub(super) fn not_json(text: &str, error: &serde_json::Error) -> StateError {
     let place = format!("line {} column {}", error.line(), error.column());
     let detail = if error.is_eof() {
         format!(
-            "The state file ends in the middle of its JSON, at {place}: whatever wrote it was stopped half way. {RESTORE}"
+            "The state file is truncated: its JSON ends at {place}, probably because the program that wrote it was interrupted. {RESTORE}"
         )
     } else if error.is_data() && !text.trim_start().starts_with('{') {
         format!("The file holds JSON but no object, so it is not a state file. {RESTORE}")
     } else {
-        format!("The state file is not valid JSON: there is a syntax error at {place}. {RESTORE}")
+        format!("The state file is not valid JSON: syntax error at {place}. {RESTORE}")
     };
     StateError::malformed(UNSUPPORTED, detail)
 }

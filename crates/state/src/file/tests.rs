@@ -179,7 +179,7 @@ fn each_object_is_managed_by_its_own_provider_instance() {
 fn a_file_that_ends_in_the_middle_is_told_apart_from_one_that_is_no_json() {
     let half = error(&EVERYTHING[..EVERYTHING.len() / 2]);
     assert_eq!((half.kind, &*half.summary), (StateErrorKind::Malformed, "Unsupported state file format"));
-    assert!(half.detail.contains("ends in the middle of its JSON") && half.detail.contains(".backup"), "{half}");
+    assert!(half.detail.contains("is truncated: its JSON ends") && half.detail.contains(".backup"), "{half}");
     assert!(error("{\"version\":4,]").detail.contains("syntax error at line 1 column 14"));
     assert!(error("garbage").detail.contains("syntax error at line 1 column 1"));
     assert!(error("[]").detail.contains("no object"));
@@ -220,7 +220,7 @@ fn wrong_content_is_named_with_its_place() {
     );
     assert!(detail(&with_instances(r#"{"deposed":"x"}"#)).contains("eight characters"));
     assert!(detail(&with_instances(r#"{"private":"?"}"#)).contains("not valid base64"));
-    assert!(detail(&with_instances(r#"{"dependencies":["x"]}"#)).contains("no resource address"));
+    assert!(detail(&with_instances(r#"{"dependencies":["x"]}"#)).contains("not a valid resource address"));
     assert!(
         detail(&with_instances(r#"{"sensitive_attributes":[[{"type":"q","value":1}]]}"#))
             .contains("unknown type \"q\"")

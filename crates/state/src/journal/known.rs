@@ -1,4 +1,4 @@
-//! What records have numbers for: texts, providers, lists of dependencies.
+//! The numbers of strings, providers and dependency lists in a journal, for its writer.
 
 use std::collections::HashMap;
 
@@ -45,7 +45,7 @@ impl Known {
         number
     }
 
-    /// The same for a list of dependencies; 0 is the empty one.
+    /// Returns the number of a dependency list; 0 is the empty one.
     pub(super) fn list(&mut self, list: &Dependencies, out: &mut Vec<u8>) -> u64 {
         let Some(place) = list.place() else { return 0 };
         if let Some((number, _)) = self.dependencies.get(&place) {
@@ -86,7 +86,7 @@ impl Known {
         numbers
     }
 
-    /// Forgets what was given numbers, for when it could not be written: it is written again when it is needed.
+    /// Forgets numbers whose records could not be written, so that the values are written again when they are needed.
     pub(super) fn forget(&mut self, texts: u64, lists: u64) {
         *self = Self { texts, lists, ..Self::default() };
     }

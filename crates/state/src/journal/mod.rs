@@ -1,4 +1,4 @@
-//! The journal: what a run is about to do and what it has done, beside the state file, until it is folded in.
+//! The journal: a file next to the state file with the calls and results of a run, until the state file has them.
 //!
 //! A record is with the operating system before the step after it is taken, so a killed process loses none. It reaches
 //! the disk a moment later, many records at once: see [`Journal::sync`].
@@ -24,7 +24,7 @@ pub(crate) use record::{Finished, Place, RunHeader};
 pub(crate) use sealing::{Seal, Tail, failed, unseal};
 pub use writer::Journal;
 
-/// What the file begins with.
+/// The first bytes of a journal, with its format version.
 const MAGIC: &[u8] = b"groma journal 2\n";
 
 #[cfg(test)]

@@ -32,20 +32,20 @@ pub(crate) struct Snapshot {
     pub is_written: bool,
 }
 
-/// What a journal says that may not be in the state file.
+/// The content of a journal that the state file may not have yet.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     /// The run that wrote the rest.
     pub header: RunHeader,
-    /// What happened before the last snapshot, or at all.
+    /// The events before the last snapshot, or all of them.
     pub events: Vec<Event>,
     /// The last snapshot.
     pub snapshot: Option<Snapshot>,
-    /// What happened after it.
+    /// The events after the last snapshot.
     pub later: Vec<Event>,
     /// Calls that were begun, by this run or earlier ones, and neither finished nor settled; in their order.
     pub in_flight: Vec<Begin>,
-    /// Where the whole records end.
+    /// The offset at which the complete records end.
     pub end: u64,
     /// The content of the state file before the first checkpoint, if there was a state and a checkpoint.
     pub base: Option<Vec<u8>>,
@@ -63,7 +63,7 @@ impl Recovered {
         self.events.is_empty() && self.snapshot.is_none() && self.later.is_empty() && self.damage.is_none()
     }
 
-    /// Where calls are under way.
+    /// The addresses with calls in flight.
     pub fn under_way(&self) -> Vec<Place> {
         self.in_flight.iter().map(|begin| (begin.address.clone(), begin.deposed.clone())).collect()
     }
@@ -72,9 +72,9 @@ impl Recovered {
 /// Reads a journal; none when it says nothing, because no run got as far as its first record.
 ///
 /// # Errors
-/// When it is no journal, or one of another version.
+/// Fails if the file is not a journal, or one of another version.
 pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
-    // A machine that stops may leave a file that was given room, but nothing of what was written there.
+    // After a crash of the machine, the file may have its reserved length but none of the data.
     let is_unwritten = bytes.iter().all(|byte| *byte == 0);
     if is_unwritten || bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
         return Ok(None);

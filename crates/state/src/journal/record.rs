@@ -1,4 +1,4 @@
-//! What a journal's records say.
+//! The records of a journal.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,14 +10,14 @@ use crate::content::Content;
 use crate::dependencies::Dependencies;
 use crate::object::{DeposedKey, Fingerprint, ObjectRecord, ObjectStatus};
 
-/// What a provider is about to do.
+/// The operation that a provider is about to perform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Make a new object.
     Create,
-    /// Change an object.
+    /// Updates an object in place.
     Update,
-    /// Delete an object.
+    /// Deletes an object.
     Delete,
 }
 
@@ -39,21 +39,21 @@ impl fmt::Display for Operation {
 pub struct Begin {
     /// The instance.
     pub address: ResourceInstance,
-    /// Which of its deposed objects; none for the current one.
+    /// The key of a deposed object; `None` for the current one.
     pub deposed: Option<DeposedKey>,
-    /// What is asked for.
+    /// The operation.
     pub operation: Operation,
     /// The provider configuration that is asked.
     pub provider: ProviderConfig,
     /// The request to repeat after a crash; none for a call that cannot be repeated.
     pub request: Option<CreateRequest>,
-    /// What the new object's record will say about its dependencies.
+    /// The dependencies to record for the new object.
     pub dependencies: Dependencies,
-    /// What the new object's record will say about the order of its replacement.
+    /// Whether the new object's record will have `create_before_destroy`.
     pub create_before_destroy: bool,
-    /// What the new object's record will say about being forgotten where it would be destroyed.
+    /// Whether the new object's record will say to forget instead of destroy.
     pub is_kept: bool,
-    /// What the new object is when the call comes to a good end: tainted if something has still to be done to it then.
+    /// The status of the new object after a successful call: tainted if creation-time provisioners still have to run.
     pub status: ObjectStatus,
 }
 
@@ -81,16 +81,16 @@ impl fmt::Debug for Begin {
     }
 }
 
-/// What is now at a place.
+/// The object at an address after an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// This object.
     Present(Arc<ObjectRecord>),
-    /// Nothing.
+    /// No object.
     Gone,
 }
 
-/// What was at a place before.
+/// The object at an address before an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prior {
     pub fingerprint: Fingerprint,
@@ -104,7 +104,7 @@ impl Prior {
     }
 }
 
-/// Where an object is: an instance, and which of its objects.
+/// The address of an object: an instance, and its current or a deposed object.
 pub(crate) type Place = (ResourceInstance, Option<DeposedKey>);
 
 /// The beginning of a run: what came before is in the state file, apart from calls still under way.

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use crate::storage::{Storage, sync_folder};
 
-/// How long a record may wait for others before they are brought to the disk together.
+/// The maximum time that a record waits for others before they are flushed together.
 const GROUP_DELAY: Duration = Duration::from_millis(20);
 
 /// Syncs a file soon after it was written, and at once when asked.
 pub(super) struct Syncing {
     shared: Arc<Shared>,
-    /// None where no thread could be started: then every record is synced at once.
+    /// `None` if no thread could be started: then every record is flushed at once.
     thread: Option<JoinHandle<()>>,
 }
 
@@ -67,7 +67,7 @@ impl Syncing {
         }
     }
 
-    /// Syncs the file, and tells about failures since the last time.
+    /// Syncs the file, and returns a failure since the last call.
     pub fn now(&self) -> io::Result<()> {
         self.shared.lock().dirty = false;
         self.shared.sync();

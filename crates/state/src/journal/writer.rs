@@ -1,4 +1,4 @@
-//! The writing side.
+//! The writing side of the journal.
 
 use std::collections::HashSet;
 use std::io;
@@ -29,10 +29,18 @@ const RESULT: u64 = 16 << 10;
 /// The room that is reserved in advance.
 const RESERVE: u64 = 256 << 10;
 
-/// The journal of the run under way. All methods write before they return; they may be called from any thread.
+/// The write-ahead journal of a running apply, in a file next to the state.
 ///
-/// A method that fails has written nothing, and may be called again: when the disk is full, results that come in later
-/// are still recorded once there is room.
+/// Records each provider call before it begins ([`Journal::begin`]) and its result before the walk continues
+/// ([`Journal::finished`]), so that a killed process loses nothing that a provider has done. A record is with the
+/// operating system when a method returns; [`Journal::sync`] waits until it is on the disk, and groups the records of
+/// many threads into one flush.
+///
+/// All methods may be called from any thread. A method that fails has written nothing and may be called again: when
+/// the disk is full, later results are recorded as soon as there is room.
+///
+/// The journal knows neither the state nor its file. [`crate::LocalStore`] opens it, folds its records into the state,
+/// and deletes it once the file has them.
 pub struct Journal {
     path: PathBuf,
     storage: Arc<dyn Storage>,
@@ -40,10 +48,10 @@ pub struct Journal {
     syncing: Syncing,
 }
 
-/// Where the next record goes, and what has been given numbers already.
+/// The end of the file, and the values that already have numbers.
 struct Writer {
     end: u64,
-    /// Where records are put, if they need not be written one by one.
+    /// The mapped part of the file, if records are not written one by one.
     window: Option<Window>,
     /// Whether a window may have made the file longer than its records.
     is_stretched: bool,
@@ -130,10 +138,10 @@ impl Journal {
         self.lock().end == 0
     }
 
-    /// Notes that a provider is about to be asked to change something, and makes sure that there is room for the result.
+    /// Records a provider call before it begins, and reserves room for its result.
     ///
     /// # Errors
-    /// When it cannot be written. The provider must not be asked then.
+    /// Fails if the record cannot be written. The provider must not be called then.
     pub fn begin(&self, begin: &Begin) -> Result<(), StateError> {
         self.reserve_result(begin)?;
         self.append(|known, out| {
@@ -148,7 +156,7 @@ impl Journal {
     /// Notes what is now at a place, after a provider was asked or for any other reason; `before` is what was there.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the record cannot be written.
     pub fn finished(
         &self,
         address: &ResourceInstance,
@@ -181,7 +189,7 @@ impl Journal {
     /// Notes that a call under way, of this run or an earlier one, needs no asking any more, whatever became of it.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the record cannot be written.
     pub fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), StateError> {
         let place: Place = (address.clone(), deposed.cloned());
         self.append(|_, out| frame::append(out, |out| form::encode_settled(&place, out)))?;
@@ -197,7 +205,7 @@ impl Journal {
     /// Notes the outputs and check results of `state`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Fails if the record cannot be written.
     pub fn outputs(&self, state: &State) -> Result<(), StateError> {
         let (mut outputs, mut results) = (Vec::new(), Vec::new());
         write_outputs(&state.outputs, &mut outputs);
@@ -212,7 +220,7 @@ impl Journal {
     /// Waits until everything noted is on the disk.
     ///
     /// # Errors
-    /// When the disk fails, now or since the last call.
+    /// Fails if the disk is faulty, now or since the last call.
     pub fn sync(&self) -> Result<(), StateError> {
         self.syncing.now().map_err(|error| self.failure("write", &error))
     }

@@ -18,21 +18,27 @@ use crate::dependencies::Dependencies;
 use crate::object::{DeposedKey, ObjectRecord};
 use crate::random::uuid;
 
-/// What is known of the infrastructure that one configuration (in one workspace) manages.
+/// The state of one workspace: every managed object, the outputs, and the results of checks.
 ///
-/// Resources are in Terraform's order; looking one up takes logarithmic time, and so does every change. It is not
-/// `Clone`: with a million instances nobody should copy it by accident.
+/// Owns one [`ResourceEntry`] for each resource, in Terraform's order, with an [`InstanceRecord`] for each instance.
+/// Attributes stay JSON text, because decoding them requires a provider schema, which this crate does not have.
+///
+/// Guarantees that lookups and changes take logarithmic time, and that equal provider addresses are stored once.
+/// Changes in memory touch neither `serial` nor the file: [`crate::LocalStore::save`] compares the content with the
+/// file and counts the serial up only if they differ.
+///
+/// Not `Clone`: with a million instances nobody should copy it by accident.
 #[derive(Debug, Default)]
 pub struct State {
-    /// Which line of states this one belongs to; the same for all that grew out of each other.
+    /// The identity that all versions of one state share.
     pub lineage: String,
-    /// How many times the content has changed on the way here.
+    /// The number of changes to the content so far.
     pub serial: u64,
-    /// The version of Terraform that wrote it, or that the writer stands for.
+    /// The version of Terraform that wrote the state, or with which the writer is compatible.
     pub terraform_version: String,
     /// The root module's outputs.
     pub outputs: BTreeMap<Name, OutputValue>,
-    /// What the last run's conditions and checks gave; none when no run recorded any.
+    /// The results of the last run's conditions and checks; `None` if no run recorded any.
     pub check_results: Option<Vec<CheckResult>>,
     resources: BTreeMap<AbsResource, ResourceEntry>,
     instances: usize,
@@ -50,7 +56,7 @@ impl State {
         self.resources.is_empty() && self.outputs.is_empty()
     }
 
-    /// How many instances it has.
+    /// Returns the number of instances.
     pub fn len(&self) -> usize {
         self.instances
     }
@@ -60,7 +66,7 @@ impl State {
         self.resources.iter()
     }
 
-    /// One resource.
+    /// Returns the entry of a resource.
     pub fn resource(&self, address: &AbsResource) -> Option<&ResourceEntry> {
         self.resources.get(address)
     }
@@ -73,7 +79,7 @@ impl State {
         })
     }
 
-    /// One instance.
+    /// Returns the record of an instance.
     pub fn get(&self, address: &ResourceInstance) -> Option<&InstanceRecord> {
         self.resources.get(&address.abs_resource())?.instance(&address.key)
     }
@@ -198,7 +204,7 @@ impl State {
         true
     }
 
-    /// Resources that objects depend on have other names now: those that stand beside theirs.
+    /// Renames resources in the recorded dependencies of all objects, from the first to the second address of each pair.
     pub fn rename_dependencies(&mut self, names: &HashMap<ConfigResource, BTreeSet<ConfigResource>>) {
         // Objects that lie side by side mostly have one list.
         let mut last: Option<(Dependencies, Dependencies)> = None;

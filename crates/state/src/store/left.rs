@@ -58,7 +58,7 @@ impl Left {
         if self.end < self.length {
             file.set_length(self.end).map_err(|error| failed("write", &error))?;
         }
-        let keyring = paths.encryption.as_ref().map_or(Ok(None), |encryption| encryption.current());
+        let keyring = paths.encryption.as_ref().map_or(Ok(None), |encryption| encryption.current_keyring());
         let tail = if self.end == 0 { Tail::Clear } else { self.tail };
         let seal = Seal::new(keyring.map_err(journal::failed)?, tail);
         let journal = Journal::open(path, Arc::new(file), self.end, &self.under_way, seal);

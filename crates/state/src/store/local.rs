@@ -22,9 +22,17 @@ use crate::model::State;
 use crate::random::uuid;
 use crate::storage::Storage;
 
-/// The local state file with its lock, journal and backup.
+/// The local backend: a state file with its lock, journal and backup.
 ///
-/// Dropping it ends the lock.
+/// [`LocalStore::open`] takes the lock, reads the file, and recovers what an interrupted run has left in the journal.
+/// [`LocalStore::begin_run`] starts a journal for the changes of a run; a background thread folds it into the file at
+/// intervals (checkpoints). [`LocalStore::save`] writes the final state and retires the journal.
+///
+/// Guarantees that at every moment file and journal together hold every completed provider call, that the file is
+/// replaced as a whole or not at all, and that a backup of the previous content exists before the first change. Does
+/// not merge concurrent changes: the lock excludes other runs.
+///
+/// Dropping it releases the lock.
 pub struct LocalStore {
     pub(super) paths: StatePaths,
     pub(super) terraform_version: String,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_encryption::Program;
+use groma_encryption::{KeyError, Program};
 use groma_hcl::{Attribute, ExpressionKind};
 use groma_value::{Type, Value, convert};
 
@@ -55,7 +55,9 @@ impl Arguments<'_> {
     pub(super) fn program(&mut self, attribute: &Attribute) -> Option<Program> {
         let value = self.value(attribute, &Type::List(Arc::new(Type::String)))?;
         let words = value.as_slice().unwrap_or_default().iter().map(|word| word.as_str().map(str::to_owned));
-        let program = words.collect::<Option<Vec<String>>>().ok_or("null is no word of a command".to_owned());
+        let program = words
+            .collect::<Option<Vec<String>>>()
+            .ok_or_else(|| KeyError::Argument("a command must not contain null".to_owned()));
         match program.and_then(Program::new) {
             Ok(program) => Some(program),
             Err(problem) => {

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use groma_address::Name;
 use groma_diagnostics::{Span, suggest};
-use groma_encryption::{ExternalKeys, HashFunction, KeyProvider, KeySource, Pbkdf2, SERVICES, Secret, WrittenKeys};
+use groma_encryption::{
+    ExternalKeys, HashFunction, KeyError, KeyProvider, KeySource, Pbkdf2, SERVICES, Secret, StaticKeys,
+};
 use groma_hcl::{Content, Expression};
 use groma_value::Value;
 
@@ -45,8 +47,8 @@ impl Arguments<'_> {
             }
             bytes
         };
-        let (sealing, opening) = (key("encryption_key"), key("decryption_key"));
-        let source = KeySource::Written(WrittenKeys { sealing: sealing?, opening: opening? });
+        let (encryption_key, decryption_key) = (key("encryption_key"), key("decryption_key"));
+        let source = KeySource::Static(StaticKeys { encryption_key: encryption_key?, decryption_key: decryption_key? });
         Some(KeyProvider { name: String::new(), source })
     }
 
@@ -101,19 +103,21 @@ impl Arguments<'_> {
         let secret = match (content.get("passphrase"), content.get("chain")) {
             (Some(passphrase), None) => Secret::passphrase(self.text(passphrase)?),
             (None, Some(chain)) => Secret::chain(self.keys(&chain.expression, above)?),
-            (Some(_), Some(_)) => Err("passphrase and chain exclude each other".to_owned()),
-            (None, None) => Err("there is neither a passphrase nor a chain".to_owned()),
+            (Some(_), Some(_)) => {
+                Err(KeyError::Argument("passphrase and chain exclude each other; set one of them".to_owned()))
+            }
+            (None, None) => Err(KeyError::Argument("set either passphrase or chain".to_owned())),
         };
         let settings = self.derivation(content)?;
         // The text of the arguments is not shown: the passphrase may be in it.
         let source = secret.and_then(|secret| Ok(KeySource::Pbkdf2 { secret, settings: settings? }));
-        source.map_err(|problem| self.unusable(span, &problem)).ok()
+        source.map_err(|problem| self.unusable(span, &problem.to_string())).ok()
     }
 
     /// How keys are derived; or why they are not.
-    fn derivation(&mut self, content: &Content) -> Option<Result<Pbkdf2, String>> {
+    fn derivation(&mut self, content: &Content) -> Option<Result<Pbkdf2, KeyError>> {
         let mut settings = Ok(Pbkdf2::default());
-        type Set = fn(Pbkdf2, i64) -> Result<Pbkdf2, String>;
+        type Set = fn(Pbkdf2, i64) -> Result<Pbkdf2, KeyError>;
         let numbers: [(&str, Set); 3] = [
             ("key_length", Pbkdf2::with_key_length),
             ("iterations", Pbkdf2::with_iterations),
@@ -129,7 +133,9 @@ impl Arguments<'_> {
             let name = self.text(attribute)?;
             settings = settings.and_then(|settings| {
                 let function = HashFunction::named(&name);
-                let function = function.ok_or_else(|| format!("hash_function is sha256 or sha512, not {name:?}"))?;
+                let function = function.ok_or_else(|| {
+                    KeyError::Argument(format!("hash_function must be \"sha256\" or \"sha512\", not {name:?}"))
+                })?;
                 Ok(settings.with_hash_function(function))
             });
         }

@@ -83,9 +83,9 @@ impl Arguments<'_> {
                 Some(method)
             }
             "external" => {
-                let sealing = self.program(content.get("encrypt_command")?);
-                let opening = self.program(content.get("decrypt_command")?);
-                Some(Method::External { keys, programs: ExternalMethod { sealing: sealing?, opening: opening? } })
+                let encrypt = self.program(content.get("encrypt_command")?);
+                let decrypt = self.program(content.get("decrypt_command")?);
+                Some(Method::External { keys, programs: ExternalMethod { encrypt: encrypt?, decrypt: decrypt? } })
             }
             _ => Some(Method::Unencrypted),
         }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groma_diagnostics::{Span, did_you_mean};
-use groma_encryption::{Argument, Given, GivenValue, KeyService, Kind, Need, service, service_arguments};
+use groma_encryption::{
+    Argument, ArgumentType, ArgumentValue, ArgumentValues, KeyService, Need, service, service_arguments,
+};
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 use groma_value::{Type, Value, convert};
 
@@ -17,7 +19,7 @@ pub(super) fn schema_of(arguments: &[Argument]) -> BodySchema {
             Need::Required => schema.required(argument.name),
             Need::Optional => schema.optional(argument.name),
         };
-        if matches!(argument.kind, Kind::Object(_)) { schema.block(argument.name, &[]) } else { schema }
+        if matches!(argument.ty, ArgumentType::Object(_)) { schema.block(argument.name, &[]) } else { schema }
     })
 }
 
@@ -30,17 +32,17 @@ impl Arguments<'_> {
             return None;
         };
         let service = service(kind, &given, network);
-        service.map_err(|problem| self.unusable(span, &problem)).ok()
+        service.map_err(|problem| self.unusable(span, &problem.to_string())).ok()
     }
 
     /// What is given in a body.
-    fn given_in(&mut self, arguments: &'static [Argument], content: &Content) -> Option<Given> {
+    fn given_in(&mut self, arguments: &'static [Argument], content: &Content) -> Option<ArgumentValues> {
         let mut given = Vec::new();
         for argument in arguments {
             let blocks: Vec<&Block> = content.blocks_of(argument.name).collect();
-            let value = match (content.get(argument.name), blocks.as_slice(), argument.kind) {
+            let value = match (content.get(argument.name), blocks.as_slice(), argument.ty) {
                 (Some(attribute), [], _) => self.given(argument, attribute)?,
-                (None, [block], Kind::Object(inner)) => Some(self.given_in_block(inner, block)?),
+                (None, [block], ArgumentType::Object(inner)) => Some(self.given_in_block(inner, block)?),
                 (None, [], _) => None,
                 _ => {
                     let detail = format!("The argument {:?} is given more than once.", argument.name);
@@ -51,30 +53,30 @@ impl Arguments<'_> {
             };
             given.extend(value.map(|value| (argument.name.to_owned(), value)));
         }
-        Some(Given::from_iter(given))
+        Some(ArgumentValues::from_iter(given))
     }
 
-    fn given_in_block(&mut self, arguments: &'static [Argument], block: &Block) -> Option<GivenValue> {
+    fn given_in_block(&mut self, arguments: &'static [Argument], block: &Block) -> Option<ArgumentValue> {
         let (content, problems) = block.body.content(&schema_of(arguments));
         let failed = problems.has_errors();
         self.diagnostics.append(problems);
-        if failed { None } else { self.given_in(arguments, &content).map(GivenValue::Object) }
+        if failed { None } else { self.given_in(arguments, &content).map(ArgumentValue::Object) }
     }
 
     /// What is given for an argument; nothing for a null, and for what has no effect.
-    fn given(&mut self, argument: &Argument, attribute: &Attribute) -> Option<Option<GivenValue>> {
+    fn given(&mut self, argument: &Argument, attribute: &Attribute) -> Option<Option<ArgumentValue>> {
         let value = self.early.secret(&attribute.expression, "encryption argument", &mut self.diagnostics)?;
         self.read(argument, &value, argument.name, attribute.name.span)
     }
 
     /// A value as what is given for an argument; `name` is that in messages.
-    fn read(&mut self, argument: &Argument, value: &Value, name: &str, span: Span) -> Option<Option<GivenValue>> {
+    fn read(&mut self, argument: &Argument, value: &Value, name: &str, span: Span) -> Option<Option<ArgumentValue>> {
         if value.is_null() {
             return Some(None);
         }
-        let wanted = match argument.kind {
-            Kind::NoEffect => return Some(None),
-            Kind::Absent(advice) => {
+        let wanted = match argument.ty {
+            ArgumentType::Ignored => return Some(None),
+            ArgumentType::Unsupported(advice) => {
                 let detail = format!(
                     "The argument {name:?} of this key provider of OpenTofu is not in this version of Groma. {advice} Nothing was \
                      read or written."
@@ -82,10 +84,10 @@ impl Arguments<'_> {
                 self.error(span, "Unsupported key_provider argument", detail);
                 return None;
             }
-            Kind::Object(inner) if value.as_object().is_some() || value.as_map().is_some() => {
-                return Some(Some(GivenValue::Object(self.members(inner, value, name, span)?)));
+            ArgumentType::Object(inner) if value.as_object().is_some() || value.as_map().is_some() => {
+                return Some(Some(ArgumentValue::Object(self.members(inner, value, name, span)?)));
             }
-            Kind::Object(_) => "an object".to_owned(),
+            ArgumentType::Object(_) => "an object".to_owned(),
             kind => match plain(kind, value) {
                 Ok(given) => return Some(Some(given)),
                 Err(ty) => format!("a {}", ty.friendly_name()),
@@ -96,7 +98,13 @@ impl Arguments<'_> {
     }
 
     /// What an object gives.
-    fn members(&mut self, arguments: &'static [Argument], object: &Value, name: &str, span: Span) -> Option<Given> {
+    fn members(
+        &mut self,
+        arguments: &'static [Argument],
+        object: &Value,
+        name: &str,
+        span: Span,
+    ) -> Option<ArgumentValues> {
         let mut given = Vec::new();
         for (key, value) in object.elements() {
             let key = key.as_str().unwrap_or_default().to_owned();
@@ -115,7 +123,7 @@ impl Arguments<'_> {
             self.error(span, "Invalid encryption argument", format!("There is no {:?} in {name:?}.", lacking.name));
             return None;
         }
-        Some(Given::from_iter(given))
+        Some(ArgumentValues::from_iter(given))
     }
 }
 
@@ -123,30 +131,32 @@ impl Arguments<'_> {
 ///
 /// # Errors
 /// It cannot be of that type, which is given back.
-fn plain(kind: Kind, value: &Value) -> Result<GivenValue, Type> {
+fn plain(kind: ArgumentType, value: &Value) -> Result<ArgumentValue, Type> {
     let ty = match kind {
-        Kind::Text => Type::String,
-        Kind::Number => Type::Number,
-        Kind::Flag => Type::Bool,
-        Kind::Map => Type::map(Type::String),
-        Kind::Texts => Type::list(Type::String),
-        Kind::Object(_) | Kind::NoEffect | Kind::Absent(_) => Type::Dynamic,
+        ArgumentType::String => Type::String,
+        ArgumentType::Number => Type::Number,
+        ArgumentType::Bool => Type::Bool,
+        ArgumentType::Map => Type::map(Type::String),
+        ArgumentType::StringList => Type::list(Type::String),
+        ArgumentType::Object(_) | ArgumentType::Ignored | ArgumentType::Unsupported(_) => Type::Dynamic,
     };
     let read = convert::convert(value, &ty).ok().and_then(|value| as_given(kind, &value));
     read.ok_or(ty)
 }
 
-fn as_given(kind: Kind, value: &Value) -> Option<GivenValue> {
+fn as_given(kind: ArgumentType, value: &Value) -> Option<ArgumentValue> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     Some(match kind {
-        Kind::Text => GivenValue::Text(text(value)?),
-        Kind::Number => GivenValue::Number(value.as_number()?.to_i64()?),
-        Kind::Flag => GivenValue::Flag(value.as_bool()?),
-        Kind::Map => {
+        ArgumentType::String => ArgumentValue::String(text(value)?),
+        ArgumentType::Number => ArgumentValue::Number(value.as_number()?.to_i64()?),
+        ArgumentType::Bool => ArgumentValue::Bool(value.as_bool()?),
+        ArgumentType::Map => {
             let entries = value.elements().map(|(key, value)| Some((text(&key)?, text(&value)?)));
-            GivenValue::Map(entries.collect::<Option<BTreeMap<String, String>>>()?)
+            ArgumentValue::Map(entries.collect::<Option<BTreeMap<String, String>>>()?)
         }
-        Kind::Texts => GivenValue::Texts(value.elements().map(|(_, value)| text(&value)).collect::<Option<_>>()?),
-        Kind::Object(_) | Kind::NoEffect | Kind::Absent(_) => return None,
+        ArgumentType::StringList => {
+            ArgumentValue::StringList(value.elements().map(|(_, value)| text(&value)).collect::<Option<_>>()?)
+        }
+        ArgumentType::Object(_) | ArgumentType::Ignored | ArgumentType::Unsupported(_) => return None,
     })
 }

@@ -24,7 +24,7 @@ use crate::object::{AttributesJson, DeposedKey, ForeignKeys, ObjectRecord, Objec
 /// The formats that are read here.
 pub(super) const LEGACY_VERSIONS: std::ops::RangeInclusive<u64> = 1..=3;
 
-/// Where the libraries of providers kept the schema version of an object.
+/// The key under which the SDK stored the schema version of an object.
 const SCHEMA_VERSION: &str = "schema_version";
 
 /// Reads a file of format `version`, one of [`LEGACY_VERSIONS`].
@@ -45,7 +45,7 @@ struct Upgrade {
     state: State,
 }
 
-/// Why a file cannot be upgraded: half a sentence.
+/// The reason why a file cannot be upgraded, as a clause.
 type Outcome<T> = Result<T, String>;
 
 impl Upgrade {
@@ -84,9 +84,9 @@ impl Upgrade {
         };
         steps.iter().map(AsRef::as_ref).try_fold(ModuleInstance::root(), |module, name| match is_identifier(name) {
             true => Ok(module.child(name.into(), InstanceKey::None)),
-            false => {
-                Err(format!("it has a module {name:?}, which is no name today; rename it with Terraform 0.11 first"))
-            }
+            false => Err(format!(
+                "it has a module {name:?}, which is not a valid name anymore; rename it with Terraform 0.11 first"
+            )),
         })
     }
 
@@ -167,7 +167,7 @@ fn no_provider(named: &str, key: &str) -> String {
         true => "; an alias never could be worked out, so give it a plain name with Terraform 0.11 first",
         false => "",
     };
-    format!("its resource {key:?} has the provider {named:?}, which is no provider configuration{advice}")
+    format!("its resource {key:?} has the provider {named:?}, which is not a valid provider configuration{advice}")
 }
 
 /// The schema version, which libraries of providers kept among their own notes, and the rest of the notes as JSON.

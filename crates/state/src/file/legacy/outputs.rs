@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::Outcome;
 use crate::model::OutputValue;
 
-/// An output of formats 2 and 3. The type that stands beside it tells string, list and map apart at best.
+/// Reads an output of formats 2 and 3. Its type distinguishes string, list and map at most.
 #[derive(Deserialize)]
 struct Described<'a> {
     #[serde(borrow)]
@@ -22,9 +22,9 @@ pub(super) fn upgrade(name: &str, output: &str) -> Outcome<OutputValue> {
         Err(_) if output.starts_with('"') => (output, false),
         Err(_) => return Err(format!("its output {name:?} has no value")),
     };
-    let implied = json::implied_type(value.as_bytes()).map_err(|_| format!("its output {name:?} cannot be read"))?;
+    let implied = json::implied_type(value.as_bytes()).map_err(|_| format!("its output {name:?} is invalid"))?;
     let ty = collected(&implied);
-    let value = json::from_json(value.as_bytes(), &ty).map_err(|_| format!("its output {name:?} cannot be read"))?;
+    let value = json::from_json(value.as_bytes(), &ty).map_err(|_| format!("its output {name:?} is invalid"))?;
     Ok(OutputValue { value, ty, sensitive, deprecated: None })
 }
 

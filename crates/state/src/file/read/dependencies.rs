@@ -41,8 +41,8 @@ impl<'a> Lists<'a> {
 
     /// The numbers of a JSON array of nothing but strings without escapes; none for anything else.
     ///
-    /// `text` is valid JSON: what is between the strings need only be told from other values and arrays within. There are
-    /// millions of strings in large states, so each byte is looked at once.
+    /// `text` is valid JSON, so between the strings this only has to detect other values and nested arrays. There are
+    /// millions of strings in large states, so each byte is read only once.
     fn plain_list(&mut self, text: &str) -> Option<Result<Vec<u32>, String>> {
         let mut rest = text.strip_prefix('[')?.strip_suffix(']')?;
         let mut numbers = Vec::with_capacity(rest.len() / 32);
@@ -73,8 +73,9 @@ impl<'a> Lists<'a> {
             return Ok(*known);
         }
         // Early versions of the format wrote module instances here.
-        let resource = parse_abs_resource(text)
-            .map_err(|error| format!("its dependencies hold {text:?}, which is no resource address: {error}"))?;
+        let resource = parse_abs_resource(text).map_err(|error| {
+            format!("its dependencies contain {text:?}, which is not a valid resource address: {error}")
+        })?;
         let number = self.table.add(resource.config_resource());
         self.numbers.insert(text.into(), number);
         Ok(number)

@@ -1,4 +1,4 @@
-//! What was read before, to be shared by all records that have it in common.
+//! Values that records share: the reader stores equal ones once.
 
 use std::collections::HashMap;
 

@@ -26,7 +26,7 @@ pub fn is_blank(bytes: &[u8]) -> bool {
 /// Reads a state file's content.
 ///
 /// # Errors
-/// When it is blank (see [`is_blank`]), no JSON, no state, of a format version that is not known, or contradicts itself.
+/// Fails if the text is blank (see [`is_blank`]), not JSON, not a state, of an unknown format version, or inconsistent.
 pub fn read(bytes: &[u8]) -> Result<State, StateError> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<State, StateError> {
     }
 }
 
-/// What `text` is where it is no state of the format of today: one of an older format, or why it is none.
+/// Reads `text` as a state of an older format, or returns the reason why it is none.
 fn read_otherwise(
     text: &str,
     error: Option<serde_json::Error>,

@@ -197,7 +197,7 @@ fn invalid_instance(address: &ResourceInstance, reason: &str) -> StateError {
 fn instance_key(raw: Option<&RawValue>) -> Result<InstanceKey, String> {
     let Some(text) = raw.map(RawValue::get) else { return Ok(InstanceKey::None) };
     if text.starts_with('"') {
-        let key: String = serde_json::from_str(text).map_err(|_| "with a key that is no valid text".to_owned())?;
+        let key: String = serde_json::from_str(text).map_err(|_| "with a key that is not a valid string".to_owned())?;
         return Ok(InstanceKey::String(key.into()));
     }
     let whole = text.parse::<u64>().ok().or_else(|| {

@@ -114,7 +114,7 @@ fn a_folder_in_place_of_the_file_is_an_error_with_advice() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(state_file(directory.path())).unwrap();
     let error = open_error(directory.path());
-    assert!(error.detail.contains("names a folder"), "{error}");
+    assert!(error.detail.contains("is a directory"), "{error}");
 }
 
 #[test]

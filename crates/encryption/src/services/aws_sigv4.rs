@@ -1,4 +1,4 @@
-//! How AWS is told who asks.
+//! AWS Signature Version 4.
 
 use std::time::SystemTime;
 
@@ -7,15 +7,16 @@ use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings, si
 use aws_sigv4::sign::v4;
 
 use super::network::{AwsKeys, NetworkRequest};
+use crate::error::KeyError;
 
-/// The request with headers that say who asks (Signature Version 4).
+/// Adds the headers that authenticate a request with Signature Version 4.
 pub(super) fn signed(
     mut request: NetworkRequest,
     service: &str,
     region: &str,
     keys: &AwsKeys,
-) -> Result<NetworkRequest, String> {
-    let failed = |error: &dyn std::fmt::Display| format!("the request cannot be signed: {error}");
+) -> Result<NetworkRequest, KeyError> {
+    let failed = |error: &dyn std::fmt::Display| KeyError::system(format!("cannot sign the request: {error}"));
     let identity = Credentials::new(&*keys.id, &*keys.secret, keys.session.clone(), None, "key provider").into();
     let parameters = v4::SigningParams::builder()
         .identity(&identity)

@@ -1,4 +1,5 @@
-//! Packages for other machines: their hashes for the lock file, and copies of their archives.
+//! Packages for other platforms: hashes for the lock file (`providers lock`), and copies of archives (`providers
+//! mirror`).
 
 use std::fs;
 use std::io::Seek;
@@ -20,30 +21,30 @@ use super::package::Authentication;
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
 
-/// What was learnt about a provider for a platform.
+/// The locked package of a provider for a platform.
 #[derive(Clone, Debug)]
-pub struct Learnt {
-    /// The version.
+pub struct LockablePackage {
+    /// The selected version.
     pub version: Version,
-    /// Its hashes.
+    /// The hashes of the package.
     pub hashes: Vec<Arc<str>>,
-    /// How far it was authenticated.
+    /// The authentication of the package.
     pub authentication: Authentication,
 }
 
-/// What is known of a package that several configurations share; none where the cache does not have it, or has one that `lock` does not
-/// know and that is not to be trusted.
-pub fn learn_from_cache(
+/// Looks up a package in the shared cache. Returns `None` if it is not cached, or if `lock` does not know it and the
+/// cache is not trusted.
+pub fn cached_package(
     cache: &Cache,
     address: &ProviderAddress,
     version: &Version,
     platform: &Platform,
     lock: Option<&Lock>,
-) -> Option<Learnt> {
+) -> Option<LockablePackage> {
     let hash = folder_hash(&cache.store.folder(address, version, platform)).ok()?;
     let is_locked = lock.is_some_and(|lock| lock.hashes.contains(&hash));
     let authentication = Authentication::Checksum;
-    (is_locked || cache.trust == CacheTrust::Any).then(|| Learnt {
+    (is_locked || cache.trust == CacheTrust::Any).then(|| LockablePackage {
         version: version.clone(),
         hashes: vec![hash],
         authentication,
@@ -51,10 +52,10 @@ pub fn learn_from_cache(
 }
 
 impl Sources {
-    /// The version to take: the locked one, else the newest that the constraints allow.
+    /// Selects a version: the locked one, else the newest that the constraints allow.
     ///
     /// # Errors
-    /// No source has such a version.
+    /// Fails if no source has such a version.
     pub async fn resolve(
         &self,
         address: &ProviderAddress,
@@ -85,28 +86,28 @@ impl Sources {
         })
     }
 
-    /// The hashes of a version for a platform, from a package that was verified.
+    /// Returns the hashes of a version for a platform, from a verified package.
     ///
     /// # Errors
-    /// No source has it, or it is not what it should be.
+    /// Fails if no source has the package, or if verification fails.
     pub async fn learn(
         &self,
         address: &ProviderAddress,
         version: &Version,
         platform: &Platform,
-    ) -> Result<Learnt, String> {
+    ) -> Result<LockablePackage, String> {
         let offer = self.offer(address, version, platform).await?;
         // A lock file that has no hash of this platform yet cannot speak against the package.
         let fetched = hashes(self, address, &offer, platform, &[]).await?;
         let mut hashes = fetched.vouched;
         hashes.push(fetched.hash);
-        Ok(Learnt { version: version.clone(), hashes, authentication: fetched.authentication })
+        Ok(LockablePackage { version: version.clone(), hashes, authentication: fetched.authentication })
     }
 
     /// Copies the archive of a version for a platform into the mirror at `root`, in the packed layout.
     ///
     /// # Errors
-    /// No source has it, it is not what it should be, or the folder cannot be written to.
+    /// Fails if no source has the package, if verification fails, or if the directory cannot be written to.
     pub async fn mirror(
         &self,
         address: &ProviderAddress,
@@ -132,12 +133,12 @@ impl Sources {
     }
 }
 
-/// Where an archive is in a mirror.
+/// Returns the path of an archive in a mirror.
 fn archive_path(root: &Path, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
     provider_folder(root, address).join(format!("terraform-provider-{}_{version}_{platform}.zip", address.type_name))
 }
 
-/// Whole or not at all.
+/// Writes a file atomically.
 fn copy(mut from: fs::File, to: &Path) -> std::io::Result<()> {
     let folder = to.parent().ok_or_else(|| std::io::Error::other("it has no folder"))?;
     fs::create_dir_all(folder)?;
@@ -159,7 +160,7 @@ fn write_whole(file: tempfile::NamedTempFile, to: &Path) -> std::io::Result<()> 
 /// Writes the documents of the network mirror protocol for all archives of a provider in the mirror at `root`.
 ///
 /// # Errors
-/// An archive cannot be read, or the folder cannot be written to.
+/// Fails if an archive cannot be read or the directory cannot be written to.
 pub fn write_mirror_documents(root: &Path, address: &ProviderAddress) -> std::io::Result<()> {
     let folder = provider_folder(root, address);
     let prefix = format!("terraform-provider-{}_", address.type_name);
