@@ -1,13 +1,13 @@
-//! Points in time as programs read them.
+//! Timestamps in the format of RFC 3339.
 
 use time::UtcDateTime;
 
-/// Now in UTC, to the second: `2026-01-31T12:34:56Z`.
+/// Returns the current time in UTC, in seconds: `2026-01-31T12:34:56Z`.
 pub fn now_in_seconds() -> String {
     format!("{}Z", date_and_time(UtcDateTime::now()))
 }
 
-/// Now in UTC, to the microsecond: `2026-01-31T12:34:56.123456Z`.
+/// Returns the current time in UTC, in microseconds: `2026-01-31T12:34:56.123456Z`.
 pub fn now_in_microseconds() -> String {
     let now = UtcDateTime::now();
     format!("{}.{:06}Z", date_and_time(now), now.microsecond())

@@ -1,4 +1,4 @@
-//! `metadata functions`: what the functions take and give.
+//! `metadata functions`: prints the signatures of all functions.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) fn functions(context: &mut Context, arguments: &Functions) -> Outcome
             &context.wording.command,
             "metadata functions",
             "The -json option is required",
-            "The signatures are there as JSON only.",
+            "The function signatures are only available as JSON. Add -json.",
         ));
     }
     let mut signatures = BTreeMap::new();

@@ -1,10 +1,10 @@
-//! Prose in lines that fit the terminal.
+//! Word wrapping.
 
-/// Columns below which nothing is wrapped.
+/// Minimum number of columns for wrapping.
 pub const NARROWEST: usize = 2;
 
-/// Wraps the lines of `text` for a terminal of `columns`, one column to spare; lines that begin with a space are kept as
-/// they are, because they are examples or lists.
+/// Wraps the lines of `text` at one column less than `columns`. Lines that start with a space are not wrapped, because they are
+/// examples or lists.
 pub fn word_wrap(text: &str, columns: usize) -> String {
     if columns < NARROWEST {
         return text.to_owned();
@@ -23,7 +23,7 @@ pub fn word_wrap(text: &str, columns: usize) -> String {
     out
 }
 
-/// Appends `line` to `out`, broken at white space so that no line is longer than `limit` characters unless a word is.
+/// Appends `line` to `out`, broken at white space so that only single words exceed `limit` characters.
 pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
     let mut column = 0;
     let mut rest = line;
@@ -41,7 +41,7 @@ pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
             }
             return;
         }
-        // A word that fits no line at all breaks the line only if something stands before it.
+        // A word longer than the limit only starts a new line if it is not the first of its line.
         if column + space_width + width.min(limit.saturating_sub(1)) > limit {
             out.push('\n');
             column = width;

@@ -1,4 +1,4 @@
-//! What searches find, for people, for programs, and as configuration.
+//! Results of `query`: as text, as JSON messages, and as generated configuration.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::json::{Message, value_json};
 use crate::terminal::printable_line;
 
-/// A line for each object, and an empty one after them; nothing where nothing was found.
+/// Returns a line for each found object, followed by an empty line; empty without results.
 pub fn lines(searched: &Searched) -> String {
     let identities: Vec<String> =
         searched.found.iter().map(|found| printable_line(&identity(&found.identity)).into_owned()).collect();
@@ -26,7 +26,7 @@ pub fn lines(searched: &Searched) -> String {
     text
 }
 
-/// `name=one,region=eu`.
+/// Formats an identity: `name=one,region=eu`.
 fn identity(value: &Value) -> String {
     let (value, _) = value.unmark_deep();
     let Some(object) = value.as_object() else { return String::new() };
@@ -38,7 +38,7 @@ fn identity(value: &Value) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// That a search begins.
+/// Returns the message for the start of a search.
 pub fn start(address: &ResourceInstance, config: Option<&Value>) -> Message {
     let mut fields = named(address);
     if let Some(config) = config {
@@ -53,7 +53,7 @@ pub fn start(address: &ResourceInstance, config: Option<&Value>) -> Message {
     Message::new("list_start", format!("{address}: Starting query...")).with("list_start", Json::Object(fields))
 }
 
-/// The messages when a search has ended: one for each object, and the number of them.
+/// Returns the messages for the end of a search: one for each found object, and their number.
 pub fn end(searched: &Searched) -> Vec<Message> {
     let address = &searched.address;
     let mut messages: Vec<Message> = searched.found.iter().map(|found| result(searched, found)).collect();
@@ -90,7 +90,7 @@ fn named(address: &ResourceInstance) -> Map<String, Json> {
     fields
 }
 
-/// The file of the blocks that were written; empty where there are none.
+/// Returns the file of generated blocks; empty if there are none.
 pub fn blocks(product: &str, searched: &[Searched]) -> String {
     let mut text = String::new();
     for one in searched {

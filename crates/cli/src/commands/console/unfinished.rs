@@ -1,8 +1,8 @@
-//! Expressions over several lines.
+//! Detects expressions that continue on the next line.
 
 use groma_hcl::{TokenKind, tokenize};
 
-/// Whether an expression is not finished: a bracket, a template, a heredoc or a comment is open.
+/// Whether an expression is incomplete: it has an unclosed bracket, template, heredoc or comment.
 pub(super) fn goes_on(text: &str) -> bool {
     let mut depth = 0_i64;
     let mut is_heredoc = false;

@@ -1,4 +1,4 @@
-//! Putting the new layout into a file.
+//! Atomic replacement of a file's content.
 
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -6,15 +6,15 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// Puts `content` into the file at `path`, all or nothing: it keeps what it holds when the disk is full or the run is ended. A link is
-/// followed, and who may do what with the file stays.
+/// Writes `content` to the file at `path` atomically: a full disk or a killed process leaves the old content intact. Links are
+/// followed, and owner and permissions are preserved.
 ///
 /// # Errors
-/// The file may not be written, or the disk is full or fails.
+/// The file is not writable, or the disk is full or fails.
 pub(super) fn rewrite(path: &Path, content: &[u8]) -> io::Result<()> {
     let path = &fs::canonicalize(path)?;
     let old = OpenOptions::new().write(true).open(path)?.metadata()?;
-    match beside(path, &old) {
+    match replacement(path, &old) {
         Some(mut fresh) => {
             fresh.write_all(content)?;
             fresh.persist(path).map(drop).map_err(|error| error.error)
@@ -23,8 +23,9 @@ pub(super) fn rewrite(path: &Path, content: &[u8]) -> io::Result<()> {
     }
 }
 
-/// An empty file that can take the place of the one at `path`; nothing where it would not be the same to others.
-fn beside(path: &Path, old: &Metadata) -> Option<NamedTempFile> {
+/// Creates an empty file that can replace the one at `path`. Returns `None` if a replacement would break hard links or change the
+/// owner.
+fn replacement(path: &Path, old: &Metadata) -> Option<NamedTempFile> {
     let fresh = NamedTempFile::new_in(path.parent()?).ok()?;
     as_old(&fresh, old).ok()?;
     Some(fresh)
@@ -34,7 +35,7 @@ fn beside(path: &Path, old: &Metadata) -> Option<NamedTempFile> {
 fn as_old(fresh: &NamedTempFile, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     if old.nlink() > 1 {
-        return Err(io::Error::other("it has other names, which would keep the old layout"));
+        return Err(io::Error::other("the file has other hard links, which would keep the old content"));
     }
     let made = fresh.as_file().metadata()?;
     if (made.uid(), made.gid()) != (old.uid(), old.gid()) {

@@ -1,4 +1,4 @@
-//! `state identities`.
+//! `state identities`: prints the resource identities in the state.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::arguments::{Flag, StateIdentities};
 
 pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome {
     let list = &arguments.list;
-    context.view(&list.common.view);
+    context.configure_view(&list.common.view);
     if !list.json.json.is_some_and(Flag::is_on) {
         return Err(fail(
             "The `terraform state identities` command requires the `-json` flag",
-            "There is no other form of the identities.",
+            "The identities are only available as JSON. Add -json.",
         ));
     }
     let state = read(context, list.state.as_deref())?;

@@ -1,24 +1,24 @@
-//! Diagnostics for people.
+//! Diagnostics as text.
 
 use std::fmt::Write as _;
 
 use groma_diagnostics::{Diagnostic, Observed, Severity, Sources};
 
 use super::consolidate::Consolidated;
-use super::snippet::{Place, Snippet, locate};
+use super::snippet::{Location, Snippet, locate};
 use crate::terminal::{Palette, Tone, printable, wrap_line};
 
-/// Writes diagnostics as text: with a rule on the left on a terminal with colours, bare otherwise.
+/// Renders diagnostics as text, with a vertical rule on the left if colors are enabled.
 #[derive(Clone, Copy, Debug)]
 pub struct DiagnosticText {
-    /// Colours or none.
+    /// Colors of the output.
     pub palette: Palette,
-    /// Columns of the output.
+    /// Width of the output, for wrapping.
     pub columns: usize,
 }
 
 impl DiagnosticText {
-    /// Appends `diagnostic` to `out`.
+    /// Appends the text of `diagnostic` to `out`.
     pub fn write(&self, diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
         match self.palette {
             Palette::Plain => {
@@ -33,7 +33,7 @@ impl DiagnosticText {
         }
     }
 
-    /// Appends the short list of `warnings`, for `-compact-warnings`.
+    /// Appends the list of `warnings` for `-compact-warnings`.
     pub fn write_compact<'a>(
         &self,
         warnings: impl IntoIterator<Item = &'a Consolidated<'a>>,
@@ -43,12 +43,12 @@ impl DiagnosticText {
         let _ = write!(out, "\n{}\n\n", self.palette.paint(Tone::BoldYellow, "Warnings:"));
         for Consolidated { diagnostic, others } in warnings {
             let _ = writeln!(out, "- {}", printable(&diagnostic.summary));
-            if let Some((place, _)) = locate(diagnostic, sources) {
+            if let Some((location, _)) = locate(diagnostic, sources) {
                 let more = if *others > 0 { format!(" (and {others} more)") } else { String::new() };
-                let _ = writeln!(out, "  on {} line {}{more}", printable(&place.file), place.start.line);
+                let _ = writeln!(out, "  on {} line {}{more}", printable(&location.file), location.start.line);
             }
         }
-        out.push_str("\nWithout -compact-warnings, each warning is shown in full.\n");
+        out.push_str("\nTo see the full warning notes, run without -compact-warnings.\n");
     }
 
     fn write_with_rule(&self, severity: Severity, body: &str, out: &mut String) {
@@ -76,7 +76,7 @@ impl DiagnosticText {
             let _ = writeln!(out, "  with {},", printable(address));
         }
         match locate(diagnostic, sources) {
-            Some((place, snippet)) => self.write_snippet(&place, &snippet, diagnostic, out),
+            Some((location, snippet)) => self.write_snippet(&location, &snippet, diagnostic, out),
             None if diagnostic.address.is_some() => out.push('\n'),
             None => {}
         }
@@ -86,8 +86,8 @@ impl DiagnosticText {
         self.write_detail(&diagnostic.detail, width, out);
     }
 
-    fn write_snippet(&self, place: &Place, snippet: &Snippet, diagnostic: &Diagnostic, out: &mut String) {
-        let _ = write!(out, "  on {} line {}", printable(&place.file), place.start.line);
+    fn write_snippet(&self, location: &Location, snippet: &Snippet, diagnostic: &Diagnostic, out: &mut String) {
+        let _ = write!(out, "  on {} line {}", printable(&location.file), location.start.line);
         if let Some(context) = &snippet.context {
             let _ = write!(out, ", in {context}");
         }
@@ -102,12 +102,12 @@ impl DiagnosticText {
         for (line, number) in code.split('\n').zip(snippet.start_line..) {
             let _ = writeln!(out, "{number:>4}: {line}");
         }
-        self.write_circumstances(diagnostic, out);
+        self.write_values(diagnostic, out);
         out.push('\n');
     }
 
-    /// What was called, and the values that took part.
-    fn write_circumstances(&self, diagnostic: &Diagnostic, out: &mut String) {
+    /// Appends the called function and the values of the expression.
+    fn write_values(&self, diagnostic: &Diagnostic, out: &mut String) {
         if diagnostic.observed.is_empty() && diagnostic.call.is_none() {
             return;
         }

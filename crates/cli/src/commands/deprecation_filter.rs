@@ -1,4 +1,4 @@
-//! Which uses of what is deprecated nobody wants to hear of: `-deprecation`.
+//! Suppresses deprecation warnings as the flag `-deprecation` demands.
 
 use std::path::{Path, PathBuf};
 
@@ -8,39 +8,39 @@ use groma_engine::is_about_modules;
 
 use crate::arguments::Deprecations;
 
-/// Uses of what modules have deprecated that are passed over.
+/// Deprecation warnings to suppress.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Untold {
+pub(super) enum SuppressedDeprecations {
     #[default]
     None,
-    /// Those in and of modules that come from elsewhere: nobody can mend them here.
+    /// Warnings inside remote modules and about their outputs, which cannot be fixed in this configuration.
     Remote(Vec<RemoteModule>),
     All,
 }
 
-/// A module that comes from elsewhere, or is inside one that does.
+/// A module from a registry or another remote source, or a module nested in one.
 #[derive(Clone, Debug)]
 pub(super) struct RemoteModule {
-    /// What the names of its outputs begin with: `module.a.module.b.`.
+    /// Prefix of the names of its outputs: `module.a.module.b.`.
     prefix: String,
     directory: PathBuf,
 }
 
-impl Untold {
-    /// What `wanted` leaves out of what the modules below `root` have deprecated.
-    pub fn of(wanted: Deprecations, root: &Module) -> Self {
-        match wanted {
+impl SuppressedDeprecations {
+    /// Returns the warnings that `filter` suppresses in the modules below `root`.
+    pub fn of(filter: Deprecations, root: &Module) -> Self {
+        match filter {
             Deprecations::All => Self::None,
-            Deprecations::Untold => Self::All,
+            Deprecations::None => Self::All,
             Deprecations::Local => {
                 let mut found = Vec::new();
-                remote(root, Origin::Here, &mut found);
+                remote(root, Origin::Local, &mut found);
                 Self::Remote(found)
             }
         }
     }
 
-    /// Whether `diagnostic` is not to be told.
+    /// Whether `diagnostic` is suppressed.
     pub fn contains(&self, diagnostic: &Diagnostic, sources: &Sources) -> bool {
         match self {
             Self::None => false,
@@ -53,7 +53,7 @@ impl Untold {
 }
 
 impl RemoteModule {
-    /// Whether the use is in this module, or of one of its outputs.
+    /// Whether the deprecated value is used in this module, or is one of its outputs.
     fn is_used_by(&self, diagnostic: &Diagnostic, sources: &Sources) -> bool {
         let file = diagnostic.subject.and_then(|span| sources.file(span));
         let is_inside = file.is_some_and(|file| Path::new(file.name()).parent() == Some(&self.directory));
@@ -61,19 +61,19 @@ impl RemoteModule {
     }
 }
 
-/// Where a module comes from.
+/// Source of a module.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    Here,
-    Elsewhere,
+    Local,
+    Remote,
 }
 
 fn remote(module: &Module, origin: Origin, found: &mut Vec<RemoteModule>) {
     for (name, child) in &module.children {
         let source = module.calls.get(name).and_then(|call| call.source.as_ref());
         let is_local = matches!(source, Some(ModuleSource::Local(_)));
-        let origin = if is_local { origin } else { Origin::Elsewhere };
-        if origin == Origin::Elsewhere {
+        let origin = if is_local { origin } else { Origin::Remote };
+        if origin == Origin::Remote {
             found.push(RemoteModule { prefix: format!("{}.", child.path), directory: child.directory.clone() });
         }
         remote(child, origin, found);

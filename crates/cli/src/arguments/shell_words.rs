@@ -1,10 +1,10 @@
-//! Command lines inside environment variables.
+//! Splits the command lines in environment variables as a shell does.
 
-/// Splits `text` into words as a shell does: blanks separate, quotes and backslashes protect.
+/// Splits `text` into words at white space that is neither quoted nor escaped with a backslash.
 ///
 /// # Errors
 ///
-/// A quote is not closed, or the text ends with a backslash.
+/// `text` has an unclosed quote, or ends with a backslash.
 pub fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -14,7 +14,7 @@ pub fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
             ' ' | '\t' | '\n' | '\r' => words.extend(word.take()),
             '\'' => quoted(&mut characters, '\'', word.get_or_insert_default())?,
             '"' => quoted(&mut characters, '"', word.get_or_insert_default())?,
-            '\\' => word.get_or_insert_default().push(characters.next().ok_or("it ends with a backslash")?),
+            '\\' => word.get_or_insert_default().push(characters.next().ok_or("the value ends with a backslash")?),
             c => word.get_or_insert_default().push(c),
         }
     }
@@ -24,9 +24,10 @@ pub fn split_words(text: &str) -> Result<Vec<String>, &'static str> {
 
 fn quoted(characters: &mut std::str::Chars<'_>, quote: char, word: &mut String) -> Result<(), &'static str> {
     loop {
-        match characters.next().ok_or("a quote is not closed")? {
+        match characters.next().ok_or("unclosed quote")? {
             c if c == quote => return Ok(()),
-            '\\' if quote == '"' => match characters.next().ok_or("a quote is not closed")? {
+            // Inside double quotes a shell keeps the backslash unless it escapes something special.
+            '\\' if quote == '"' => match characters.next().ok_or("unclosed quote")? {
                 c @ ('"' | '\\' | '$' | '`') => word.push(c),
                 c => word.extend(['\\', c]),
             },

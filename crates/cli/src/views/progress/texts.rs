@@ -1,4 +1,4 @@
-//! The sentences of progress.
+//! Texts of progress messages, which are Terraform's.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use groma_value::{Kind, Value};
 
 use crate::terminal::printable_line;
 
-/// Characters of an identifier that are shown.
+/// Maximum length of a shown identifier, in characters.
 const LONGEST_IDENTIFIER: usize = 80;
 
-/// An instance of which nothing but the address is known.
+/// Creates the subject of an instance without an identifier.
 pub(super) fn unnamed(address: &ResourceInstance) -> Subject {
     Subject { address: address.clone(), deposed: None, identifier: None }
 }
 
-/// The object as people know it: its address, and which deposed object of it.
+/// Returns the name of an object: its address, with the key of a deposed object.
 pub(super) fn name(subject: &Subject) -> String {
     let mut name = String::with_capacity(64);
     subject.address.push_to(&mut name);
@@ -32,12 +32,12 @@ pub(super) fn name(subject: &Subject) -> String {
     name
 }
 
-/// ` [id=abc]`; nothing if the object has no identifier yet.
+/// Returns the identifier as ` [id=abc]`; empty if the object has none yet.
 pub(super) fn identifier(subject: &Subject) -> String {
     subject.identifier.as_ref().map(|(key, value)| format!(" [{key}={}]", shortened(value))).unwrap_or_default()
 }
 
-/// ` [id=abc]` of an object that is taken over.
+/// Returns the import ID as ` [id=abc]`, or the identity.
 pub(super) fn import_id(importing: &Importing) -> String {
     match &importing.target {
         ImportTarget::Id(id) => format!(" [id={}]", shortened(id)),
@@ -45,7 +45,7 @@ pub(super) fn import_id(importing: &Importing) -> String {
     }
 }
 
-/// The attributes of an identity in one line.
+/// Returns the attributes of an identity on one line.
 pub fn identity_of(identity: &Value) -> String {
     let entry = |(name, value): (&groma_value::Name, &Value)| {
         let text = match value.kind() {
@@ -61,7 +61,7 @@ pub fn identity_of(identity: &Value) -> String {
     entries.join(",")
 }
 
-/// The attribute that people know the new object by.
+/// Returns the identifying attribute of an object: its `id`, else its `name`.
 pub(super) fn identifier_of(value: &Value) -> Option<(&'static str, String)> {
     let object = value.as_object()?;
     ["id", "name"].into_iter().find_map(|key| {
@@ -73,7 +73,7 @@ pub(super) fn identifier_of(value: &Value) -> Option<(&'static str, String)> {
     })
 }
 
-/// What begins.
+/// Returns the text for the start of an operation.
 pub(super) fn beginning(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Creating...",
@@ -83,7 +83,7 @@ pub(super) fn beginning(operation: Operation) -> &'static str {
     }
 }
 
-/// What goes on.
+/// Returns the text for an operation in flight.
 pub(super) fn continuing(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Still creating...",
@@ -93,7 +93,7 @@ pub(super) fn continuing(operation: Operation) -> &'static str {
     }
 }
 
-/// What is done.
+/// Returns the text for a completed operation.
 pub(super) fn done(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Creation complete",
@@ -103,7 +103,7 @@ pub(super) fn done(operation: Operation) -> &'static str {
     }
 }
 
-/// What failed.
+/// Returns the text for a failed operation.
 pub(super) fn failed(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Creation errored",
@@ -113,7 +113,7 @@ pub(super) fn failed(operation: Operation) -> &'static str {
     }
 }
 
-/// The word of programs for an operation.
+/// Returns the name of an operation in JSON messages.
 pub(super) fn action(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "create",
@@ -123,12 +123,12 @@ pub(super) fn action(operation: Operation) -> &'static str {
     }
 }
 
-/// The elapsed seconds in text and JSON, rounded.
+/// Rounds a duration to seconds, as text and JSON show it.
 pub(super) fn rounded_seconds(elapsed: Duration) -> u64 {
     elapsed.saturating_add(Duration::from_millis(500)).as_secs()
 }
 
-/// `0s`, `1m5s`, `2h0m1s`.
+/// Formats a rounded duration: `0s`, `1m5s`, `2h0m1s`.
 pub(super) fn rounded(elapsed: Duration) -> String {
     let seconds = rounded_seconds(elapsed);
     if seconds == 0 {
@@ -141,7 +141,7 @@ pub(super) fn rounded(elapsed: Duration) -> String {
     }
 }
 
-/// `00m10s`.
+/// Formats a running time: `00m10s`.
 pub(super) fn clock(elapsed: Duration) -> String {
     let seconds = elapsed.as_secs();
     format!("{:02}m{:02}s", seconds / 60, seconds % 60)
@@ -159,7 +159,7 @@ fn shortened(identifier: &str) -> String {
     format!("{start}...{}", end.into_iter().collect::<String>())
 }
 
-/// Beginning, end and failure of opening, renewing or closing.
+/// Returns the texts for the start, success and failure of a phase.
 pub fn ephemeral(phase: EphemeralPhase) -> [&'static str; 3] {
     match phase {
         EphemeralPhase::Open => ["Opening...", "Opening complete", "Opening errored"],
@@ -168,7 +168,7 @@ pub fn ephemeral(phase: EphemeralPhase) -> [&'static str; 3] {
     }
 }
 
-/// Why an action is invoked.
+/// Returns the cause of an action invocation.
 pub fn cause(invocation: &Invocation) -> String {
     match invocation.trigger() {
         Some((resource, _)) => format!("triggered by {resource}"),
@@ -176,7 +176,7 @@ pub fn cause(invocation: &Invocation) -> String {
     }
 }
 
-/// The first thing that went wrong.
+/// Returns the first error on one line.
 pub fn first_problem(problems: &Diagnostics) -> String {
     problems.iter().find(|problem| problem.is_error()).map_or_else(String::new, |problem| {
         if problem.detail.is_empty() {

@@ -1,4 +1,4 @@
-//! What `init` says it does, to people or as messages.
+//! Progress messages of `init`, as text and as JSON messages.
 
 use groma_address::ProviderAddress;
 use groma_install::providers::Event;
@@ -8,39 +8,39 @@ use crate::terminal::Tone;
 use crate::views::json::Message;
 use crate::views::plan::Reader;
 
-/// Tells what init does: to people, as messages, or both.
-pub(super) struct Teller;
+/// Reports the progress of `init`.
+pub(super) struct InitReporter;
 
-/// Who is told.
+/// Reader of a message; Terraform words some messages differently in JSON.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Listener {
     Person,
     Program,
 }
 
-impl Teller {
+impl InitReporter {
     pub fn line(&self, context: &Context, text: &str) {
-        context.say_as(&format!("{text}\n"), || Message::new("log", text));
+        context.report_as(&format!("{text}\n"), || Message::new("log", text));
     }
 
     pub fn heading(&self, context: &Context, text: &str, code: &'static str) {
         let shown = context.palette().paint(Tone::Bold, text);
-        context.say_as(&format!("{shown}\n"), || coded(text, code));
+        context.report_as(&format!("{shown}\n"), || coded(text, code));
     }
 
     pub fn item(&self, context: &Context, text: &str) {
-        context.say_as(&format!("- {text}\n"), || Message::new("log", text));
+        context.report_as(&format!("- {text}\n"), || Message::new("log", text));
     }
 
-    /// A text of several lines; the message has a code.
+    /// Reports a text of several lines, whose JSON message has a `code`.
     pub fn notice(&self, context: &Context, text: &str, code: &'static str) {
-        context.say_as(text, || coded(text.trim(), code));
+        context.report_as(text, || coded(text.trim(), code));
     }
 
-    /// What happens with a provider package.
+    /// Reports an event of a provider installation.
     pub fn event(&self, context: &Context, event: &Event<'_>) {
         let shown = event_text(event, Listener::Person);
-        context.say_as(&format!("- {shown}\n"), || Message::new("log", event_text(event, Listener::Program)));
+        context.report_as(&format!("- {shown}\n"), || Message::new("log", event_text(event, Listener::Program)));
     }
 
     pub fn gap(&self, context: &Context) {
@@ -49,26 +49,27 @@ impl Teller {
         }
     }
 
-    /// There is nothing to get ready.
+    /// Reports that the directory contains no configuration.
     pub fn empty(&self, context: &Context) {
         let product = &context.wording.product;
         let title = format!("{product} initialized in an empty directory!");
-        let rest = format!("There are no configuration files here yet. Write one, and {product} can begin.");
+        let rest = "The directory contains no configuration files yet. You may begin by creating one.";
         let shown = context.palette().paint(Tone::BoldGreen, &title);
         let message = || coded(&format!("{title}\n\n{rest}"), "output_init_empty_message");
-        context.say_as(&format!("{shown}\n\n{rest}\n"), message);
+        context.report_as(&format!("{shown}\n\n{rest}\n"), message);
     }
 
     pub fn success(&self, context: &Context) {
         let title = format!("{} has been successfully initialized!", context.wording.product);
         let command = &context.wording.command;
         let shown = context.palette().paint(Tone::BoldGreen, &title);
-        context.say_as(&format!("\n{shown}\n"), || coded(&title, "output_init_success_message"));
+        context.report_as(&format!("\n{shown}\n"), || coded(&title, "output_init_success_message"));
         if context.settings.reader == Reader::Person {
             let next = format!(
-                "Modules, providers and the backend are in place. Run \"{command} plan\" to see what\nan apply would do."
+                "Modules, providers and the backend are ready. Run \"{command} plan\" to see the\nchanges that are required for your \
+                infrastructure."
             );
-            context.say_as(&format!("\n{next}\n"), || coded(&next, "output_init_success_cli_message"));
+            context.report_as(&format!("\n{next}\n"), || coded(&next, "output_init_success_cli_message"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is under way, since when, and when people last heard of it.
+//! Operations in flight, and when their next progress message is due.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use groma_engine::hooks::Operation;
 
-/// How long an operation runs before the next sign of life.
-const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
+/// Interval of progress messages for one operation.
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Operations under way by the names of their objects, each with what a sign of life needs besides.
-pub(super) struct UnderWay<T> {
+/// Operations in flight by object name, each with the `detail` that its progress messages need.
+pub(super) struct InFlight<T> {
     operations: Mutex<HashMap<String, Running<T>>>,
 }
 
@@ -18,30 +18,30 @@ struct Running<T> {
     operation: Operation,
     detail: T,
     since: Instant,
-    told: Duration,
+    reported: Duration,
 }
 
-/// An operation of which it is time to give a sign of life.
+/// An operation whose progress message is due.
 #[derive(Debug)]
 pub(super) struct Due<T> {
     pub name: String,
     pub operation: Operation,
     pub detail: T,
-    /// A multiple of the time between two signs.
+    /// Elapsed time, a multiple of the interval.
     pub elapsed: Duration,
 }
 
-impl<T: Clone> UnderWay<T> {
+impl<T: Clone> InFlight<T> {
     pub fn new() -> Self {
         Self { operations: Mutex::default() }
     }
 
     pub fn begin(&self, name: String, operation: Operation, detail: T) {
-        let running = Running { operation, detail, since: Instant::now(), told: Duration::ZERO };
+        let running = Running { operation, detail, since: Instant::now(), reported: Duration::ZERO };
         self.lock().insert(name, running);
     }
 
-    /// How long what `name` stands for has been under way.
+    /// Returns the time since the operation on `name` started.
     pub fn elapsed(&self, name: &str) -> Duration {
         self.lock().get(name).map_or(Duration::ZERO, |running| running.since.elapsed())
     }
@@ -50,16 +50,16 @@ impl<T: Clone> UnderWay<T> {
         self.lock().remove(name);
     }
 
-    /// What has not been told of for a while, by name; it counts as told now.
+    /// Returns the operations whose progress message is due, sorted by name, and counts them as reported.
     pub fn due(&self) -> Vec<Due<T>> {
         let mut due = Vec::new();
         for (name, running) in self.lock().iter_mut() {
-            if running.since.elapsed() < running.told + SIGN_OF_LIFE {
+            if running.since.elapsed() < running.reported + REPORT_INTERVAL {
                 continue;
             }
-            running.told += SIGN_OF_LIFE;
+            running.reported += REPORT_INTERVAL;
             let (operation, detail) = (running.operation, running.detail.clone());
-            due.push(Due { name: name.clone(), operation, detail, elapsed: running.told });
+            due.push(Due { name: name.clone(), operation, detail, elapsed: running.reported });
         }
         due.sort_by(|a, b| a.name.cmp(&b.name));
         due

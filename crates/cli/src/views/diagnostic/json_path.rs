@@ -1,10 +1,10 @@
-//! The way to a place in a file of the JSON syntax.
+//! Finds the path of a position in a file in JSON syntax.
 
 use groma_diagnostics::{Label, Section, SourceFile};
 
-/// The keys and positions of the objects and arrays around the byte `at`: `resource.aws_vpc.main.tags[0]`. None at the top of the file.
-/// A place at the very start of one is not in it.
-pub(super) fn way(file: &SourceFile, at: usize) -> Option<String> {
+/// Returns the path of the innermost object or array that encloses the byte `at`, such as `resource.aws_vpc.main.tags[0]`; `None` at
+/// the top level. The first byte of an object or array is not enclosed by it.
+pub(super) fn path(file: &SourceFile, at: usize) -> Option<String> {
     let sections = file.outline(sections);
     let mut next = sections.partition_point(|section| section.start < at).checked_sub(1);
     while let Some(section) = next.and_then(|number| sections.get(number))
@@ -21,28 +21,28 @@ pub(super) fn way(file: &SourceFile, at: usize) -> Option<String> {
         }
         next = section.around;
     }
-    let way: String = steps.into_iter().rev().collect();
-    (!way.is_empty()).then(|| way.strip_prefix('.').unwrap_or(&way).to_owned())
+    let path: String = steps.into_iter().rev().collect();
+    (!path.is_empty()).then(|| path.strip_prefix('.').unwrap_or(&path).to_owned())
 }
 
-/// The text of the key whose quote is at `start`.
+/// Returns the text of the key whose opening quote is at `start`.
 fn key(text: &str, start: usize) -> String {
     let end = after_string(text.as_bytes(), start);
     let written = text.get(start..end).unwrap_or_default();
     serde_json::from_str(written).unwrap_or_else(|_| written.trim_matches('"').to_owned())
 }
 
-/// An object or array that is not closed yet.
+/// An unclosed object or array.
 struct Open {
     number: usize,
     kind: u8,
-    /// How many elements came before.
+    /// Number of preceding elements.
     position: usize,
-    /// The last string: a key, if a value of its own comes next.
+    /// Start of the last string, which is a key if a value follows.
     key: Option<usize>,
 }
 
-/// All objects and arrays of a text, which may be wrong: what is not closed goes on to its end.
+/// Returns all objects and arrays of a text. The text may be invalid; unclosed ones extend to its end.
 fn sections(text: &str) -> Vec<Section> {
     let bytes = text.as_bytes();
     let mut sections: Vec<Section> = Vec::new();
@@ -85,14 +85,14 @@ fn sections(text: &str) -> Vec<Section> {
     sections
 }
 
-/// The byte after the string that begins at `start`.
+/// Returns the position after the string that starts at `start`.
 fn after_string(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {
         match byte {
             b'"' => return at + 1,
             b'\\' => at += 2,
-            // No string goes on over a line.
+            // JSON strings cannot span lines, so an unclosed string ends here.
             b'\n' => return at,
             _ => at += 1,
         }

@@ -1,4 +1,4 @@
-//! Progress that two tell, and progress that nobody tells.
+//! Combinators of progress: a tee to two receivers, and a counter without output.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use groma_value::Value;
 use super::counter::Counter;
 use super::ticker::Progress;
 
-/// Both are told everything.
-pub struct Twofold<T: ?Sized>(pub [Arc<T>; 2]);
+/// Forwards all events to both receivers.
+pub struct Tee<T: ?Sized>(pub [Arc<T>; 2]);
 
-impl<T: Hooks + ?Sized> Hooks for Twofold<T> {
+impl<T: Hooks + ?Sized> Hooks for Tee<T> {
     fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
         self.0.iter().for_each(|one| one.import_planned(address, importing));
     }
@@ -110,7 +110,7 @@ impl<T: Hooks + ?Sized> Hooks for Twofold<T> {
     }
 }
 
-impl<T: Progress + ?Sized> Progress for Twofold<T> {
+impl<T: Progress + ?Sized> Progress for Tee<T> {
     fn tick(&self) {
         self.0.iter().for_each(|one| one.tick());
     }
@@ -120,13 +120,13 @@ impl<T: Progress + ?Sized> Progress for Twofold<T> {
     }
 }
 
-/// Nobody is told anything; what was done is counted.
+/// Counts operations without any output.
 pub struct Counting {
     counter: Arc<Counter>,
 }
 
 impl Counting {
-    /// `counter` learns what was done.
+    /// Creates progress that only counts in `counter`.
     pub fn new(counter: Arc<Counter>) -> Self {
         Self { counter }
     }

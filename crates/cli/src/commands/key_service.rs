@@ -1,4 +1,4 @@
-//! How the services are spoken with that keep keys for states and plans.
+//! HTTP client for the key services of state encryption.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -10,22 +10,22 @@ use groma_install::http::{Http, Method, Route, ServerTrust, Url};
 use super::servers;
 use crate::settings::Settings;
 
-/// The longest answer: keys are short.
+/// Maximum size of a response, in bytes.
 const LIMIT: u64 = 1024 * 1024;
 
-/// A client for services over each way, made when one is asked; and the environment of the process.
-pub(super) struct KeyNetwork {
+/// Sends requests to key services. One HTTP client per route is created on first use.
+pub(super) struct KeyServiceClient {
     settings: Settings,
     clients: Mutex<Vec<(Way, Http)>>,
 }
 
-impl std::fmt::Debug for KeyNetwork {
+impl std::fmt::Debug for KeyServiceClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KeyNetwork").finish_non_exhaustive()
+        f.debug_struct("KeyServiceClient").finish_non_exhaustive()
     }
 }
 
-impl KeyNetwork {
+impl KeyServiceClient {
     pub(super) fn new(settings: &Settings) -> Self {
         Self { settings: settings.clone(), clients: Mutex::default() }
     }
@@ -36,8 +36,8 @@ impl KeyNetwork {
             return Ok(client.clone());
         }
         let client = servers::http_over(&self.settings, route(way)).map_err(|problems| {
-            let told = |detail: &str| detail.trim_end_matches('.').to_owned();
-            problems.iter().map(|problem| told(&problem.detail)).collect::<Vec<_>>().join("; ")
+            let clause = |detail: &str| detail.trim_end_matches('.').to_owned();
+            problems.iter().map(|problem| clause(&problem.detail)).collect::<Vec<_>>().join("; ")
         })?;
         clients.push((way.clone(), client.clone()));
         Ok(client)
@@ -57,31 +57,32 @@ fn route(way: &Way) -> Route {
     }
 }
 
-impl Network for KeyNetwork {
+impl Network for KeyServiceClient {
     fn send(&self, request: &NetworkRequest, way: &Way) -> Result<NetworkAnswer, String> {
         let client = self.client(way)?;
-        let url = Url::parse(&request.url).map_err(|problem| format!("{:?} is no address: {problem}", request.url))?;
+        let url =
+            Url::parse(&request.url).map_err(|problem| format!("{:?} is not a valid URL: {problem}", request.url))?;
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|problem| problem.to_string())?;
         let headers: Vec<(&str, &str)> =
             request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        // A thread of its own: whoever needs a key may be part of a runtime already.
+        // The caller may already run inside an async runtime, where blocking on another one would panic. Hence the thread.
         let asked = std::thread::scope(|threads| {
             let started = std::thread::Builder::new().name("key request".to_owned()).spawn_scoped(threads, || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 let runtime = runtime.map_err(|problem| io_reason(&problem))?;
                 let answer = client.send(method, &url, &headers, request.body.clone(), LIMIT);
-                // The clock belongs to the runtime.
+                // Timers must be created inside the runtime.
                 let answer = async {
                     let Some(patience) = way.patience else { return Ok(answer.await) };
                     tokio::time::timeout(patience, answer).await
                 };
                 match runtime.block_on(answer) {
                     Ok(answer) => answer.map_err(|problem| problem.to_string()),
-                    Err(_) => Err(format!("{} has not answered in time", url.host_str().unwrap_or_default())),
+                    Err(_) => Err(format!("{} did not respond in time", url.host_str().unwrap_or_default())),
                 }
             });
-            let thread = started.map_err(|error| format!("no thread can be started: {}", io_reason(&error)))?;
-            thread.join().unwrap_or_else(|_| Err("the request was broken off".to_owned()))
+            let thread = started.map_err(|error| format!("failed to start a thread: {}", io_reason(&error)))?;
+            thread.join().unwrap_or_else(|_| Err("the request was aborted".to_owned()))
         });
         let answer = asked?;
         Ok(NetworkAnswer { status: answer.status.as_u16(), body: answer.body })

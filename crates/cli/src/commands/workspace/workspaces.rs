@@ -1,32 +1,32 @@
-//! Where workspaces are kept, and which of them is selected.
+//! The workspaces of the backend, and the selection of the current one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use groma_config::Module;
-use groma_diagnostics::{Diagnostics, io_reason};
+use groma_diagnostics::{Diagnostics, capitalized, io_reason};
 use groma_state::StatePaths;
 
-use super::super::backend::{Elsewhere, Local, in_use, paths_in};
+use super::super::backend::{Local, StateOverrides, in_use, paths_in};
 use super::super::configuration::load_for_state;
 use super::super::context::Context;
 use super::super::outcome::fail;
 use crate::settings::DEFAULT_WORKSPACE;
 
-/// The workspaces of the configuration in this directory.
-pub(super) struct Places {
+/// Workspaces of the configuration in the working directory.
+pub(super) struct Workspaces {
     backend: Local,
     root: Arc<Module>,
 }
 
-impl Places {
+impl Workspaces {
     pub fn of(context: &Context) -> Result<Self, Diagnostics> {
         let configuration = load_for_state(context)?;
         let backend = in_use(context, &configuration.root)?;
         Ok(Self { backend, root: configuration.root })
     }
 
-    /// The names, the default one first, the others sorted.
+    /// Returns the names: the default one first, the others sorted.
     pub fn names(&self) -> Result<Vec<String>, Diagnostics> {
         self.backend
             .workspaces()
@@ -37,13 +37,13 @@ impl Places {
         name == DEFAULT_WORKSPACE || self.folder(name).is_dir()
     }
 
-    /// The folder that holds the state of a workspace other than the default one.
+    /// Returns the directory of a workspace other than the default one.
     pub fn folder(&self, name: &str) -> PathBuf {
         self.backend.workspace_directory().join(name)
     }
 
     pub fn state_paths(&self, name: &str) -> Result<StatePaths, Diagnostics> {
-        paths_in(&self.backend, &self.root, name, Elsewhere::default())
+        paths_in(&self.backend, &self.root, name, StateOverrides::default())
     }
 
     pub fn make(&self, name: &str) -> Result<(), Diagnostics> {
@@ -51,7 +51,7 @@ impl Places {
     }
 }
 
-/// Makes `name` the workspace of the commands to come.
+/// Selects the workspace `name` for all following commands.
 pub(super) fn choose(context: &Context, name: &str) -> Result<(), Diagnostics> {
     let directory = &context.settings.data_directory;
     let file = directory.join("environment");
@@ -60,32 +60,32 @@ pub(super) fn choose(context: &Context, name: &str) -> Result<(), Diagnostics> {
         .map_err(|problem| failed("write", &file, &problem))
 }
 
-/// The only argument.
+/// Returns the only argument.
 pub(super) fn single_name(rest: &[String]) -> Result<&str, Diagnostics> {
     match rest {
         [name] => Ok(name),
-        _ => Err(fail("Expected a single argument: NAME", "Give the name of one workspace.")),
+        _ => Err(fail("Expected a single argument: NAME", "The argument is the name of a workspace.")),
     }
 }
 
-/// Selecting has no effect while a variable of the environment selects.
+/// Checks that `TF_WORKSPACE` does not override the selection.
 pub(super) fn not_overridden(context: &Context) -> Result<(), Diagnostics> {
     if !context.settings.workspace_is_overridden {
         return Ok(());
     }
     Err(fail(
         "The selected workspace is currently overridden using the TF_WORKSPACE environment variable",
-        "While that variable is set another workspace cannot be made or selected. Change it, or unset it and run this command \
-         again.",
+        "While the variable is set, other workspaces cannot be created or selected. Change the variable, or unset it and run this \
+         command again.",
     ))
 }
 
 pub(super) fn absent(context: &Context, name: &str) -> Diagnostics {
     fail(
-        // Wrappers look for this with the full stop.
+        // Wrappers match this text including the full stop.
         &format!("Workspace {name:?} doesn't exist."),
         format!(
-            "Make it with \"{0} workspace new {name}\", or give the -or-create flag to \"{0} workspace select\".",
+            "Create it with \"{0} workspace new {name}\", or add -or-create to \"{0} workspace select\".",
             context.wording.command
         ),
     )
@@ -94,6 +94,6 @@ pub(super) fn absent(context: &Context, name: &str) -> Diagnostics {
 pub(super) fn failed(action: &str, path: &std::path::Path, problem: &std::io::Error) -> Diagnostics {
     fail(
         &format!("Failed to {action} {}", path.display()),
-        format!("The operating system says: {problem}.", problem = io_reason(problem)),
+        format!("{problem}.", problem = capitalized(&io_reason(problem))),
     )
 }

@@ -1,4 +1,4 @@
-//! Where the token of a host is kept: in a file, or by a program.
+//! Storage of API tokens: a file, or a credentials helper.
 
 use groma_diagnostics::Diagnostics;
 use groma_install::credentials::{Helper, Token, TokenFile, normal_host};
@@ -9,8 +9,8 @@ use super::context::Context;
 use super::outcome::fail;
 use super::servers::{helper, wait};
 
-/// Where the token of one host is kept.
-pub(super) struct TokenPlace {
+/// Storage of the token of one host.
+pub(super) struct TokenStorage {
     host: String,
     keeper: Keeper,
     is_configured: bool,
@@ -21,48 +21,47 @@ enum Keeper {
     Program(Helper),
 }
 
-/// Whether there was a token.
+/// Whether a token was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// There was, as far as is known.
+    /// A token was stored, or the helper does not report whether one was.
     Yes,
-    /// There was none.
     No,
 }
 
-impl TokenPlace {
+impl TokenStorage {
     /// # Errors
-    /// `host` is no name of a host, the helper of the CLI configuration is missing, or there is no home folder.
+    /// The hostname is invalid, the configured helper is missing, or there is no home directory.
     pub fn of(context: &Context, host: &str) -> Result<Self, Diagnostics> {
         if groma_address::normal_host(host).is_none() {
             let detail = format!(
-                "{host:?} is no name of a host. Write one such as app.example.com, with a colon and a port after it if need be."
+                "{host:?} is not a valid hostname. Use a name such as app.example.com or app.example.com:8443."
             );
             return Err(fail("Invalid hostname", detail));
         }
         let host = normal_host(host);
         Services::of(&host, serde_json::Map::new())
-            .map_err(|problem| fail("Invalid hostname", format!("The host cannot be asked: {problem}.")))?;
+            .map_err(|problem| fail("Invalid hostname", format!("{problem}.")))?;
         let keeper = match helper(&context.settings, &context.cli)? {
             Some(program) => Keeper::Program(program),
             None => Keeper::File(TokenFile::in_folder(
                 &configuration_folder(&context.settings)
-                    .ok_or_else(|| fail("No place for credentials", "There is no home folder: set HOME."))?,
+                    .ok_or_else(|| fail("No directory for credentials", "The home directory is unknown. Set HOME."))?,
             )),
         };
         let is_configured = context.cli.tokens.iter().any(|(known, _)| normal_host(known) == host);
         Ok(Self { host, keeper, is_configured })
     }
 
-    /// The host, as credentials are kept for it.
+    /// Returns the normalized hostname.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// Whether a person has written the token into a file of the CLI configuration.
+    /// Whether the token is configured manually in the CLI configuration.
     ///
     /// # Errors
-    /// The file of tokens cannot be read.
+    /// The credentials file cannot be read.
     pub fn is_by_hand(&self) -> Result<bool, Diagnostics> {
         let is_ours = match &self.keeper {
             Keeper::File(file) => file.has(&self.host).map_err(|problem| unusable(&problem.to_string()))?,
@@ -71,7 +70,7 @@ impl TokenPlace {
         Ok(self.is_configured && !is_ours)
     }
 
-    /// The end of a sentence: where the token is kept.
+    /// Returns the end of a sentence about the storage: `in the following file: ...`.
     pub fn text(&self) -> String {
         match &self.keeper {
             Keeper::File(file) => format!("in the following file:\n    {}\n", file.path().display()),
@@ -79,10 +78,10 @@ impl TokenPlace {
         }
     }
 
-    /// Keeps the token.
+    /// Stores the token.
     ///
     /// # Errors
-    /// The file cannot be written, or the program fails.
+    /// The file cannot be written, or the helper fails.
     pub fn store(&self, token: &Token) -> Result<(), Diagnostics> {
         match &self.keeper {
             Keeper::File(file) => file.store(&self.host, token).map_err(|problem| unusable(&problem.to_string())),
@@ -92,10 +91,10 @@ impl TokenPlace {
         }
     }
 
-    /// Forgets the token.
+    /// Deletes the token.
     ///
     /// # Errors
-    /// As [`Self::store`].
+    /// Fails like [`Self::store`].
     pub fn forget(&self) -> Result<Kept, Diagnostics> {
         match &self.keeper {
             Keeper::File(file) => {
@@ -114,5 +113,5 @@ impl TokenPlace {
 }
 
 fn unusable(problem: &str) -> Diagnostics {
-    fail("Credentials cannot be kept", format!("{problem}."))
+    fail("Failed to access stored credentials", format!("{problem}."))
 }
