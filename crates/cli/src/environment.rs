@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_utf_8_are_reported() {
+    fn reports_values_that_are_not_utf_8() {
         let problems = environment(&["TF_WORKSPACE", "AWS_PROFILE", "EDITOR"]).problems();
         let reported: Vec<_> = problems.iter().map(|problem| (problem.is_error(), problem.detail.as_str())).collect();
         assert_eq!(
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_may_be_any_bytes() {
+    fn paths_need_not_be_utf_8() {
         let environment = environment(&["TF_DATA_DIR"]);
         assert!(environment.problems().is_empty());
         assert_eq!(environment.path("TF_DATA_DIR"), Some(PathBuf::from(OsString::from_vec(b"a\xff".to_vec()))));

@@ -22,11 +22,11 @@ use crate::views::progress::Progress;
 /// Severity of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Individual steps.
+    /// Individual steps, such as reads and provider calls.
     Debug,
-    /// Changes of objects.
+    /// Changes of objects, and actions.
     Info,
-    /// Failures.
+    /// Failed operations, and all diagnostics.
     Error,
 }
 
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_the_program_and_of_providers() {
+    fn parses_core_and_provider_levels() {
         let all = of(&[("TF_LOG", "info"), ("TF_LOG_CORE", "error"), ("TF_LOG_PROVIDER", "debug")]);
         assert_eq!((all.core, all.providers), (Some(Level::Info), Some(Level::Info)));
         let apart = of(&[("TF_LOG_CORE", "error"), ("TF_LOG_PROVIDER", "trace")]);

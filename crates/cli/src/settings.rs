@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_what_it_says() {
+    fn reads_settings_from_environment() {
         let settings = of(&[
             ("TF_VAR_a", "1"),
             ("TF_INPUT", "0"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_variables_say_nothing() {
+    fn ignores_empty_variables() {
         let settings = of(&[("TF_IN_AUTOMATION", ""), ("TF_WORKSPACE", "w"), ("TF_LOG", "")]);
         assert_eq!(settings.reader, Reader::Person);
         assert_eq!(settings.workspace, "w");

@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn one_dash_becomes_two_and_values_stay() {
+    fn adds_second_dash_and_keeps_values() {
         assert_eq!(
             rewritten(&["plan", "-var", "-x=1", "-refresh=false", "-out=a", "--json"], &[]),
             ["plan", "--var=-x=1", "--refresh=false", "--out=a", "--json"]
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_name_of_a_file_is_as_good_as_none() {
+    fn ignores_flags_with_empty_file_names() {
         assert_eq!(
             rewritten(&["apply", "-state=", "-backup", "", "-state-out=a", "-target="], &[]),
             ["apply", "--state-out=a", "--target="]
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_may_begin_with_a_dash_and_no_color_may_stand_behind_it() {
+    fn import_id_may_start_with_a_dash_before_no_color() {
         assert_eq!(
             rewritten(&["import", "-lock=false", "a.b", "-x", "-no-color"], &[]),
             ["import", "--lock=false", "--no-color", "--", "a.b", "-x"]
@@ -306,13 +306,13 @@ mod tests {
     }
 
     #[test]
-    fn words_from_variables_come_first() {
+    fn inserts_arguments_of_environment_variables_first() {
         let variables = [("TF_CLI_ARGS", "-no-color"), ("TF_CLI_ARGS_state_list", "-state 'a b'")];
         assert_eq!(rewritten(&["state", "list", "x"], &variables), ["state", "list", "--state=a b", "--no-color", "x"]);
     }
 
     #[test]
-    fn help_may_be_asked_for_anywhere() {
+    fn accepts_help_flag_anywhere() {
         for words in [&["plan", "-nosuch", "-help"][..], &["-help", "plan"], &["plan", "-h", "-refresh=maybe"]] {
             assert_eq!(rewritten(words, &[]), ["plan", "--help"]);
         }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_may_be_asked_for_anywhere() {
+    fn accepts_version_flag_anywhere() {
         for words in [&["plan", "-version"][..], &["state", "list", "x", "--version"], &["fmt", "-v", "-json"]] {
             assert_eq!(rewritten(words, &[]), ["version"]);
         }
@@ -330,14 +330,14 @@ mod tests {
     }
 
     #[test]
-    fn a_typing_mistake_gets_a_suggestion() {
+    fn suggests_similar_command() {
         let problem = invocation(vec!["aply".into()], &command("groma"), &|_| None).unwrap_err();
         assert!(problem.to_string().contains("Did you mean \"apply\"?"), "{problem}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn chdir_takes_any_bytes() {
+    fn chdir_accepts_non_utf8_paths() {
         use std::os::unix::ffi::OsStringExt;
         let arguments = vec![OsString::from_vec(b"-chdir=a\xff=".to_vec()), "plan".into()];
         let invocation = invocation(arguments, &command("groma"), &|_| None).unwrap();
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn chdir_needs_its_directory() {
+    fn chdir_requires_a_directory() {
         assert!(invocation(vec!["-chdir".into(), "plan".into()], &command("groma"), &|_| None).is_err());
         let good = invocation(vec!["-chdir=a/b".into(), "plan".into()], &command("groma"), &|_| None).unwrap();
         assert_eq!(good.directory, Some(PathBuf::from("a/b")));

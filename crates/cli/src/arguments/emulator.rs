@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Subcommands of `emulator`.
 #[derive(Debug, Subcommand)]
 pub enum Emulator {
     /// Serve the Cloud Control API on a port
@@ -27,7 +26,6 @@ pub struct EmulatorData {
     pub data: Option<PathBuf>,
 }
 
-/// Arguments of `emulator serve`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorServe {
     #[command(flatten)]
@@ -37,7 +35,6 @@ pub struct EmulatorServe {
     pub listen: String,
 }
 
-/// Arguments of `emulator list`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorList {
     #[command(flatten)]
@@ -47,7 +44,6 @@ pub struct EmulatorList {
     pub type_name: Option<String>,
 }
 
-/// Arguments of `emulator get` and `emulator delete`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorObject {
     #[command(flatten)]
@@ -60,7 +56,6 @@ pub struct EmulatorObject {
     pub identifier: String,
 }
 
-/// Arguments of `emulator patch`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorPatch {
     #[command(flatten)]

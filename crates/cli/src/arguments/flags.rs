@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_time_have_units() {
+    fn parses_durations_with_units() {
         let parse = |text: &str| text.parse::<Duration>().map(|duration| duration.0.as_millis());
         assert_eq!(parse("1m30s"), Ok(90_000));
         assert_eq!(parse("0"), Ok(0));

@@ -8,7 +8,6 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{Common, JsonMessages, Locking, View};
 
-/// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
 pub struct Init {
     /// Use -backend=false to skip initializing the backend
@@ -69,7 +68,6 @@ pub struct Init {
     pub view: View,
 }
 
-/// Arguments of `providers`.
 #[derive(Args, Debug)]
 pub struct Providers {
     /// A further command
@@ -94,7 +92,6 @@ impl Providers {
     }
 }
 
-/// Subcommands of `providers`.
 #[derive(Debug, Subcommand)]
 pub enum ProvidersTask {
     /// Write checksums of provider packages, also for other platforms, to the dependency lock file
@@ -105,7 +102,6 @@ pub enum ProvidersTask {
     Schema(Schema),
 }
 
-/// Arguments of `providers lock`.
 #[derive(Args, Clone, Debug)]
 pub struct ProvidersLock {
     /// Read packages from this directory instead of their registries
@@ -132,7 +128,6 @@ pub struct ProvidersLock {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `providers mirror`.
 #[derive(Args, Clone, Debug)]
 pub struct ProvidersMirror {
     /// Target platform such as linux_amd64; may be repeated
@@ -150,7 +145,6 @@ pub struct ProvidersMirror {
     pub rest: Vec<PathBuf>,
 }
 
-/// Arguments of `providers schema`.
 #[derive(Args, Clone, Debug)]
 pub struct Schema {
     /// Print JSON (required)

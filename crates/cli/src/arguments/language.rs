@@ -8,7 +8,6 @@ use super::assignments::Variables;
 use super::flags::{Flag, PathOrNone};
 use super::shared::{Common, JsonDocument, JsonMessages, Locking, View};
 
-/// Arguments of `get`.
 #[derive(Args, Clone, Debug)]
 pub struct Get {
     /// Download every module again, in the newest version that its constraint allows
@@ -23,7 +22,6 @@ pub struct Get {
     pub common: Common,
 }
 
-/// Arguments of `modules`.
 #[derive(Args, Clone, Debug)]
 pub struct Modules {
     /// Print machine-readable output: one JSON document
@@ -33,7 +31,6 @@ pub struct Modules {
     pub common: Common,
 }
 
-/// Arguments of `fmt`.
 #[derive(Args, Clone, Debug)]
 pub struct Fmt {
     /// Use -list=false to not list files whose formatting differs
@@ -58,7 +55,6 @@ pub struct Fmt {
     pub targets: Vec<PathBuf>,
 }
 
-/// Arguments of `graph`.
 #[derive(Args, Clone, Debug)]
 pub struct Graph {
     /// Draw the graph of an operation: plan, plan-refresh-only, plan-destroy or apply
@@ -83,14 +79,12 @@ pub struct Graph {
     pub common: Common,
 }
 
-/// Subcommands of `metadata`.
 #[derive(Debug, Subcommand)]
 pub enum Metadata {
     /// Print the signatures of all functions, as JSON
     Functions(Functions),
 }
 
-/// Arguments of `metadata functions`.
 #[derive(Args, Clone, Debug)]
 pub struct Functions {
     /// Print JSON (required)
@@ -101,7 +95,6 @@ pub struct Functions {
     pub no_color: Option<Flag>,
 }
 
-/// Arguments of `validate`.
 #[derive(Args, Clone, Debug)]
 pub struct Validate {
     /// Directory of the configuration, if it is not the working directory
@@ -124,7 +117,6 @@ pub struct Validate {
     pub variables: Variables,
 }
 
-/// Arguments of `console`.
 #[derive(Args, Clone, Debug)]
 pub struct Console {
     /// Evaluate against the planned state instead of the current state

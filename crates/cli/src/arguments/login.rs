@@ -4,7 +4,6 @@ use clap::Args;
 
 use super::shared::View;
 
-/// Arguments of `login` and of `logout`.
 #[derive(Args, Clone, Debug)]
 pub struct Login {
     #[command(flatten)]

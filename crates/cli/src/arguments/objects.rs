@@ -7,7 +7,6 @@ use clap::Args;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Writing};
 
-/// Arguments of `import`.
 #[derive(Args, Clone, Debug)]
 pub struct ImportArguments {
     /// Directory of the configuration that declares the resource and its provider
@@ -31,7 +30,6 @@ pub struct ImportArguments {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `taint` and `untaint`.
 #[derive(Args, Clone, Debug)]
 pub struct Taint {
     /// Succeed even if the instance does not exist

@@ -9,7 +9,7 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Locking, Secrets, View, Writing};
 
-/// What to plan and how.
+/// Flags that control planning.
 #[derive(Args, Clone, Debug)]
 pub struct Planning {
     /// Plan the destruction of all objects
@@ -56,7 +56,6 @@ pub struct Planning {
     pub view: View,
 }
 
-/// Arguments of `plan`.
 #[derive(Args, Clone, Debug)]
 pub struct Plan {
     #[command(flatten)]
@@ -74,7 +73,6 @@ pub struct Plan {
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `apply`.
 #[derive(Args, Clone, Debug)]
 pub struct Apply {
     #[command(flatten)]
@@ -96,7 +94,6 @@ pub struct Apply {
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `destroy`.
 #[derive(Args, Clone, Debug)]
 pub struct Destroy {
     #[command(flatten)]
@@ -124,7 +121,6 @@ impl Focus {
     }
 }
 
-/// Arguments of `refresh`.
 #[derive(Args, Clone, Debug)]
 pub struct Refresh {
     /// Limit the operation to this resource, module or instance and its dependencies; may be repeated

@@ -7,14 +7,12 @@ use clap::{Args, Subcommand};
 use super::flags::{Duration, Flag};
 use super::shared::View;
 
-/// Subcommands of `provider`.
 #[derive(Debug, Subcommand)]
 pub enum Provider {
     /// Test a provider against the lifecycle rules, with generated configurations
     Check(ProviderCheck),
 }
 
-/// Arguments of `provider check`.
 #[derive(Args, Clone, Debug)]
 pub struct ProviderCheck {
     /// Also create, update and delete objects; affects a real account if the provider manages real services

@@ -9,7 +9,6 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::View;
 
-/// Arguments of `query`.
 #[derive(Args, Clone, Debug)]
 pub struct Query {
     #[command(flatten)]

@@ -19,7 +19,6 @@ pub struct Reading {
     pub common: Common,
 }
 
-/// Arguments of `show`.
 #[derive(Args, Clone, Debug)]
 pub struct Show {
     #[command(flatten)]
@@ -41,7 +40,6 @@ pub struct Show {
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `output`.
 #[derive(Args, Clone, Debug)]
 pub struct Output {
     #[command(flatten)]
@@ -57,7 +55,6 @@ pub struct Output {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `version`.
 #[derive(Args, Clone, Debug)]
 pub struct Version {
     /// Print machine-readable output: one JSON document

@@ -61,13 +61,13 @@ pub struct Secrets {
     pub show_sensitive: Option<Flag>,
 }
 
-/// How the state is locked.
+/// Flags for the state lock.
 #[derive(Args, Clone, Debug)]
 pub struct Locking {
     /// Use -lock=false to run without locking the state; this is unsafe if others run commands at the same time
     #[arg(long)]
     pub lock: Option<Flag>,
-    /// How long to wait for the state lock
+    /// Wait at most this long for the state lock
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     pub lock_timeout: Duration,
 }

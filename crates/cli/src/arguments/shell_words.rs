@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quotes_hold_words_together() {
+    fn splits_quoted_and_escaped_words() {
         assert_eq!(split_words("-var 'a=b c' -x=\"d \\\" e\"  f\\ g").unwrap(), ["-var", "a=b c", "-x=d \" e", "f g"]);
         assert_eq!(split_words("  ").unwrap(), Vec::<String>::new());
         assert_eq!(split_words("''").unwrap(), [""]);

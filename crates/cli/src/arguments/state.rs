@@ -8,7 +8,6 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{Common, JsonDocument, JsonMessages, Secrets, StateAccess};
 
-/// Subcommands of `state`.
 #[derive(Debug, Subcommand)]
 pub enum State {
     /// List the resource identities in the state, as JSON
@@ -45,7 +44,6 @@ impl State {
     }
 }
 
-/// Arguments of `state list`.
 #[derive(Args, Clone, Debug)]
 pub struct StateList {
     /// Read this state file instead of the backend
@@ -63,14 +61,12 @@ pub struct StateList {
     pub addresses: Vec<String>,
 }
 
-/// Arguments of `state identities`.
 #[derive(Args, Clone, Debug)]
 pub struct StateIdentities {
     #[command(flatten)]
     pub list: StateList,
 }
 
-/// Arguments of `state show`.
 #[derive(Args, Clone, Debug)]
 pub struct StateShow {
     #[command(flatten)]
@@ -102,7 +98,6 @@ pub struct StateChange {
     pub access: StateAccess,
 }
 
-/// Arguments of `state mv`.
 #[derive(Args, Clone, Debug)]
 pub struct StateMv {
     /// Show what would be moved, without moving it
@@ -121,7 +116,6 @@ pub struct StateMv {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `state rm`.
 #[derive(Args, Clone, Debug)]
 pub struct StateRm {
     /// Show what would be removed, without removing it
@@ -134,7 +128,6 @@ pub struct StateRm {
     pub addresses: Vec<String>,
 }
 
-/// Arguments of `state replace-provider`.
 #[derive(Args, Clone, Debug)]
 pub struct StateReplaceProvider {
     /// Replace without asking for approval
@@ -147,7 +140,6 @@ pub struct StateReplaceProvider {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `state pull`.
 #[derive(Args, Clone, Debug)]
 pub struct StatePull {
     #[command(flatten)]
@@ -156,7 +148,6 @@ pub struct StatePull {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `state push`.
 #[derive(Args, Clone, Debug)]
 pub struct StatePush {
     /// Write the state even if its serial is lower or its lineage differs

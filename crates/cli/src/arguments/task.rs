@@ -37,7 +37,7 @@ pub fn command(program: &str) -> Command {
     Arguments::command().name(program.to_owned()).bin_name(program.to_owned())
 }
 
-/// What to do.
+/// Command with its arguments.
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Prepare the working directory: install modules and providers, initialize the backend

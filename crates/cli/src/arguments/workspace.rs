@@ -8,7 +8,6 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Locking, View};
 
-/// Subcommands of `workspace`.
 #[derive(Debug, Subcommand)]
 pub enum Workspace {
     /// Delete a workspace and its state
@@ -36,7 +35,6 @@ impl Workspace {
     }
 }
 
-/// Arguments of `workspace list`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceList {
     #[command(flatten)]
@@ -49,7 +47,6 @@ pub struct WorkspaceList {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `workspace show`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceShow {
     #[command(flatten)]
@@ -60,7 +57,6 @@ pub struct WorkspaceShow {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `workspace new`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceNew {
     #[command(flatten)]
@@ -79,7 +75,6 @@ pub struct WorkspaceNew {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `workspace select`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceSelect {
     #[command(flatten)]
@@ -96,7 +91,6 @@ pub struct WorkspaceSelect {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `workspace delete`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceDelete {
     #[command(flatten)]
@@ -115,7 +109,6 @@ pub struct WorkspaceDelete {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `force-unlock`.
 #[derive(Args, Clone, Debug)]
 pub struct ForceUnlock {
     #[command(flatten)]

@@ -25,12 +25,12 @@ pub(super) fn collect(context: &Context, configuration: Configuration, known: Di
     }
 }
 
-/// Returns `known` and the errors that validation finds, without consequences of other errors. Further errors on the line of a known
+/// Returns `known` and the errors that validation finds, without cascades of other errors. Further errors on the line of a known
 /// error are dropped too, because they mostly follow from it.
 pub(super) fn with_further(run: &mut Run, sources: &Sources, known: Diagnostics) -> Diagnostics {
     let found = run.validate();
-    let consequences: Consequences = known.iter().chain(&found).collect();
-    let mut all: Diagnostics = known.into_iter().filter(|problem| !consequences.has(problem)).collect();
+    let cascades: Consequences = known.iter().chain(&found).collect();
+    let mut all: Diagnostics = known.into_iter().filter(|problem| !cascades.has(problem)).collect();
     let line = |problem: &Diagnostic| {
         let location = sources.locate(problem.subject?)?;
         Some((location.file.base(), location.start.line))
@@ -42,6 +42,6 @@ pub(super) fn with_further(run: &mut Run, sources: &Sources, known: Diagnostics)
     let is_reported = |problem: &Diagnostic| {
         line(problem).is_some_and(|line| wrong.contains(&line)) || reported.contains(&text(problem))
     };
-    all.append(found.into_iter().filter(|problem| !consequences.has(problem) && !is_reported(problem)));
+    all.append(found.into_iter().filter(|problem| !cascades.has(problem) && !is_reported(problem)));
     all
 }

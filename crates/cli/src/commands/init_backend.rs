@@ -6,7 +6,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use super::backend::{Configured, Local, Record, RecordFile, configured, given, locking, unless_off};
 use super::context::Context;
 use super::init_reporter::InitReporter;
-use super::migration::{Consent, Leftover, Migration};
+use super::migration::{Consent, Migration, OldFile};
 use super::outcome::fail;
 use crate::arguments::{Flag, Init};
 
@@ -31,7 +31,7 @@ pub(super) fn ready(
     let configured = configured(module, &beyond)?;
     let initialization = Initialization { reporter, arguments, module, file: &file };
     if is_on(arguments.reconfigure) {
-        return initialization.begin_anew(context, configured);
+        return initialization.reconfigure(context, configured);
     }
     if configured.is_none() && !beyond.is_empty() {
         context.show(&without_block().into());
@@ -75,7 +75,7 @@ struct Initialization<'a> {
 
 impl Initialization<'_> {
     /// Records the configured backend without regard to the previous one: `-reconfigure`.
-    fn begin_anew(&self, context: &Context, configured: Option<Configured>) -> Result<Local, Diagnostics> {
+    fn reconfigure(&self, context: &Context, configured: Option<Configured>) -> Result<Local, Diagnostics> {
         match configured {
             Some(new) => self.record(context, new),
             None => {
@@ -89,7 +89,7 @@ impl Initialization<'_> {
 
     /// Records the first backend block. States may already exist in the default location.
     fn first(&self, context: &mut Context, new: Configured) -> Result<Local, Diagnostics> {
-        self.migrate(context, &Local::default(), &new.local, Leftover::Retired)?;
+        self.migrate(context, &Local::default(), &new.local, OldFile::Retired)?;
         self.record(context, new)
     }
 
@@ -100,7 +100,7 @@ impl Initialization<'_> {
             old.difference(&new.local)
         );
         self.reporter.notice(context, &text, "backend_reconfigure");
-        self.migrate(context, old, &new.local, Leftover::Kept)?;
+        self.migrate(context, old, &new.local, OldFile::Kept)?;
         self.record(context, new)
     }
 
@@ -110,7 +110,7 @@ impl Initialization<'_> {
         let text = format!("{product} has detected you're unconfiguring your previously set \"local\" backend.\n");
         self.reporter.notice(context, &text, "backend_migrate_local");
         let new = Local::default();
-        self.migrate(context, old, &new, Leftover::Kept)?;
+        self.migrate(context, old, &new, OldFile::Kept)?;
         self.file.clear()?;
         let text = format!(
             "\nSuccessfully unset the backend \"local\". {} will now operate locally.\n",
@@ -136,10 +136,10 @@ impl Initialization<'_> {
         ))
     }
 
-    fn migrate(&self, context: &mut Context, from: &Local, to: &Local, leftover: Leftover) -> Result<(), Diagnostics> {
+    fn migrate(&self, context: &mut Context, from: &Local, to: &Local, old_file: OldFile) -> Result<(), Diagnostics> {
         let consent = if is_on(self.arguments.force_copy) { Consent::Given } else { Consent::Asked };
         let locking = locking(&self.arguments.locking, "migration of states");
-        Migration { module: self.module, from, to, consent, locking, leftover }.run(context)
+        Migration { module: self.module, from, to, consent, locking, old_file }.run(context)
     }
 
     fn record(&self, context: &Context, new: Configured) -> Result<Local, Diagnostics> {

@@ -33,12 +33,12 @@ enum LoginMethod {
 
 pub(super) fn run(context: &mut Context, arguments: &Login) -> Outcome {
     context.configure_view(&arguments.view);
-    let place = TokenStorage::of(context, &arguments.host)?;
-    let host = place.host().to_owned();
+    let storage = TokenStorage::of(context, &arguments.host)?;
+    let host = storage.host().to_owned();
     let discovery = discovery(context)?;
     let services = wait(discovery.services(&host))?
         .map_err(|problem| fail(&format!("Service discovery failed for {host}"), format!("{problem}.")))?;
-    if place.is_by_hand()? {
+    if storage.is_by_hand()? {
         return Err(fail(
             &format!("Credentials for {host} are manually configured"),
             "The CLI configuration contains a token for this host, which overrides the stored one. To log in, remove the credentials block \
@@ -46,17 +46,17 @@ pub(super) fn run(context: &mut Context, arguments: &Login) -> Outcome {
         ));
     }
     let method = login_method(&services, &host)?;
-    consent(context, &host, &method, &place)?;
+    consent(context, &host, &method, &storage)?;
     let token = match &method {
         LoginMethod::Browser(client) => through_browser(context, &discovery, &host, client)?,
         LoginMethod::Manual(api) => manual(context, &discovery, &host, api)?,
     };
-    place.store(&token)?;
+    storage.store(&token)?;
     let success = context.palette().paint(Tone::BoldGreen, "Success!").to_string();
     context.streams.print(&format!(
         "\n{success} Obtained and saved an API token for {host}, which all commands will use to access this host.\n\nThe token is stored \
         {}\n",
-        place.text()
+        storage.text()
     ));
     Ok(0)
 }
@@ -73,7 +73,7 @@ fn login_method(services: &Services, host: &str) -> Result<LoginMethod, Diagnost
     })
 }
 
-fn consent(context: &mut Context, host: &str, method: &LoginMethod, place: &TokenStorage) -> Result<(), Diagnostics> {
+fn consent(context: &mut Context, host: &str, method: &LoginMethod, storage: &TokenStorage) -> Result<(), Diagnostics> {
     let product = &context.wording.product;
     let how = match method {
         LoginMethod::Browser(_) => "using OAuth in a browser on this computer",
@@ -81,7 +81,7 @@ fn consent(context: &mut Context, host: &str, method: &LoginMethod, place: &Toke
     };
     context.streams.print(&format!(
         "{product} will request an API token for {host}, {how}.\n\nThe token will be stored in plain text {}\n",
-        place.text()
+        storage.text()
     ));
     match context.prompter()?.ask("Do you want to proceed?", "Only 'yes' will be accepted to confirm.") {
         Answer::Line(line) if line == "yes" => Ok(()),

@@ -28,7 +28,7 @@ impl Lookup {
     /// # Errors
     /// The CLI configuration is invalid.
     pub fn new(context: &Context) -> Result<Self, Diagnostics> {
-        Ok(Self { source: Included::unless(Packages::of_surroundings(context)?), providers: HashMap::new() })
+        Ok(Self { source: Included::unless(Packages::without_configuration(context)?), providers: HashMap::new() })
     }
 
     /// Returns the provider at `address`, which is started on first use.
@@ -147,9 +147,9 @@ mod tests {
 
     use super::*;
 
-    /// What a provider makes of an older object is not what it would make of one of today.
+    /// Provider whose upgrade changes an object, so that the test detects upgrades.
     #[test]
-    fn an_object_is_upgraded_where_the_provider_wrote_it_in_another_way_and_nowhere_else() {
+    fn upgrades_only_objects_in_another_schema_version() {
         let block = Block::new([("a", Attribute::optional(Type::String))], Vec::<(&str, NestedBlock)>::new());
         let schema = Schema::new(block).versioned(1);
         let script = ResourceScript::new(schema.clone()).on_upgrade(|_, _| UpgradeResponse {

@@ -24,7 +24,7 @@ pub(super) enum Consent {
 
 /// Treatment of the old state file after copying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leftover {
+pub(super) enum OldFile {
     /// The file stays.
     Kept,
     /// The file becomes a backup, because commands without a backend block would find it first.
@@ -38,7 +38,7 @@ pub(super) struct Migration<'a> {
     pub to: &'a Local,
     pub consent: Consent,
     pub locking: Locking,
-    pub leftover: Leftover,
+    pub old_file: OldFile,
 }
 
 impl Migration<'_> {
@@ -57,7 +57,7 @@ impl Migration<'_> {
         if names.len() == 1 {
             return self.copy(context, &names[0], self.consent);
         }
-        if self.are_in_place(&names)? {
+        if self.are_same_files(&names)? {
             return Ok(());
         }
         if self.consent == Consent::Asked
@@ -69,7 +69,7 @@ impl Migration<'_> {
     }
 
     /// Whether all states stay in their files.
-    fn are_in_place(&self, names: &[String]) -> Result<bool, Diagnostics> {
+    fn are_same_files(&self, names: &[String]) -> Result<bool, Diagnostics> {
         for name in names {
             let (source, target) = self.paths(name)?;
             if has_state(&source) && !is_same_file(&source.write, &target.write) {
@@ -93,7 +93,7 @@ impl Migration<'_> {
         if from.state.is_empty() {
             return Ok(());
         }
-        if self.leftover == Leftover::Retired {
+        if self.old_file == OldFile::Retired {
             // The journal must not outlive the file: otherwise its results would be recovered into a new state there.
             from.store.catch_up(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
@@ -104,9 +104,9 @@ impl Migration<'_> {
             }
             to.store.put(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
-        match self.leftover {
-            Leftover::Kept => Ok(()),
-            Leftover::Retired => retire(from.store.paths()),
+        match self.old_file {
+            OldFile::Kept => Ok(()),
+            OldFile::Retired => retire(from.store.paths()),
         }
     }
 

@@ -296,7 +296,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suggested_commands_go_to_the_same_directory() {
+    fn suggested_commands_include_chdir() {
         assert_eq!(command_line("groma", None), "groma");
         assert_eq!(command_line("groma", Some(Path::new("a/b"))), "groma -chdir=a/b");
         assert_eq!(command_line("groma", Some(Path::new("a b's"))), "groma -chdir='a b'\\''s'");

@@ -37,7 +37,7 @@ pub(super) fn overrides_in_effect(context: &Context) -> Diagnostics {
         return Diagnostics::new();
     }
     // Errors are reported where the packages are needed.
-    Packages::of_surroundings(context).map(|packages| packages.warning()).unwrap_or_default()
+    Packages::without_configuration(context).map(|packages| packages.warning()).unwrap_or_default()
 }
 
 /// Source of version constraints.
@@ -80,7 +80,7 @@ impl Packages {
     ///
     /// # Errors
     /// The CLI configuration is invalid.
-    pub fn of_surroundings(context: &Context) -> Result<Self, Diagnostics> {
+    pub fn without_configuration(context: &Context) -> Result<Self, Diagnostics> {
         Self::of_needed(context, &BTreeMap::new(), Versions::Wanted)
     }
 
@@ -245,7 +245,7 @@ pub(super) fn builtin(
 /// Returns the providers of running processes: `TF_REATTACH_PROVIDERS`.
 ///
 /// # Errors
-/// `TF_REATTACH_PROVIDERS` is invalid. Ignoring it would install packages in place of the running providers.
+/// `TF_REATTACH_PROVIDERS` is invalid. Ignoring it would install packages instead of attaching to the running providers.
 pub(super) fn reattached(context: &Context) -> Result<BTreeSet<ProviderAddress>, Diagnostics> {
     Ok(Plugins::of(context)?.reattached().cloned().collect())
 }

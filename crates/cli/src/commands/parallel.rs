@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_things_are_done_beside_each_other() {
+    fn runs_both_computations_in_parallel() {
         let texts: Vec<String> = (0..1000).map(|number| number.to_string()).collect();
         let own = thread::current().id();
         let total = || texts.iter().map(String::len).sum::<usize>();

@@ -111,7 +111,7 @@ impl Known {
         if address == ProviderAddress::builtin_terraform() {
             return Ok(Self::Builtin);
         }
-        match Packages::of_surroundings(context)?.selection(&address) {
+        match Packages::without_configuration(context)?.selection(&address) {
             Some(Selection::Override(folder) | Selection::Package { folder, .. }) => {
                 let program = executable(&folder, &address)
                     .map_err(|problem| fail("Failed to start provider", problem.to_string()))?;

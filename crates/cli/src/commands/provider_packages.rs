@@ -168,26 +168,26 @@ async fn learn(
     context.report(&format!("- Fetching {shown} {version} for {platform}...\n"));
     let cached = work.cache.as_ref();
     let cached = cached.and_then(|cache| learn_from_cache(cache, address, &version, platform, known));
-    let learnt = match cached {
-        Some(learnt) => learnt,
+    let obtained_hashes = match cached {
+        Some(obtained_hashes) => obtained_hashes,
         None => work.sources.learn(address, &version, platform).await?,
     };
-    context.report(&format!("- Retrieved {shown} {version} for {platform} ({})\n", learnt.authentication));
+    context.report(&format!("- Retrieved {shown} {version} for {platform} ({})\n", obtained_hashes.authentication));
     let lock = locks.providers.entry(address.clone()).or_insert_with(|| Lock {
         version: version.clone(),
         constraints: constraints.clone(),
         hashes: Vec::new(),
     });
     let before = work.locks.providers.get(address).map(|lock| lock.hashes.as_slice()).unwrap_or_default();
-    let message = obtained_message(before, &learnt.hashes, &shown.to_string(), platform);
+    let message = obtained_message(before, &obtained_hashes.hashes, &shown.to_string(), platform);
     lock.constraints = constraints.clone();
-    lock.add_hashes(learnt.hashes);
+    lock.add_hashes(obtained_hashes.hashes);
     Ok(message)
 }
 
 /// Returns the message about checksums that the lock file gains.
-fn obtained_message(before: &[Arc<str>], learnt: &[Arc<str>], shown: &str, platform: &Platform) -> String {
-    let is_tracked = learnt.iter().all(|hash| before.contains(hash));
+fn obtained_message(before: &[Arc<str>], obtained_hashes: &[Arc<str>], shown: &str, platform: &Platform) -> String {
+    let is_tracked = obtained_hashes.iter().all(|hash| before.contains(hash));
     let what = match (before, is_tracked) {
         ([], _) => "This was a new provider and the checksums for this platform are now tracked in the lock file",
         (_, true) => "All checksums for this platform were already tracked in the lock file",

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrappers_find_name_and_version_in_the_first_line() {
+    fn first_line_starts_with_name_and_version() {
         let text = text(&Locks::default());
         let mut words = text.split_whitespace();
         assert_eq!(words.next(), Some("Terraform"));

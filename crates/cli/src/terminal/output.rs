@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_closed_pipe_is_no_failure() {
+    fn records_all_errors_except_closed_pipe() {
         let failure = |kind| {
             let failure = WriteFailure::default();
             let _ = Recorded::new(Failing(kind), failure.clone()).write_all(b"a");

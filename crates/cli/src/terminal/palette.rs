@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sequence_is_listed() {
+    fn lists_every_escape_sequence() {
         use Tone::{Bold, BoldCyan, BoldGreen, BoldRed, BoldYellow, Cyan, Gray, Green, Red, Underline, Yellow};
         let tones = [Red, Green, Yellow, Cyan, Gray, Bold, BoldGreen, BoldRed, BoldYellow, BoldCyan, Underline];
         for written in tones.map(|tone| Palette::Ansi.open(tone)).into_iter().chain([Palette::Ansi.close()]) {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_has_no_escape_sequences() {
+    fn plain_palette_has_no_escape_sequences() {
         assert_eq!(Palette::Plain.paint(Tone::Red, "x").to_string(), "x");
         assert_eq!(Palette::Ansi.paint(Tone::Red, "x").to_string(), "\x1b[31mx\x1b[0m");
     }

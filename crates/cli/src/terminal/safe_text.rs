@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_become_visible() {
+    fn replaces_control_characters() {
         assert_eq!(printable("a\u{1b}[31m\n\tb\u{7f}"), "a\u{241b}[31m\n\tb\u{2421}");
         assert_eq!(printable_line("a\r\nb\0"), "a\u{240d}\u{240a}b\u{2400}");
         assert_eq!(printable("c\u{9b}2J \u{202e}evil\u{2066}"), "c\u{fffd}2J \u{fffd}evil\u{fffd}");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_all_scripts_stays() {
+    fn keeps_text_of_all_scripts() {
         for text in ["é─ “quoted” \u{a0}", "العربية עברית 漢字 👩\u{200d}🚀", ""] {
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text), "{text:?}");
             assert_eq!(printable_line(text), text);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sequences_of_the_palette_pass() {
+    fn passes_only_escape_sequences_of_palette() {
         let red = Palette::Ansi.paint(Tone::Red, "a").to_string();
         assert_eq!(written(Palette::Ansi, &[red.as_bytes()]), red);
         assert_eq!(written(Palette::Plain, &[red.as_bytes()]), "\u{241b}[31ma\u{241b}[0m");
@@ -197,7 +197,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_acts_on_a_terminal_passes(
+        fn output_contains_no_control_characters(
             bytes in prop_oneof![any::<Vec<u8>>(), any::<String>().prop_map(String::into_bytes),
                 "[\\x00-\\x1f\\x7f-\\x9f\u{202a}-\u{202e}a\\[]{0,40}".prop_map(String::into_bytes)],
             cut in any::<prop::sample::Index>(),
@@ -211,7 +211,7 @@ mod tests {
         }
 
         #[test]
-        fn a_text_in_two_writes_is_the_text_in_one(text in any::<String>(), cut in any::<prop::sample::Index>()) {
+        fn split_writes_equal_single_write(text in any::<String>(), cut in any::<prop::sample::Index>()) {
             let text = text.replace('\r', "");
             let at = cut.index(text.len() + 1);
             let (first, second) = text.as_bytes().split_at(at);

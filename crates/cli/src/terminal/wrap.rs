@@ -62,19 +62,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_break_before_the_word_that_would_cross_the_edge() {
+    fn wraps_before_word_that_exceeds_width() {
         assert_eq!(word_wrap("one two three", 8), "one two\nthree");
         assert_eq!(word_wrap("one two three", 9), "one two\nthree");
         assert_eq!(word_wrap("one two three", 14), "one two three");
     }
 
     #[test]
-    fn lines_with_an_indent_are_kept() {
+    fn keeps_indented_lines() {
         assert_eq!(word_wrap("a b c d e\n  a b c d e", 6), "a b c\nd e\n  a b c d e");
     }
 
     #[test]
-    fn a_word_longer_than_the_line_stands_alone() {
+    fn wraps_overlong_word_onto_its_own_line() {
         assert_eq!(word_wrap("a aaaaaaaaaaaa b", 8), "a\naaaaaaaaaaaa\nb");
     }
 }

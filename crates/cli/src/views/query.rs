@@ -90,7 +90,7 @@ fn named(address: &ResourceInstance) -> Map<String, Json> {
     fields
 }
 
-/// Returns the file of generated blocks; empty if there are none.
+/// Returns the text of the generated configuration file; empty without generated blocks.
 pub fn blocks(product: &str, searched: &[Searched]) -> String {
     let mut text = String::new();
     for one in searched {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn people_see_a_table_for_each_search() {
+    fn prints_table_for_each_search() {
         assert_eq!(
             lines(&searched()),
             "list.t.all   name=a,region=<null>    The a\nlist.t.all   name=longer,region=eu   The longer\n\n"
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn files_have_a_section_for_each_search_that_found_something() {
+    fn generated_file_has_section_for_each_search_with_results() {
         let nothing = Searched { found: Vec::new(), ..searched() };
         let one = Searched { found: searched().found[..1].to_vec(), ..searched() };
         assert_eq!(blocks("Groma", std::slice::from_ref(&nothing)), "");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_say_where_secrets_are() {
+    fn messages_contain_sensitive_paths() {
         let config = Value::object([("prefix", Value::string("x").with_marks(&Marks::SENSITIVE))]);
         let message = format!("{:?}", start(&searched().address, Some(&config)));
         assert!(message.contains("sensitive_attribute_paths") && message.contains(".prefix"), "{message}");

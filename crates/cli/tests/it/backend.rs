@@ -110,7 +110,7 @@ fn a_state_in_the_new_place_is_overwritten_only_if_that_is_wanted() {
     let (first, second) = (folder.read("a.tfstate"), folder.read("b.tfstate"));
     folder.write("main.tf", &at("a.tfstate"));
     let out = answered(&folder, &["init", "-migrate-state"], "no\n");
-    assert!(out.contains("There is a state in both places"), "{out}");
+    assert!(out.contains("Both backends have a state"), "{out}");
     assert_eq!(folder.read("a.tfstate"), first);
     folder.write("main.tf", &at("b.tfstate"));
     answered(&folder, &["init", "-migrate-state"], "yes\n");
@@ -311,7 +311,7 @@ fn a_backend_that_forgets_is_refused_with_the_reason() {
     for command in [&["init"][..], &["plan"], &["apply", "-auto-approve"]] {
         let told = folder.fails(command).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("Unsupported backend type"), "{told}");
-        assert!(told.contains("in the memory of one command"), "{told}");
+        assert!(told.contains("stores the state in memory"), "{told}");
     }
     folder.ok(&["validate"]);
 }

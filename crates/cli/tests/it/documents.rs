@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::common::Folder;
-use crate::made_up::kit::Kit;
+use crate::generated_configurations::kit::Kit;
 
 #[test]
 fn a_text_of_the_json_syntax_is_told_as_it_is_written() {
@@ -164,7 +164,7 @@ fn what_a_part_of_an_object_stands_on_is_relevant_as_far_as_its_schema_tells_it_
                      b = terraform_data.second.id\n  }\n  item {\n    k = terraform_data.list.id\n  }\n  dynamic \"grp\" {\n    \
                      for_each = [terraform_data.over.id]\n    content {\n      a = terraform_data.made.id\n    }\n  }\n}\n";
         // What is there already is not looked at.
-        folder.write("main.tf", &format!("{}{sources}{thing}", crate::made_up::kit::REQUIREMENT));
+        folder.write("main.tf", &format!("{}{sources}{thing}", crate::generated_configurations::kit::REQUIREMENT));
         folder.ok(&["init"]);
         folder.ok(&["apply", "-auto-approve"]);
         folder.write("output.tf", &format!("output \"o\" {{\n  value = [kit_thing.t.{part}]\n}}\n"));

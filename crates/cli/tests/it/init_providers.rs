@@ -95,7 +95,10 @@ fn a_package_that_is_missing_or_changed_does_not_run() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     let (_, text) = groma(folder.path(), &["providers", "schema", "-json"]);
-    assert!(text.contains("tool does not give its schemas: - error: "), "it is no program, and that is told: {text}");
+    assert!(
+        text.contains("tool failed to return its schemas: - error: "),
+        "it is no program, and that is told: {text}"
+    );
     let program = folder.path().join(TOOL).join("1.0.0").join(platform()).join("terraform-provider-tool_v1.0.0");
     std::fs::write(program, "changed").unwrap();
     let (code, text) = groma(folder.path(), &["plan"]);
@@ -469,7 +472,7 @@ fn what_is_built_in_is_one_provider_without_versions() {
     assert!(code == 1 && text.contains("Invalid dependency on built-in provider"), "{text}");
     assert!(groma(folder.path(), &["validate"]).1.contains("Missing required provider"));
     let (code, text) = with("version = \">= 1.0\"");
-    assert!(code == 1 && text.contains("no version of its own. Remove the constraint >= 1.0"), "{text}");
+    assert!(code == 1 && text.contains("no version of its own. Remove the version constraint >= 1.0"), "{text}");
     assert_eq!(with("source = \"terraform.io/builtin/terraform\"").0, 0);
 }
 

@@ -358,7 +358,7 @@ fn what_a_killed_run_left_open_is_told_beside_documents() {
         let ran = folder.run(arguments);
         serde_json::from_str::<Json>(&ran.out)
             .unwrap_or_else(|problem| panic!("{arguments:?}: {problem}\n{}", ran.out));
-        assert!(ran.err.contains("Operations of an interrupted run are open"), "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains("Unfinished operations of an interrupted run"), "{arguments:?}: {}", ran.err);
     }
     assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n");
 }

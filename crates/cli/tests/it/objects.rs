@@ -1,7 +1,7 @@
 //! Objects that are taken over, provisioned, tainted and refreshed; where Terraform is present, held against it.
 
 use crate::common::Folder;
-use crate::common::even::{even, even_ids, first_difference, terraform};
+use crate::common::normalization::{first_difference, normalize, normalize_ids, terraform};
 
 /// Runs the steps in a folder of ours, and in one of Terraform's if there is one. What they print and their exit codes must
 /// be the same.
@@ -22,7 +22,7 @@ fn steps(main: &str, all: &[&[&str]]) -> (Folder, Vec<String>) {
         let ran = ours.run(step);
         if let Some(theirs) = &theirs {
             let other = theirs.run(step);
-            let (text, other_text) = (even_ids(&even(&ran.out)), even_ids(&even(&other.out)));
+            let (text, other_text) = (normalize_ids(&normalize(&ran.out)), normalize_ids(&normalize(&other.out)));
             assert_eq!(text, other_text, "{step:?}: {}", first_difference(&other_text, &text));
             assert_eq!(ran.code, other.code, "{step:?}: {}{}", ran.err, other.err);
         }

@@ -1,7 +1,7 @@
 //! States from before Terraform 0.12 and 0.13: read as they are, written in today's format.
 
 use crate::common::Folder;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 
 /// A state of each old format.
 const STATES: [(&str, &str); 3] = [

@@ -1,7 +1,7 @@
 //! `terraform_remote_state`: what one configuration tells another by its state.
 
 use crate::common::Folder;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 
 const GIVING: &str = r#"
 output "names" {

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value as Json;
 
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 use crate::common::{Folder, Ran};
 
 const CONFIGURATION: &str = r#"
@@ -192,13 +192,13 @@ fn first_state() -> String {
     folder.write("main.tf", CONFIGURATION).write("m/main.tf", "resource \"terraform_data\" \"in\" {\n  input = 1\n}\n");
     folder.ok(&["init"]);
     folder.ok(&["apply", "-auto-approve"]);
-    crate::common::even::even_ids(&folder.read("terraform.tfstate"))
+    crate::common::normalization::normalize_ids(&folder.read("terraform.tfstate"))
 }
 
 /// The state without what is made up.
 fn state_of(folder: &Folder, name: &str) -> String {
     let text = std::fs::read_to_string(folder.path(name)).unwrap_or_default();
-    crate::common::even::even_ids(&text)
+    crate::common::normalization::normalize_ids(&text)
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn compare(steps: &[&str]) {
     prepare(&theirs, &state);
     let mut different = Vec::new();
     for one in steps {
-        let even = |ran: &Ran| crate::common::even::even_ids(&essence(one, ran));
-        let (our, their) = (even(&step(&ours, one)), even(&step(&theirs, one)));
+        let normalize = |ran: &Ran| crate::common::normalization::normalize_ids(&essence(one, ran));
+        let (our, their) = (normalize(&step(&ours, one)), normalize(&step(&theirs, one)));
         if our != their {
             different.push(format!("--- terraform\n{their}--- groma\n{our}"));
         }
@@ -248,7 +248,8 @@ fn compare(steps: &[&str]) {
         ] {
             let (our, their) = (state_of(&ours, name), state_of(&theirs, name));
             if our != their {
-                different.push(format!("{one}: {name}\n{}", crate::common::even::first_difference(&their, &our)));
+                different
+                    .push(format!("{one}: {name}\n{}", crate::common::normalization::first_difference(&their, &our)));
                 break;
             }
         }
@@ -512,6 +513,6 @@ fn a_backup_of_a_file_that_is_not_written_is_refused() {
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
     let told = folder.fails(&["state", "mv", "-backup-out=kept", "terraform_data.a", "terraform_data.b"]);
-    assert!(told.contains("without -state-out there is none"), "{told}");
+    assert!(told.contains("so it requires -state-out"), "{told}");
     assert!(folder.ok(&["state", "list"]).contains("terraform_data.a"));
 }

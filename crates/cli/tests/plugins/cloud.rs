@@ -7,7 +7,7 @@ use groma_scripted::cloud::{Event, Operation, Outcome, Store};
 
 use crate::common::Folder;
 use crate::common::background::{kill, start};
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 
 /// The provider that this program is when [`crate::MANNER`] says so.
 pub const MANNER: &str = "cloud";

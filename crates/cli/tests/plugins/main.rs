@@ -7,8 +7,8 @@ mod blocks;
 mod cloud;
 #[path = "../it/common/mod.rs"]
 mod common;
-mod lost;
-mod put_off;
+mod deferred_actions;
+mod lost_operations;
 mod silent;
 mod stopping;
 
@@ -40,10 +40,10 @@ type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
     ("a_provider_that_dies_amid_apply_is_quoted_and_what_was_made_is_in_the_state", dies_amid_apply),
-    ("operation_whose_provider_dies_is_named_and_others_are_reported_once", lost::named),
-    ("replacement_without_an_answer_keeps_the_old_object_and_the_open_creation", lost::replacement),
-    ("update_without_an_answer_is_named_and_planned_again", lost::update),
-    ("warnings_of_plan_and_apply_about_many_instances_are_told_once", lost::warnings),
+    ("operation_whose_provider_dies_is_named_and_others_are_reported_once", lost_operations::named),
+    ("replacement_without_an_answer_keeps_the_old_object_and_the_open_creation", lost_operations::replacement),
+    ("update_without_an_answer_is_named_and_planned_again", lost_operations::update),
+    ("warnings_of_plan_and_apply_about_many_instances_are_told_once", lost_operations::warnings),
     ("a_provider_that_panics_amid_apply_finishes_the_other_objects", panics_amid_apply),
     ("a_provider_that_dies_amid_plan_is_quoted", dies_amid_plan),
     ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
@@ -55,7 +55,7 @@ const TESTS: &[Test] = &[
     ("what_is_no_plugin_is_told", no_plugin),
     ("what_talks_nonsense_after_the_handshake_is_told", nonsense),
     ("documents_tell_the_identity_of_objects_and_of_what_takes_their_place", identities),
-    ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", put_off::actions),
+    ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", deferred_actions::actions),
     ("what_there_is_to_know_about_development_builds_spoils_no_document", development_builds),
     ("what_is_wrong_with_a_provider_block_that_nothing_uses_is_a_warning", blocks::unused_providers),
     ("the_schemas_of_all_kinds_of_types_are_told", blocks::schemas),
@@ -130,7 +130,7 @@ fn provider() -> Arc<dyn Provider> {
                 die();
             }
             if named(&request.config, "warns") {
-                return PlanResponse { diagnostics: lost::warning(), ..good() };
+                return PlanResponse { diagnostics: lost_operations::warning(), ..good() };
             }
             good()
         })
@@ -139,7 +139,7 @@ fn provider() -> Arc<dyn Provider> {
                 die();
             }
             if named(&request.config, "dies once") {
-                lost::die_once();
+                lost_operations::die_once();
             }
             if named(&request.config, "panics") {
                 panic!("the thing panics");
@@ -155,7 +155,7 @@ fn provider() -> Arc<dyn Provider> {
     let token = Schema::new(Block::new([("id", Attribute::computed(Type::String))], [] as [(&str, NestedBlock); 0]));
     let things = Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person());
     let things = things.ephemeral("trouble_token", EphemeralScript::new(token));
-    stopping::served(things.action("trouble_note", put_off::note()))
+    stopping::served(things.action("trouble_note", deferred_actions::note()))
 }
 
 /// A provider that is started anew finds what an earlier one made.

@@ -121,10 +121,10 @@ fn check_state(current: &State, prior: &State) -> Result<(), Diagnostics> {
 /// wrappers pass the same flags to every command.
 fn options_without_effect(planning: &Planning) -> Diagnostics {
     // terraform-exec passes -refresh with saved plans too, so that flag is ignored without a warning.
-    let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();
-    let plans_anew = plans_anew || planning.allow_deferral.is_some() || !planning.invoke.is_empty();
+    let has_planning_flags = planning.destroy.is_some() || planning.refresh_only.is_some();
+    let has_planning_flags = has_planning_flags || planning.allow_deferral.is_some() || !planning.invoke.is_empty();
     let has_targets = !planning.target.is_empty() || !planning.focus.is_empty() || !planning.replace.is_empty();
-    if !plans_anew && !has_targets {
+    if !has_planning_flags && !has_targets {
         return Diagnostics::new();
     }
     let detail = "A saved plan is applied as it is, so flags that control planning have no effect here. Pass them to the plan \

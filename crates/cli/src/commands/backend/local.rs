@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn terraform_knows_the_block_again() {
+    fn hash_equals_terraforms() {
         // What Terraform 1.15 records of these blocks.
         assert_eq!(at("a.tfstate").hash(), 2_985_648_108);
         assert_eq!(at("b.tfstate").hash(), 2_554_194_718);

@@ -1,4 +1,4 @@
-//! Backends: the location of the state, and how it is locked and encrypted there.
+//! Backends: location, locking and encryption of the state.
 
 mod block;
 mod in_use;

@@ -57,10 +57,10 @@ impl<'a> ConsoleCompleter<'a> {
             return (start, Vec::new());
         }
         let from = self.words.partition_point(|word| word.as_str() < begun);
-        let fitting: Vec<String> =
+        let matching: Vec<String> =
             self.words.iter().skip(from).take_while(|word| word.starts_with(begun)).cloned().collect();
-        if !fitting.is_empty() {
-            return (start, fitting);
+        if !matching.is_empty() {
+            return (start, matching);
         }
         let Some((_, name)) = begun.rsplit_once('.') else { return (start, Vec::new()) };
         let start = before.len() - name.len();
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_before_the_cursor_is_completed() {
+    fn completes_word_before_cursor() {
         let text = "variable \"name\" {}\nvariable \"number\" {}\nlocals {\n  a = {}\n  list = []\n}\n";
         let files = MemoryFiles::new().with("main.tf", text);
         let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pipe_gives_expressions_and_what_is_left_at_its_end() {
+    fn reads_expressions_from_pipe() {
         let mut pipe = Cursor::new("1\n[\n 2,\n]\n(3");
         let mut texts = Vec::new();
         while let Next::Text(text) = from_lines(&mut pipe) {

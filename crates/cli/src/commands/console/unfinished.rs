@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_open_goes_on() {
+    fn detects_unclosed_brackets() {
         for open in ["{", "[1,", "upper(", "\"${", "{ a = [", "<<EOT\nx", "(1 +\n"] {
             assert!(goes_on(open), "{open}");
         }

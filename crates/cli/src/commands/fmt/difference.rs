@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_shown_with_lines_around_them() {
+    fn diff_contains_context_lines() {
         let old = "a=1\nb = 2\n\nc {\n    d {\n  e = 1\n    }\n  }\n\n\n\nf = 1\n\n\n\n\nlast=1";
         let new = "a = 1\nb = 2\n\nc {\n  d {\n    e = 1\n  }\n}\n\n\n\nf = 1\n\n\n\n\nlast = 1";
         insta::assert_snapshot!(unified("x.tf", old, new));
     }
 
     #[test]
-    fn of_many_lines_in_a_row_each_is_compared_with_its_own() {
+    fn large_section_is_compared_line_by_line() {
         let line = |at: usize, sign: &str| format!("a{at}{sign}{at}\n");
         let old: String = (0..5000).map(|at| line(at, "=")).collect();
         let new: String = (0..5000).map(|at| line(at, if at == 3000 { "=" } else { " = " })).collect();

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_stays_what_it_was_to_others() {
+    fn rewrite_keeps_permissions_and_links() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("main.tf"), folder.path().join("link.tf"));
         fs::write(&file, "old").unwrap();
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_two_names_is_one_still() {
+    fn rewrite_keeps_hard_links() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (folder.path().join("one.tf"), folder.path().join("other.tf"));
         fs::write(&one, "old").unwrap();

@@ -85,7 +85,7 @@ mod tests {
     use groma_diagnostics::Span;
 
     #[test]
-    fn only_warnings_with_the_same_text_are_folded() {
+    fn consolidates_only_warnings_with_same_text() {
         let at = |one: Diagnostic, from: u32| one.at(Span::new(from, from + 1));
         let all = [
             at(Diagnostic::warning("Old", "Use new."), 1),

@@ -89,7 +89,7 @@ mod tests {
     use super::enclosing_block;
 
     #[test]
-    fn a_place_is_in_the_block_around_it() {
+    fn finds_enclosing_block() {
         let sources = Sources::new();
         let text = "a = 1\nresource  x \"y  z\" {\n  b {\n    c = 1\n  }\n}\n\nlocals { # }\n  d = { e = 2 }\n";
         let file = sources.add("main.tf", text).unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_json_is_in_the_innermost_object_or_array() {
+    fn finds_innermost_json_path() {
         let sources = Sources::new();
         let text = "{\"a\": 1, \"b\\\"\": {\"x\": [{}, 2, [\"[{\", {\"y\": \"deep\"}]], \"z\": 3}, \"c\": [\"e\"], \"open\": [{\"q\": 4";
         let file = sources.add("main.tf.json", text).unwrap();

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn range_and_snippet_count_as_programs_expect() {
+    fn json_contains_range_and_snippet() {
         let sources = Sources::new();
         let text = "check \"c\" {\n  assert {\n    condition = var.x != \"two\"\n  }\n}\n";
         let file = sources.add("main.tf", text).unwrap();

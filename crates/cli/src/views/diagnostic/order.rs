@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn diagnostics_are_told_by_place_and_warnings_first() {
+    fn sorts_warnings_first_then_by_location() {
         let sources = Sources::new();
         let inner = sources.add("m/main.tf", "abcdef").unwrap();
         let outer = sources.add("main.tf", "abcdef").unwrap();

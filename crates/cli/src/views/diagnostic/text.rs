@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_gets_bare_text_with_the_block_the_line_and_the_values() {
+    fn plain_text_contains_block_line_and_values() {
         assert_eq!(
             check_example(Palette::Plain, 78),
             "\nWarning: Check block assertion failed\n\n  on main.tf line 6, in check \"c\":\n   6:     condition = var.x != \"two\"\n    \
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn who_called_a_function_sees_what_it_takes() {
+    fn function_call_shows_signature() {
         let sources = Sources::new();
         let file = sources.add("main.tf", "output \"o\" {\n  value = join(3, var.x)\n}\n").unwrap();
         let parameter = |name: &str| FunctionParameter { name: name.to_owned(), ty: "\"string\"".to_owned() };
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_a_rule_on_the_left_and_an_underline() {
+    fn terminal_text_has_rule_and_underline() {
         let out = check_example(Palette::Ansi, 78);
         assert!(out.starts_with("\x1b[33m╷\x1b[0m\n\x1b[33m│\x1b[0m \x1b[1m\x1b[33mWarning: \x1b[0m"), "{out}");
         assert!(out.contains("condition = \x1b[4mvar.x != \"two\"\x1b[0m\n"), "{out}");
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_at_fault_is_not_said_to_be_in_itself() {
+    fn block_header_is_not_inside_its_block() {
         let sources = Sources::new();
         let file = sources.add("main.tf", "variable \"need\" {\n}\n").unwrap();
         let diagnostic = Diagnostic::error("No value for required variable", "Set it.").at(file.span(0, 15));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_stands_before_the_place() {
+    fn address_precedes_location() {
         let sources = Sources::new();
         let text = "resource \"ex_item\" \"a\" {\n  name = var.name\n}\n";
         let file = sources.add("main.tf", text).unwrap();
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_cannot_steer_the_terminal() {
+    fn values_have_no_control_characters() {
         let mut out = String::new();
         let diagnostic = Diagnostic::error("Bad", "\u{1b}[2Jgone");
         DiagnosticText { palette: Palette::Plain, columns: 78 }.write(&diagnostic, &Sources::new(), &mut out);

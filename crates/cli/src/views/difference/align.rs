@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_gone_means_that_the_list_changed_in_place() {
+    fn list_that_loses_an_element_is_aligned_by_position() {
         assert_eq!(shown(&[1, 2, 3], &[1, 3, 4]), "1 2>3 3>4");
         assert_eq!(shown(&[1, 2, 3, 4, 5], &[1, 2, 3, 3, 5]), "1 2 3 4>3 5");
         assert_eq!(shown(&[1, 2, 3], &[3, 3, 1]), "1>3 2>3 3>1");
     }
 
     #[test]
-    fn otherwise_the_longest_common_subsequence_stays() {
+    fn other_lists_are_aligned_by_longest_common_subsequence() {
         assert_eq!(shown(&[1, 2, 3, 4], &[2, 3, 4, 1]), "-1 2 3 4 +1");
         assert_eq!(shown(&[1, 2, 2], &[3, 1, 2]), "+3 1 2 -2");
         assert_eq!(shown(&[1, 2, 3], &[3, 2, 1]), "-1 -2 3 +2 +1");
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_lines_of_which_one_is_gone_are_changed_in_place_too() {
+    fn equal_number_of_lines_is_aligned_by_position() {
         let shown = |before: &str, after: &str| {
             let (before, after): (Vec<&str>, Vec<&str>) = (before.split(' ').collect(), after.split(' ').collect());
             let pairs = align_lines(&before, &after).into_iter().map(|pair| match pair {

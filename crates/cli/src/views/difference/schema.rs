@@ -226,7 +226,7 @@ mod tests {
     use crate::views::difference::{RenderOptions, Writer};
     use groma_provider::{Attribute, Use};
 
-    /// An object of `block` as it is shown by itself.
+    /// Renders an object of `block`.
     fn shown(block: &provider::Block, object: &Value) -> String {
         let difference = compare_objects(block, object, object, Paths::default(), Relevance::All);
         let options =
@@ -244,14 +244,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_yet_and_was_nothing_else_before_reads_so() {
+    fn unchanged_unknown_value_is_shown_as_unknown() {
         let block = block_of(vec![("stdin", Attribute::optional(Type::String))], Vec::new());
         let text = shown(&block, &Value::object([("stdin", Value::unknown(Type::String))]));
         assert!(text.contains("stdin = (known after apply)"), "{text}");
     }
 
     #[test]
-    fn a_null_among_texts_goes_without_saying_that_it_becomes_null() {
+    fn null_string_in_collection_has_no_null_suffix() {
         let block = block_of(vec![("m", Attribute::optional(Type::Map(Arc::new(Type::String))))], Vec::new());
         let map = |entries: Vec<(&str, Value)>| Value::object([("m", Value::map(Type::String, entries))]);
         let (before, after) = (map(vec![("e", Value::null(Type::String)), ("f", Value::string("f"))]), map(Vec::new()));
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_text_in_a_single_block_is_one_where_the_provider_tells_it_from_null() {
+    fn single_block_keeps_empty_string_if_provider_distinguishes_null() {
         let text = || Attribute::optional(Type::String);
         let single = || ("one", NestedBlock::new(Nesting::Single, block_of(vec![("text", text())], Vec::new())));
         let object = Value::object([("one", Value::object([("text", Value::string(""))]))]);

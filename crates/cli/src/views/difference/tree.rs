@@ -1,4 +1,4 @@
-//! The difference tree.
+//! The tree that a comparison returns and the writer renders.
 
 use groma_value::{Name, Value};
 

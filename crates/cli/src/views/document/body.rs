@@ -134,7 +134,7 @@ mod tests {
     use groma_value::Type;
 
     #[test]
-    fn blocks_in_the_place_of_an_argument_are_one_expression() {
+    fn blocks_for_an_argument_are_one_expression() {
         let rule = Type::object([("port", Type::Number), ("from", Type::list(Type::String))]);
         let block = Block::new(
             [("rule", Attribute::optional(Type::set(rule.clone()))), ("route", Attribute::optional(Type::list(rule)))],

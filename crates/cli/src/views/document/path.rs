@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_relevant_is_told_once_however_it_is_written() {
+    fn relevant_attributes_are_unique() {
         let relevant = |path: Path| RelevantAttribute {
             resource: "acme_thing.a".parse().unwrap_or_else(|problem| panic!("{problem}")),
             path,

@@ -233,7 +233,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_provider_says_of_something_deprecated_is_told() {
+    fn schema_contains_deprecation_message() {
         let deprecation = |message: &str| {
             let deprecation = Deprecation { message: message.to_owned() };
             attribute_json(&Attribute::optional(Type::String).deprecated(deprecation))

@@ -160,7 +160,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn versions_are_told_under_the_name_that_has_them() {
+    fn version_constraint_belongs_to_declared_name() {
         let text = "terraform {\n  required_providers {\n    own = {\n      source  = \"example/acme\"\n      version = \"~> 1.0\"\n    }\n  }\n}\n\
                     provider \"own\" {\n  alias = \"b\"\n}\n";
         let files = MemoryFiles::new().with("main.tf", text);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_in_an_override_file_takes_the_place_of_blocks() {
+    fn dynamic_block_in_override_file_replaces_blocks() {
         let text = "provider \"acme\" {\n  name = \"n\"\n  proxy {\n    url = \"u\"\n  }\n}\n";
         let over = "provider \"acme\" {\n  dynamic \"proxy\" {\n    for_each = []\n    content {}\n  }\n}\n";
         let files = MemoryFiles::new().with("main.tf", text).with("main_override.tf", over);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_in_a_provider_block_are_told_where_its_schema_is_known() {
+    fn provider_blocks_are_described_with_schema() {
         let text = "variable \"to\" {}\nprovider \"acme\" {\n  name = \"n\"\n  proxy {\n    url = var.to\n  }\n}\n";
         let files = MemoryFiles::new().with("main.tf", text);
         let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);

@@ -72,7 +72,7 @@ mod tests {
     use crate::views::json::{compact, write_compact};
 
     #[test]
-    fn streamed_documents_read_like_others() {
+    fn streamed_document_equals_document_in_memory() {
         let numbers = [1, 2];
         let list = Streamed::list(numbers.iter().collect(), |number| json!({ "number": number }));
         let document = Streamed::Object(vec![
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_made_while_the_document_is_written() {
+    fn elements_are_generated_during_serialization() {
         let items = [(); 100];
         let (made, written) = (Cell::new(0), Cell::new(0));
         let list = Streamed::list(items.iter().collect(), |()| {

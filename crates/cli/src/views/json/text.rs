@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn angle_brackets_are_escaped() {
+    fn escapes_angle_brackets() {
         assert_eq!(
             compact(&serde_json::json!({ "a": "<&>\u{2028}é\"" })),
             "{\"a\":\"\\u003c\\u0026\\u003e\\u2028é\\\"\"}"

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_left_out_of_objects_but_not_of_lists() {
+    fn unknown_json_omits_known_attributes_but_not_elements() {
         let value = Value::object([
             ("id", Value::unknown(Type::String)),
             ("list", Value::tuple(vec![Value::unknown(Type::String), Value::string("one")])),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_their_digits() {
+    fn numbers_keep_all_digits() {
         let value = Value::number("1234567890123456789012345".parse::<groma_value::Number>().unwrap());
         assert_eq!(crate::views::json::compact(&value_json(&value)), "1234567890123456789012345");
     }

@@ -9,7 +9,7 @@ use crate::terminal::Palette;
 use crate::views::difference::{Change, Difference, RenderOptions, Writer, attribute_key, compare_values};
 use crate::views::redaction::Redaction;
 
-/// Renders the changed outputs, one per line; empty if there are none.
+/// Renders the changed outputs, one per line. Returns an empty string without changed outputs.
 pub(super) fn render(plan: &Plan, palette: Palette, redaction: Redaction) -> String {
     let changed: Vec<(String, Difference)> = plan
         .outputs

@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_see_when_ephemeral_resources_are_opened_renewed_and_closed() {
+    fn prints_ephemeral_open_renew_and_close() {
         let out: Arc<Mutex<Vec<u8>>> = Arc::default();
         let sink: Arc<Mutex<dyn Write + Send>> = out.clone();
         let lines = LineProgress::new(Palette::Plain, sink, Arc::default());

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_stays_and_what_runs_is_drawn_again() {
+    fn completed_lines_stay_and_live_lines_are_redrawn() {
         let out: Arc<Mutex<Vec<u8>>> = Arc::default();
         let shared = Arc::clone(&out) as Arc<Mutex<dyn Write + Send>>;
         let live = LiveProgress::new(Palette::Plain, 60, shared, Arc::default());

@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_short() {
+    fn formats_durations() {
         assert_eq!(rounded(Duration::from_millis(499)), "0s");
         assert_eq!(rounded(Duration::from_millis(500)), "1s");
         assert_eq!(rounded_seconds(Duration::from_millis(499)), 0);
@@ -203,12 +203,12 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_does_not_steer_the_terminal() {
+    fn identifier_has_no_control_characters() {
         assert_eq!(shortened("a\u{1b}[31m\nb"), "a\u{241b}[31m\u{240a}b");
     }
 
     #[test]
-    fn a_long_identifier_is_cut_in_the_middle() {
+    fn long_identifier_is_shortened_in_the_middle() {
         assert_eq!(shortened(&"x".repeat(80)), "x".repeat(80));
         let short = shortened(&format!("{}{}", "a".repeat(60), "b".repeat(60)));
         assert_eq!(short.chars().count(), 80);

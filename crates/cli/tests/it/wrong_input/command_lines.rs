@@ -69,7 +69,7 @@ fn command_lines_that_are_wrong() {
         (&["show", "nofile"], "Error: Failed to read the given file as a state or plan file"),
         (&["-chdir=nope", "plan"], "Error handling -chdir option: chdir nope: "),
         (&["-chdir", "plan"], "Invalid -chdir option: "),
-        (&["-no-color", "plan"], "If it is one of \"plan\", put it after that word."),
+        (&["-no-color", "plan"], "If it is an option of \"plan\", put it after the command."),
         (&["state", "rm", "terraform_data.none"], "Error: Invalid target address"),
         (&["taint", "terraform_data.none"], "Error: No such resource instance"),
         (&["import", "terraform_data.a"], "Error: Wrong number of arguments"),
@@ -88,7 +88,7 @@ fn command_lines_that_are_wrong() {
     }
     let ran = folder.run(&["-nope"]);
     assert_eq!((ran.code, &*ran.out), (127, ""), "nothing says what is to be done");
-    assert!(ran.err.contains("There is no option \"-nope\" before the command."), "{}", ran.err);
+    assert!(ran.err.contains("Unknown option \"-nope\" before the command."), "{}", ran.err);
     assert_eq!(everything(&folder), before);
 }
 

@@ -65,8 +65,8 @@ fn a_file_in_utf_16_is_one_mistake() {
 #[test]
 fn a_directory_without_configuration() {
     let folder = Folder::new();
-    refuses(&folder, &["plan"], "No configuration files", "Change to the directory that has the configuration");
-    refuses(&folder, &["apply"], "No configuration files", "Change to the directory that has the configuration");
+    refuses(&folder, &["plan"], "No configuration files", "Change to the directory of the configuration");
+    refuses(&folder, &["apply"], "No configuration files", "Change to the directory of the configuration");
     assert_eq!(everything(&folder), []);
     assert!(folder.ok(&["destroy", "-auto-approve"]).contains("Destroy complete! Resources: 0 destroyed."));
 

@@ -60,14 +60,14 @@ fn a_plan_goes_with_the_state_it_was_made_of() {
     let mut other: Json = serde_json::from_str(&before).unwrap();
     other["lineage"] = "11111111-2222-3333-4444-555555555555".into();
     folder.write(STATE, &other.to_string());
-    refuses(&folder, &["apply", "p"], "Saved plan does not match the given state", "make a new plan");
+    refuses(&folder, &["apply", "p"], "Saved plan does not match the given state", "Create a new plan");
     assert_eq!(folder.read(STATE), other.to_string());
 
     // Used once, it is stale: what it was made of is gone.
     folder.write(STATE, &before);
     folder.ok(&["apply", "p"]);
     let after = folder.read(STATE);
-    refuses(&folder, &["apply", "p"], "Saved plan is stale", "make a new plan");
+    refuses(&folder, &["apply", "p"], "Saved plan is stale", "Create a new plan");
     assert_eq!(folder.read(STATE), after);
 }
 

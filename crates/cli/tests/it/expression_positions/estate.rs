@@ -7,8 +7,8 @@ use serde_json::Value as Json;
 use crate::common::cases::{files, line};
 use crate::common::scenario::{plan_document, state_of};
 use crate::common::{Folder, Ran};
-use crate::made_up::evening::drop_empty_resources;
-use crate::made_up::kit::Kit;
+use crate::generated_configurations::kit::Kit;
+use crate::generated_configurations::normalize::drop_empty_resources;
 
 /// What is planned changes some of the estate.
 const PLAN: [&str; 5] = ["plan", "-var=step=2", "-input=false", "-json", "-out=p"];
@@ -40,7 +40,7 @@ pub struct Outcome {
 /// How a command ended.
 pub struct Ended {
     pub code: i32,
-    /// Severity, place and summary of each problem.
+    /// Severity, position and summary of each problem.
     pub problems: Vec<String>,
 }
 

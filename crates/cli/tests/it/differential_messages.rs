@@ -6,7 +6,7 @@
 use serde_json::Value as Json;
 
 use crate::common::Folder;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 use crate::common::scenario::Scenario;
 
 const PLAN: &[&str] = &["plan", "-out=p"];

@@ -18,8 +18,8 @@ pub fn terraform() -> Option<PathBuf> {
 }
 
 /// The text without what must differ: ids, names of the program, the order of progress.
-pub fn even(text: &str) -> String {
-    let text = even_ids(text).replace("groma apply", "terraform apply").replace("groma plan", "terraform plan");
+pub fn normalize(text: &str) -> String {
+    let text = normalize_ids(text).replace("groma apply", "terraform apply").replace("groma plan", "terraform plan");
     let mut lines: Vec<&str> = Vec::new();
     let mut progress: Vec<&str> = Vec::new();
     for line in text.lines() {
@@ -47,7 +47,7 @@ fn is_progress(line: &str) -> bool {
 }
 
 /// The text with the same stand-in for every UUID and time.
-pub fn even_ids(text: &str) -> String {
+pub fn normalize_ids(text: &str) -> String {
     let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_uuid = |text: &str| {
         let groups: Vec<&str> = text.split('-').collect();

@@ -1,4 +1,4 @@
-//! Expressions at the places that take one, each pair planned and applied over a state that an apply has left: `places.txt` with `@`
+//! Expressions at the positions that take one, each pair planned and applied over a state that an apply has left: `positions.txt` with `@`
 //! where the expression goes, `expressions.txt`, and the `estate.txt` around them, in which some things stay as they are and some change.
 //!
 //! What this program makes of some pairs is recorded in `recorded.txt`, written anew with `GROMA_UPDATE=1`. With `GROMA_TERRAFORM`,
@@ -6,7 +6,7 @@
 //! state, or both refuse it, and have a summary in common. With `GROMA_PAIRS`, all pairs whose names contain it are.
 
 mod estate;
-mod meant;
+mod intended;
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -15,16 +15,16 @@ use std::path::Path;
 use serde_json::Value as Json;
 
 use crate::common::cases::{files, summary_in};
-use crate::common::even::{first_difference, terraform};
+use crate::common::normalization::{first_difference, terraform};
 use crate::common::random::{Random, number};
 use crate::common::record::assert_recorded;
-use crate::made_up::kit::Kit;
+use crate::generated_configurations::kit::Kit;
 use estate::{Ended, Estate, Last, Outcome};
 
 /// Each such pair is in the record.
 const RECORDED: usize = 101;
 
-/// An expression at a place.
+/// An expression at a position.
 struct Pair {
     /// Both, as they are named in records.
     name: String,
@@ -35,8 +35,8 @@ struct Pair {
 fn pairs() -> Vec<Pair> {
     let expressions: Vec<&str> = include_str!("expressions.txt").lines().collect();
     let mut pairs = Vec::new();
-    for place in include_str!("places.txt").split("=====\n") {
-        let (name, text) = place.split_once('\n').unwrap();
+    for position in include_str!("positions.txt").split("=====\n") {
+        let (name, text) = position.split_once('\n').unwrap();
         // Nobody answers at the other end of a connection.
         let last = if text.contains("connection {") { Last::Plan } else { Last::Apply };
         for expression in &expressions {
@@ -72,7 +72,7 @@ fn expressions_at_all_places_are_planned_as_recorded() {
             .into_iter()
             .for_each(|line| writeln!(lines, "  {line}").unwrap());
     }
-    assert_recorded("places/recorded.txt", &lines);
+    assert_recorded("expression_positions/recorded.txt", &lines);
 }
 
 #[test]
@@ -86,13 +86,13 @@ fn expressions_at_all_places_are_planned_as_by_terraform() {
     let kit = Kit::new();
     let ours = Estate::applied_by(Path::new(env!("CARGO_BIN_EXE_groma")), &kit);
     let theirs = Estate::applied_by(&program, &kit);
-    let (mut wrong, mut different, mut meant) = (String::new(), 0, 0);
+    let (mut wrong, mut different, mut intended) = (String::new(), 0, 0);
     let count = chosen.len();
     for (done, pair) in chosen.into_iter().enumerate() {
         let (theirs, ours) = (theirs.with(&pair.files, pair.last), ours.with(&pair.files, pair.last));
         match difference(&theirs, &ours) {
-            Found::OtherVerdict(_) if meant::is_verdict_meant(&pair.name) => meant += 1,
-            Found::OtherWords(_) if meant::are_words_meant(&pair.name) => meant += 1,
+            Found::OtherVerdict(_) if intended::is_verdict_meant(&pair.name) => intended += 1,
+            Found::OtherWords(_) if intended::are_words_meant(&pair.name) => intended += 1,
             Found::OtherVerdict(difference) | Found::OtherResult(difference) | Found::OtherWords(difference) => {
                 different += 1;
                 println!("{}\n{difference}", pair.name);
@@ -102,8 +102,8 @@ fn expressions_at_all_places_are_planned_as_by_terraform() {
         }
         println!("progress: {} of {count} pairs", done + 1);
     }
-    let same = count - meant - different;
-    println!("\ncompared: {count} pairs, {same} the same, {different} different, {meant} different on purpose");
+    let same = count - intended - different;
+    println!("\ncompared: {count} pairs, {same} the same, {different} different, {intended} different on purpose");
     assert!(wrong.is_empty(), "{wrong}");
 }
 
@@ -147,7 +147,7 @@ fn in_json(theirs: &Option<Json>, ours: &Option<Json>) -> String {
 
 fn ended_otherwise(theirs: &Ended, ours: &Ended) -> Found {
     let told = || first_difference(&theirs.lines().join("\n"), &ours.lines().join("\n"));
-    // Some problems are at no place with one of the two.
+    // Some problems are at no position with one of the two.
     let summaries = |problems: &[String]| -> HashSet<String> {
         problems.iter().filter_map(|line| summary_in(line)).map(str::to_owned).collect()
     };

@@ -44,7 +44,7 @@ pub fn named() {
     // Every command says so until an apply has dealt with it.
     for _ in 0..2 {
         let told = flowing(&folder.ok(&["plan", "-no-color"]));
-        assert!(told.contains("Operations of an interrupted run are open"), "{told}");
+        assert!(told.contains("Unfinished operations of an interrupted run"), "{told}");
         assert!(told.contains("- trouble_thing.many[5] (create)"), "{told}");
     }
     let ran = folder.run(APPLY);

@@ -1,12 +1,12 @@
-//! Configurations in which all is right but for one slip: `native.txt` and `json.txt` call `module.txt`, and something in the first is lost,
+//! Configurations in which all is right but for one mutation: `native.txt` and `json.txt` call `module.txt`, and something in the first is lost,
 //! doubled, misspelt or another. One mistake is told, and nothing that only follows from it.
 //!
-//! What `validate` says of some slips is recorded in `recorded.txt`, written anew with `GROMA_UPDATE=1`. With `GROMA_TERRAFORM`,
+//! What `validate` says of some mutations is recorded in `recorded.txt`, written anew with `GROMA_UPDATE=1`. With `GROMA_TERRAFORM`,
 //! `GROMA_SLIPS` of each syntax (25) from the seed `GROMA_SEED` (1) are looked at by Terraform too: both take it, or both refuse it and
 //! have a summary in common, beside which we tell nothing that Terraform does not, or at most as much.
 
-mod meant;
-mod slip;
+mod intended;
+mod mutation;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -14,10 +14,10 @@ use std::path::Path;
 
 use crate::common::Folder;
 use crate::common::cases::{line, summary_in};
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 use crate::common::random::number;
 use crate::common::record::assert_recorded;
-use slip::{Slip, Syntax};
+use mutation::{Mutation, Syntax};
 
 /// Those in the record.
 const RECORDED: std::ops::Range<u64> = 0..120;
@@ -39,10 +39,10 @@ impl Said {
 }
 
 /// Nothing where the program has no answer.
-fn said(program: &Path, slip: &Slip) -> Option<Said> {
+fn said(program: &Path, mutation: &Mutation) -> Option<Said> {
     let folder = Folder::for_program(program);
     folder.write("m/main.tf", include_str!("module.txt")).write(".terraform/modules/modules.json", MANIFEST);
-    folder.write(slip.syntax.file(), &slip.text);
+    folder.write(mutation.syntax.file(), &mutation.text);
     let ran = folder.run(&["validate", "-json"]);
     let document: serde_json::Value = serde_json::from_str(&ran.out).ok()?;
     let errors = document["diagnostics"].as_array()?.iter().filter(|problem| problem["severity"] == "error");
@@ -50,52 +50,54 @@ fn said(program: &Path, slip: &Slip) -> Option<Said> {
 }
 
 /// What this program says.
-fn ours(slip: &Slip) -> Said {
-    said(Path::new(env!("CARGO_BIN_EXE_groma")), slip).unwrap()
+fn ours(mutation: &Mutation) -> Said {
+    said(Path::new(env!("CARGO_BIN_EXE_groma")), mutation).unwrap()
 }
 
 #[test]
-fn slips_are_told_as_recorded() {
+fn mutations_match_record() {
     let mut lines = String::new();
     for syntax in [Syntax::Native, Syntax::Json] {
-        assert_eq!(ours(&Slip::none(syntax)).code, 0, "{syntax:?}");
+        assert_eq!(ours(&Mutation::none(syntax)).code, 0, "{syntax:?}");
         for seed in RECORDED {
-            let slip = Slip::made_up(syntax, seed);
-            let said = ours(&slip);
-            writeln!(lines, "{syntax:?} {seed}: {}", slip.name).unwrap();
+            let mutation = Mutation::generated(syntax, seed);
+            let said = ours(&mutation);
+            writeln!(lines, "{syntax:?} {seed}: {}", mutation.name).unwrap();
             said.errors.iter().for_each(|error| writeln!(lines, "  {error}").unwrap());
         }
     }
-    assert_recorded("slips/recorded.txt", &lines);
+    assert_recorded("mutations/recorded.txt", &lines);
 }
 
 #[test]
-fn slips_are_told_as_by_terraform() {
+fn mutations_match_terraform() {
     let Some(program) = terraform() else { return };
-    let (mut wrong, mut same, mut different, mut meant) = (String::new(), 0, 0, 0);
+    let (mut wrong, mut same, mut different, mut intended) = (String::new(), 0, 0, 0);
     let (first, count) = (number("GROMA_SEED", 1) * 1_000_000, number("GROMA_SLIPS", 25));
     for syntax in [Syntax::Native, Syntax::Json] {
         for seed in first..first + count {
-            let slip = Slip::made_up(syntax, seed);
-            let ours = ours(&slip);
+            let mutation = Mutation::generated(syntax, seed);
+            let ours = ours(&mutation);
             // Some crash it.
-            let Some(theirs) = said(&program, &slip) else { continue };
+            let Some(theirs) = said(&program, &mutation) else { continue };
             if is_same(&theirs, &ours) {
                 same += 1;
                 continue;
             }
-            if meant::is_meant(&slip.name, &theirs.errors, &ours.errors) {
-                meant += 1;
+            if intended::is_meant(&mutation.name, &theirs.errors, &ours.errors) {
+                intended += 1;
                 continue;
             }
             different += 1;
             let told = format!("{} {:#?}, not {} {:#?}", ours.code, ours.errors, theirs.code, theirs.errors);
-            println!("{syntax:?} {seed}: {}\n{told}", slip.name);
-            writeln!(wrong, "##### {syntax:?} {seed}: {}\n{told}", slip.name).unwrap();
+            println!("{syntax:?} {seed}: {}\n{told}", mutation.name);
+            writeln!(wrong, "##### {syntax:?} {seed}: {}\n{told}", mutation.name).unwrap();
         }
     }
-    let compared = same + different + meant;
-    println!("\ncompared: {compared} slips, {same} the same, {different} different, {meant} different on purpose");
+    let compared = same + different + intended;
+    println!(
+        "\ncompared: {compared} mutations, {same} the same, {different} different, {intended} different on purpose"
+    );
     assert!(wrong.is_empty(), "{wrong}");
 }
 

@@ -4,7 +4,7 @@
 //! `INSTA_UPDATE=always` records anew.
 
 use crate::common::Folder;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 use crate::common::scenario::Scenario;
 
 const PLAN: &[&str] = &["plan", "-out=p"];

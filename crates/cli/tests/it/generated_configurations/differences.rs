@@ -2,14 +2,14 @@
 
 use serde_json::Value as Json;
 
-use super::evening::{
+use super::life::{Ended, Outcome, Step};
+use super::normalize::{
     blank, each_instance, remove, without_any_dependencies, without_dependencies_anywhere, without_dependencies_below,
     without_deposed, without_empty_resources, without_members, without_outputs, without_prior_data, without_secrecy,
     without_told_outputs, without_verdict,
 };
-use super::life::{Ended, Outcome, Step};
 use super::signs::{changes, changes_only_secrecy, has_all_secrets, names_module};
-use crate::common::even::first_difference;
+use crate::common::normalization::first_difference;
 use crate::common::record::assert_documented;
 
 /// What was found.
@@ -27,7 +27,7 @@ struct Meant {
     matter: &'static str,
     /// Whether it can be at this step, by what came of it there and here.
     applies: fn(&Step, &Outcome, &Outcome) -> bool,
-    evening: Evening,
+    normalize: Evening,
 }
 
 /// How the rest is compared.
@@ -46,17 +46,17 @@ const ROWS: &[Meant] = &[
     Meant {
         matter: "`replace_triggered_by` with a resource that has no instances",
         applies: |_, theirs, _| theirs.planned.says("Error: no change found for "),
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "`replace_triggered_by` with an attribute of a resource that has `count` or `for_each`",
         applies: |_, _, ours| ours.planned.says("Error: Missing resource instance key"),
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "an unknown value whose type can never fit",
         applies: |_, _, ours| ours.planned.says("Error: Invalid template interpolation value"),
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "labels of a dynamic block over something that is not known yet",
@@ -64,7 +64,7 @@ const ROWS: &[Meant] = &[
             theirs.planned.says("Error: Invalid dynamic block label")
                 && !ours.planned.says("Error: Invalid dynamic block label")
         },
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "a secret that is not known yet as an argument of",
@@ -72,12 +72,12 @@ const ROWS: &[Meant] = &[
             let tries = step.files.values().any(|text| text.contains("try("));
             tries && theirs.planned.code != 1 && ours.planned.says("Error: Output refers to sensitive values")
         },
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
         applies: |step, theirs, _| step.is_partial() && theirs.planned.says("Error: Invalid index"),
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
@@ -86,42 +86,42 @@ const ROWS: &[Meant] = &[
                 && theirs.planned.code != 1
                 && ours.planned.says("Error: Output refers to sensitive values")
         },
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "`destroy` of an estate that is only half made",
         applies: |step, theirs, _| step.has("-destroy") && theirs.planned.code == 1,
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "`plan -refresh-only -detailed-exitcode` where all there is to record is a move or a secret output",
         applies: |step, theirs, ours| step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (0, 2),
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "`plan -refresh-only -detailed-exitcode` where nothing is told",
         applies: |step, theirs, ours| step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (2, 0),
-        evening: Without(without_verdict),
+        normalize: Without(without_verdict),
     },
     Meant {
         matter: "`plan -destroy -detailed-exitcode` where nothing but data is left in the state",
         applies: |step, theirs, ours| step.has("-destroy") && (theirs.planned.code, ours.planned.code) == (2, 0),
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "`-replace` with an address that matches nothing",
         applies: |step, _, _| step.has("-replace"),
-        evening: Without(|outcome| outcome.planned.forget("Warning: Incompletely-matched force-replace")),
+        normalize: Without(|outcome| outcome.planned.forget("Warning: Incompletely-matched force-replace")),
     },
     Meant {
         matter: "a secret argument that `ignore_changes` keeps from an object",
         applies: |step, _, _| step.has("-replace"),
-        evening: LastWithout(without_secrecy),
+        normalize: LastWithout(without_secrecy),
     },
     Meant {
         matter: "a secret that is not known yet as an argument of",
         applies: |step, theirs, ours| theirs.plan != ours.plan && step.files.values().any(|text| text.contains("try(")),
-        evening: Without(|outcome| {
+        normalize: Without(|outcome| {
             outcome
                 .plan
                 .iter_mut()
@@ -132,19 +132,19 @@ const ROWS: &[Meant] = &[
     Meant {
         matter: "a secret null in a nested attribute",
         applies: |_, theirs, ours| theirs.plan == ours.plan && has_all_secrets(ours, theirs),
-        evening: LastWithout(|outcome| {
+        normalize: LastWithout(|outcome| {
             each_instance(outcome, |instance| drop(instance.remove("sensitive_attributes")));
         }),
     },
     Meant {
         matter: "a secret null of an object that is replaced",
         applies: |_, theirs, ours| changes_only_secrecy(theirs) && !changes_only_secrecy(ours),
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "outputs that a run with `-target` or `-refresh-only` cannot work out",
         applies: |step, theirs, ours| step.is_partial() && theirs.planned.code != 1 && ours.planned.code != 1,
-        evening: LastWithout(|outcome| {
+        normalize: LastWithout(|outcome| {
             without_outputs(outcome);
             without_verdict(outcome);
         }),
@@ -152,17 +152,17 @@ const ROWS: &[Meant] = &[
     Meant {
         matter: "objects in a module instance that is no longer there",
         applies: |step, theirs, _| step.has("-target") && changes(theirs, "delete_because_no_module") > 0,
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "old objects of what a `-target` needs",
         applies: |step, _, _| step.has("-target"),
-        evening: LastWithout(without_deposed),
+        normalize: LastWithout(without_deposed),
     },
     Meant {
         matter: "objects that `import` takes in",
         applies: |step, _, _| step.files.contains_key("import.tf"),
-        evening: Without(|outcome| {
+        normalize: Without(|outcome| {
             let prior = outcome.plan.as_mut().and_then(|plan| plan.pointer_mut("/prior_state"));
             prior.into_iter().for_each(|state| without_members(state, &["depends_on"]));
         }),
@@ -170,19 +170,19 @@ const ROWS: &[Meant] = &[
     Meant {
         matter: "outputs that stand on a change which fails",
         applies: |_, theirs, _| theirs.applied.as_ref().is_some_and(|ended| ended.code == 1),
-        evening: LastWithout(|outcome| blank(&mut outcome.state, "/outputs")),
+        normalize: LastWithout(|outcome| blank(&mut outcome.state, "/outputs")),
     },
     Meant {
         matter: "conditions of an object whose provisioner has failed",
         applies: |_, theirs, _| {
             theirs.applied.as_ref().is_some_and(|ended| ended.says("Error: local-exec provisioner error"))
         },
-        evening: Without(|outcome| blank(&mut outcome.state, "/check_results")),
+        normalize: Without(|outcome| blank(&mut outcome.state, "/check_results")),
     },
     Meant {
         matter: "results of conditions that apply does not evaluate again",
         applies: |_, theirs, _| theirs.applied.is_some(),
-        evening: Without(|outcome| {
+        normalize: Without(|outcome| {
             blank(&mut outcome.state, "/check_results");
             outcome
                 .applied
@@ -193,7 +193,7 @@ const ROWS: &[Meant] = &[
     Meant {
         matter: "outputs in a plan that destroys",
         applies: |step, _, _| step.has("-destroy"),
-        evening: Without(|outcome| {
+        normalize: Without(|outcome| {
             remove(&mut outcome.plan, "", "output_changes");
             remove(&mut outcome.plan, "/prior_state/values", "outputs");
             without_told_outputs(outcome);
@@ -202,7 +202,7 @@ const ROWS: &[Meant] = &[
     Meant {
         matter: "instances of what a `-target` needs",
         applies: |step, theirs, ours| step.has("-target") && theirs.plan == ours.plan && theirs.state != ours.state,
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "data in a module that is called with `depends_on`",
@@ -211,17 +211,17 @@ const ROWS: &[Meant] = &[
             let calls = |text: &String| text.split("\nmodule ").skip(1).any(|call| call.contains("depends_on"));
             waiting(theirs) > waiting(ours) && step.files.values().any(calls)
         },
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "data in a plan that destroys",
         applies: |step, _, _| step.has("-destroy"),
-        evening: Without(without_prior_data),
+        normalize: Without(without_prior_data),
     },
     Meant {
         matter: "data in a plan that destroys",
         applies: |step, _, _| step.has("-destroy"),
-        evening: Without(|outcome| {
+        normalize: Without(|outcome| {
             outcome.plan.iter_mut().for_each(|plan| without_members(plan, &["relevant_attributes"]));
         }),
     },
@@ -233,7 +233,7 @@ const ROWS: &[Meant] = &[
             has_all_secrets(theirs, ours)
                 && step.files.values().flat_map(|text| text.lines()).any(holds_secret_against_null)
         },
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "moved blocks that lead in a circle, of which an instance is still declared",
@@ -241,29 +241,29 @@ const ROWS: &[Meant] = &[
             theirs.planned.says("Error: Moved object still exists")
                 && ours.planned.says("Error: Cyclic dependency in move statements")
         },
-        evening: Ends,
+        normalize: Ends,
     },
     Meant {
         matter: "what objects in the state depend on, where that has moved",
         applies: |step, _, _| step.files.values().any(|text| text.contains("moved {")),
-        evening: Without(without_any_dependencies),
+        normalize: Without(without_any_dependencies),
     },
     Meant {
         matter: "resources without instances in the state",
         applies: |_, theirs, _| theirs.state.is_some(),
-        evening: Without(without_empty_resources),
+        normalize: Without(without_empty_resources),
     },
     Meant {
         matter: "`create_before_destroy` in the state",
         applies: |_, theirs, _| theirs.state.is_some(),
-        evening: Without(|outcome| {
+        normalize: Without(|outcome| {
             each_instance(outcome, |instance| drop(instance.remove("create_before_destroy")));
         }),
     },
     Meant {
         matter: "a mention of a called module as a whole",
         applies: |_, theirs, _| theirs.plan.is_some(),
-        evening: Without(|outcome| {
+        normalize: Without(|outcome| {
             each_instance(outcome, |instance| without_dependencies_below(instance, "dependencies"));
             outcome.plan.iter_mut().for_each(without_dependencies_anywhere);
             // Checks of modules that nobody asked for are not decided.
@@ -274,7 +274,7 @@ const ROWS: &[Meant] = &[
     Meant {
         matter: "a mention of a called module as a whole",
         applies: |step, _, _| step.files.values().any(|text| names_module(text)),
-        evening: Without(|outcome| {
+        normalize: Without(|outcome| {
             without_any_dependencies(outcome);
             // As above: those that are asked for there are told.
             let told = std::iter::once(&mut outcome.planned).chain(&mut outcome.applied);
@@ -299,7 +299,7 @@ pub fn first(steps: &[Step], theirs: Vec<Outcome>, ours: Vec<Outcome>) -> Found 
             if !(row.applies)(step, &theirs, &ours) {
                 continue;
             }
-            let leave_out = match row.evening {
+            let leave_out = match row.normalize {
                 Ends => return Found::Meant,
                 Without(leave_out) | LastWithout(leave_out) => leave_out,
             };
@@ -308,7 +308,7 @@ pub fn first(steps: &[Step], theirs: Vec<Outcome>, ours: Vec<Outcome>) -> Found 
             leave_out(&mut ours);
             if before != (theirs.clone(), ours.clone()) {
                 found = Found::Meant;
-                is_last |= matches!(row.evening, LastWithout(_));
+                is_last |= matches!(row.normalize, LastWithout(_));
             }
         }
         if theirs != ours {

@@ -67,21 +67,21 @@ impl Syntax {
     }
 }
 
-/// A configuration with one slip.
-pub struct Slip {
+/// A configuration with one mutation.
+pub struct Mutation {
     pub syntax: Syntax,
     /// What has slipped.
     pub name: String,
     pub text: String,
 }
 
-impl Slip {
+impl Mutation {
     /// The configuration without one.
     pub fn none(syntax: Syntax) -> Self {
         Self { syntax, name: String::from("none"), text: syntax.text().to_owned() }
     }
 
-    pub fn made_up(syntax: Syntax, seed: u64) -> Self {
+    pub fn generated(syntax: Syntax, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let text = syntax.text();
         let tokens = tokens(text);

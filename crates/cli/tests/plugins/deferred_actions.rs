@@ -56,10 +56,10 @@ pub(crate) fn actions() {
     let shown = folder.ok(&["plan", "-allow-deferral", "-out=part"]);
     for line in [
         "Plan: 1 to add, 0 to change, 0 to destroy. Actions: 1 to invoke.",
-        "  # trouble_thing.a was deferred\n  # (because something that it depends on is deferred)\n",
-        "  # action.trouble_note.late was deferred\n  # (because something that it needs does not exist yet)\n    action \"trouble_note\" \"late\" {\n",
-        "  # (its change is made now: invoke it afterwards with apply -invoke=action.trouble_note.late)\n",
-        "1 change and 2 actions are deferred: once what is known is applied",
+        "  # trouble_thing.a was deferred\n  # (because a prerequisite is deferred)\n",
+        "  # action.trouble_note.late was deferred\n  # (because a prerequisite does not exist yet)\n    action \"trouble_note\" \"late\" {\n",
+        "  # (its triggering change is not deferred: invoke it afterwards with apply -invoke=action.trouble_note.late)\n",
+        "1 change and 2 actions are deferred. After applying this plan",
     ] {
         assert!(shown.contains(line), "{line}\n{shown}");
     }

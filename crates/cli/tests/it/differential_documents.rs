@@ -7,7 +7,7 @@ use std::cell::Cell;
 
 use serde_json::Value as Json;
 
-use crate::common::even::{even, even_ids, first_difference, terraform};
+use crate::common::normalization::{first_difference, normalize, normalize_ids, terraform};
 use crate::common::{Folder, Ran};
 
 /// Both programs, side by side.
@@ -71,14 +71,14 @@ impl Pair {
     fn same_with_input(&self, arguments: &[&str], input: &str) {
         self.compare(&arguments.join(" "), |folder| {
             let ran = folder.run_with_input(arguments, input);
-            format!("{}\nexit {}\n", even(&ran.out), ran.code)
+            format!("{}\nexit {}\n", normalize(&ran.out), ran.code)
         });
     }
 
     /// Both must print the same document, but for what `leave_out` names at its top.
     fn same_document(&self, arguments: &[&str], leave_out: &[&str]) {
         self.compare(&arguments.join(" "), |folder| {
-            let mut json: Json = serde_json::from_str(&even_ids(&folder.ok(arguments))).unwrap();
+            let mut json: Json = serde_json::from_str(&normalize_ids(&folder.ok(arguments))).unwrap();
             let object = json.as_object_mut().unwrap();
             leave_out.iter().for_each(|name| drop(object.remove(*name)));
             serde_json::to_string_pretty(&json).unwrap()
@@ -88,7 +88,7 @@ impl Pair {
     /// Both must have the same state, but for its serial, which counts writes.
     fn same_state(&self) {
         self.compare("state", |folder| {
-            let text = even_ids(&folder.read("terraform.tfstate"));
+            let text = normalize_ids(&folder.read("terraform.tfstate"));
             let lines = text.lines().filter(|line| !line.starts_with("  \"serial\":"));
             lines.map(|line| format!("{line}\n")).collect()
         });
@@ -332,7 +332,7 @@ fn messages_are_the_same() {
     .init();
     let messages = |ran: &Ran| {
         let lines = ran.out.lines().map(|line| {
-            let mut json: Json = serde_json::from_str(&even_ids(line)).unwrap();
+            let mut json: Json = serde_json::from_str(&normalize_ids(line)).unwrap();
             json.as_object_mut().unwrap().remove("@timestamp");
             // The words of an explanation are our own; the summary is what people search for.
             if let Some(diagnostic) = json.get_mut("diagnostic").and_then(Json::as_object_mut) {
@@ -409,7 +409,7 @@ resource "terraform_data" "in" {
 fn stream(ran: &Ran) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     for line in ran.out.lines() {
-        let mut json: Json = serde_json::from_str(&even_ids(line)).unwrap();
+        let mut json: Json = serde_json::from_str(&normalize_ids(line)).unwrap();
         let object = json.as_object_mut().unwrap();
         object.remove("@timestamp");
         if let Some(hook) = object.get_mut("hook").and_then(Json::as_object_mut) {

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::change::change;
 use super::generate::{OTHER_STATE, module};
 use super::project::{Module, Types};
-use crate::common::even::even_ids;
+use crate::common::normalization::normalize_ids;
 use crate::common::random::Random;
 use crate::common::scenario::{plan_document, state_of};
 use crate::common::{Folder, Ran};
@@ -205,7 +205,7 @@ fn outcome(step: &Step, folder: &Folder) -> Outcome {
 
 /// The part of what is said that tells the actions and the changes of outputs.
 fn told(ran: &Ran) -> String {
-    let text = even_ids(&ran.out);
+    let text = normalize_ids(&ran.out);
     let begins =
         |line: &&str| !line.contains("will perform the following actions:") && !line.starts_with("Changes to Outputs:");
     let ends = |line: &&str| !line.starts_with(['─', '╷', '│']) && !line.starts_with("Warning: ");

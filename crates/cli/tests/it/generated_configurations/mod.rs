@@ -2,24 +2,24 @@
 //! Terraform too, and everything that came of it is held against that: exit codes, summaries, plan documents, states. `GROMA_LIVES` is how
 //! many (5), from the seed `GROMA_SEED` (1).
 //!
-//! What this program makes of some that it leads as Terraform does is recorded in short: `lives.txt` and, for resources of a type with blocks,
-//! `lives_of_blocks.txt`, written anew with `GROMA_UPDATE=1`.
+//! What this program makes of some that it leads as Terraform does is recorded in short: `lifecycles.txt` and, for resources of a type with blocks,
+//! `lifecycles_of_blocks.txt`, written anew with `GROMA_UPDATE=1`.
 
 mod blocks;
 mod change;
 mod differences;
-pub mod evening;
 mod generate;
 pub mod kit;
 mod life;
 mod lifecycle;
+pub mod normalize;
 mod project;
 mod signs;
 
 use std::fmt::Write as _;
 
 use crate::common::Folder;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 use crate::common::random::number;
 use crate::common::record::assert_recorded;
 use differences::Found;
@@ -54,27 +54,27 @@ fn led_as_recorded(types: Types, record: &str, folder: impl Fn() -> Folder) {
             outcome.in_short().into_iter().for_each(|line| writeln!(lines, "    {line}").unwrap());
         }
     }
-    assert_recorded(&format!("made_up/{record}"), &lines);
+    assert_recorded(&format!("generated_configurations/{record}"), &lines);
 }
 
 #[test]
-fn lives_are_led_as_recorded() {
-    led_as_recorded(Types::BuiltIn, "lives.txt", Folder::new);
+fn lifecycles_match_record() {
+    led_as_recorded(Types::BuiltIn, "lifecycles.txt", Folder::new);
 }
 
 #[test]
-fn lives_of_blocks_are_led_as_recorded() {
+fn block_lifecycles_match_record() {
     let kit = Kit::new();
-    led_as_recorded(Types::WithBlocks, "lives_of_blocks.txt", || kit.attached_in(Folder::new()));
+    led_as_recorded(Types::WithBlocks, "lifecycles_of_blocks.txt", || kit.attached_in(Folder::new()));
 }
 
 #[test]
-fn lives_are_led_as_terraform_leads_them() {
+fn lifecycles_match_terraform() {
     led_as_terraform_leads_them(Types::BuiltIn, |folder| folder);
 }
 
 #[test]
-fn lives_of_blocks_are_led_as_terraform_leads_them() {
+fn block_lifecycles_match_terraform() {
     let kit = Kit::new();
     led_as_terraform_leads_them(Types::WithBlocks, |folder| kit.attached_in(folder));
 }

@@ -40,18 +40,18 @@ const OTHER_WORDS: &[(&[&str], &str)] = &[
     (&[":: [for i in [3, 1, 2] : i if i > var.step]"], "a variable in a `for` expression"),
 ];
 
-/// Whether it is meant that a pair is taken by one of the two alone. The reason is on the page.
+/// Whether it is intended that a pair is taken by one of the two alone. The reason is on the page.
 pub fn is_verdict_meant(pair: &str) -> bool {
     is_among(MEANT, pair)
 }
 
-/// Whether it is meant that a pair is refused in other words. The reason is on the page.
+/// Whether it is intended that a pair is refused in other words. The reason is on the page.
 pub fn are_words_meant(pair: &str) -> bool {
     is_among(OTHER_WORDS, pair)
 }
 
-fn is_among(meant: &[(&[&str], &str)], pair: &str) -> bool {
-    meant.iter().any(|(parts, matter)| {
+fn is_among(intended: &[(&[&str], &str)], pair: &str) -> bool {
+    intended.iter().any(|(parts, matter)| {
         assert_documented(matter);
         parts.iter().all(|part| pair.contains(part))
     })

@@ -48,12 +48,12 @@ const MEANT: &[(&str, &str, &str)] = &[
     ("Cycle", "", "a validation rule that looks at what is made of its own variable"),
 ];
 
-/// Whether it is meant that of this slip something else is told. The reason is on the page.
-pub fn is_meant(slip: &str, theirs: &BTreeSet<String>, ours: &BTreeSet<String>) -> bool {
+/// Whether it is intended that of this mutation something else is told. The reason is on the page.
+pub fn is_meant(mutation: &str, theirs: &BTreeSet<String>, ours: &BTreeSet<String>) -> bool {
     let holds = |said: &BTreeSet<String>, part: &str| said.iter().any(|line| line.contains(part));
     let has_cause = |cause: &str| match cause {
         "" => theirs.is_empty(),
-        _ => holds(theirs, cause) || slip.contains(cause),
+        _ => holds(theirs, cause) || mutation.contains(cause),
     };
     MEANT.iter().any(|(cause, told, matter)| {
         assert_documented(matter);
