@@ -58,6 +58,7 @@ impl LogSettings {
     pub fn of(environment: &Environment) -> Self {
         let mut settings = Self { path: environment.path("TF_LOG_PATH"), ..Self::default() };
         match environment.text("TF_LOG") {
+            // TF_LOG overrides the two specific variables.
             Some(word) => {
                 settings.core = settings.level(word);
                 settings.providers = settings.core;
@@ -143,6 +144,7 @@ impl Log {
 
     /// Wraps `progress` so that its events are also logged.
     pub fn watch(&self, progress: Arc<dyn Progress>) -> Arc<dyn Progress> {
+        // Without a log, hooks are called directly.
         if self.0.is_none() {
             return progress;
         }

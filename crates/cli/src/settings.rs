@@ -68,6 +68,7 @@ impl Settings {
                 chosen_workspace(&data_directory.join("environment")).unwrap_or_else(|| DEFAULT_WORKSPACE.to_owned())
             }
         };
+        // The spellings that Go accepts for false.
         let forbids_input =
             get("TF_INPUT").is_some_and(|text| matches!(text, "0" | "f" | "F" | "false" | "FALSE" | "False"));
         Self {

@@ -49,6 +49,7 @@ pub fn invocation(
 ) -> Result<Invocation, UsageError> {
     let mut rest = arguments.into_iter().peekable();
     let before = before_the_command(&mut rest)?;
+    // -version before the command runs `version` with all following arguments.
     let mut rest = before.version.into_iter().chain(rest).peekable();
     let mut words = vec![OsString::from(command.get_name())];
     let mut current = Cow::Borrowed(command);
@@ -146,6 +147,7 @@ fn of_variables(names: &[String], environment: Environment<'_>) -> Result<Vec<Os
     if names.is_empty() {
         return Ok(flags);
     }
+    // Flags of the specific variable precede those of the general one, which therefore win, as in Terraform.
     for variable in [format!("TF_CLI_ARGS_{}", names.join("_").replace('-', "_")), "TF_CLI_ARGS".to_owned()] {
         let text = environment(&variable).unwrap_or_default();
         let words = split_words(&text)
@@ -238,6 +240,7 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
                 Some(value) if value.is_empty() && names_file(command, &name) => {}
                 Some(value) => {
                     let mut joined = flag;
+                    // clap would otherwise reject values that start with a dash, such as -var -x=1.
                     joined.push("=");
                     joined.push(value);
                     out.push(joined);

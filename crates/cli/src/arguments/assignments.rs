@@ -33,6 +33,7 @@ impl Args for Variables {
             .long(FILE)
             .value_name("FILE")
             .action(ArgAction::Append)
+            // Paths need not be UTF-8.
             .value_parser(value_parser!(OsString))
             .help("Set input variables from a file; may be given more than once");
         command.arg(value).arg(file)

@@ -27,6 +27,7 @@ impl FromStr for Flag {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
+            // The spellings that Go accepts for booleans.
             "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(Self::On),
             "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(Self::Off),
             _ => Err("neither true nor false"),

@@ -72,6 +72,7 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
         _ => None,
     };
     let flag = text(ContextKind::InvalidArg).unwrap_or_default();
+    // clap names a flag with its value placeholder, such as --target <ADDRESS>.
     let name = flag.split([' ', '=', '[']).next().unwrap_or_default().trim_start_matches('-').to_owned();
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     let (summary, what) = match problem.kind() {

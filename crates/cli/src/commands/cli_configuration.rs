@@ -32,6 +32,7 @@ pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliCo
 /// Returns the file that `TF_CLI_CONFIG_FILE` names, else the one in the home directory if it exists.
 fn main_file(settings: &Settings, directory: &Path) -> Option<PathBuf> {
     if let Some(named) = settings.path("TF_CLI_CONFIG_FILE") {
+        // Relative to the directory of the program start, not to -chdir, as in Terraform.
         return Some(directory.join(named));
     }
     let home = settings.home.as_ref()?;

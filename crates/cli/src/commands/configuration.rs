@@ -48,6 +48,7 @@ pub(super) fn load_to_check(
     let disk = DiskFiles::new(".");
     let empty = nothing();
     let has_blocks = has_configuration(&DiskFiles::new(Path::new(".").join(directory)));
+    // `validate` succeeds in an empty directory, as in Terraform.
     let is_empty = queries == Queries::LeftOut && !has_blocks && !has_tests(&options);
     let (options, files): (_, &dyn Files) = match is_empty {
         true => (LoadOptions { directory: PathBuf::new(), ..options }, &empty),
@@ -245,6 +246,7 @@ fn load_where_state_is(context: &Context, calls: Calls) -> Result<Configuration,
     let empty = nothing();
     let files: &dyn Files = if has_configuration(&disk) { &disk } else { &empty };
     let (configuration, problems) = load_with(&options, &context.sources, files, &mut locator);
+    // Modules that are not installed cannot configure the backend, so only other problems count.
     let others: Diagnostics = problems.into_iter().filter(|problem| !locator.missing.contains(problem)).collect();
     let others = for_state_commands(others);
     configuration.filter(|_| !others.has_errors()).ok_or(others)
@@ -271,6 +273,7 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
         data_directory: context.settings.data_directory.clone(),
         default_registry: default_registry(&context.settings).into(),
         workspace: context.settings.workspace.clone(),
+        // OpenTofu also reads an encryption configuration from the environment.
         encryption: context.settings.variable("TF_ENCRYPTION").map(str::to_owned),
         key_network: Some(Arc::new(KeyServiceClient::new(&context.settings))),
         variables: VariableSources {
@@ -305,6 +308,7 @@ pub(super) fn has_configuration(files: &dyn Files) -> bool {
     let is_configuration = |name: &OsStr| {
         let name = name.as_encoded_bytes();
         let endings = [".tf", ".tf.json", ".tofu", ".tofu.json"];
+        // Hidden files are ignored, as editors keep their swap files there.
         endings.iter().any(|end| name.ends_with(end.as_bytes())) && !name.starts_with(b".")
     };
     // A directory that cannot be listed is reported when it is loaded.

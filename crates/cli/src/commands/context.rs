@@ -109,6 +109,8 @@ impl Context {
 
     /// Reads the CLI configuration files. Problems with them are reported on standard error immediately, and do not stop the command.
     pub fn read_cli_configuration(&mut self) {
+        // Read before any flag is known, so that the JSON stream of a command never contains these problems, as in
+        // Terraform.
         let (cli, problems) = cli_configuration(&self.settings, &self.original_directory);
         self.cli = cli;
         if problems.is_empty() {
@@ -128,6 +130,7 @@ impl Context {
     pub fn configure_view(&mut self, view: &View) {
         if view.no_color.is_some_and(Flag::is_on) {
             self.colors = Colors::Forbidden;
+            // The streams also stop passing escape sequences, so that provider text cannot color the output.
             self.streams.forbid_colors();
         }
         if view.compact_warnings.is_some_and(Flag::is_on) {
@@ -206,6 +209,7 @@ impl Context {
     /// Prints text, or a JSON message with the text on one line.
     pub fn report(&self, text: &str) {
         self.report_as(text, || {
+            // List items start with "- " in text; a JSON message needs neither the bullet nor the line breaks.
             let words: Vec<&str> = text.split_whitespace().skip_while(|word| *word == "-").collect();
             Message::untyped(words.join(" "))
         });
@@ -220,6 +224,7 @@ impl Context {
 
     /// Prints text, or `message` as JSON.
     pub fn report_as(&self, text: &str, message: impl FnOnce() -> Message) {
+        // -json and -json-into exclude each other, so at most one stream exists.
         if let Some(listener) = self.messages.as_ref().or(self.json_mirror.as_ref()) {
             listener.send(message());
         }
@@ -262,6 +267,7 @@ impl Context {
     /// # Errors
     /// The operating system refuses to start another thread.
     pub fn interrupts(&mut self) -> Result<Interrupts, Diagnostics> {
+        // Signal handlers must be installed only once per process.
         if let Some(interrupts) = &self.interrupts {
             return Ok(interrupts.clone());
         }
@@ -292,9 +298,11 @@ impl Context {
 
     fn show_on(&self, warnings: Channel, diagnostics: &Diagnostics) {
         for diagnostic in diagnostics {
+            // Only the summary is logged: details may contain values.
             self.log.write(Level::Error, || diagnostic.summary.clone());
         }
         let mut ordered = in_order(diagnostics, &self.sources);
+        // JSON streams receive every diagnostic separately; consolidation is for text only.
         ordered.retain(|diagnostic| !self.suppressed.contains(diagnostic, &self.sources));
         for stream in self.json_streams() {
             ordered.iter().for_each(|diagnostic| stream.diagnostic(diagnostic, &self.sources));
@@ -303,6 +311,7 @@ impl Context {
             return;
         }
         let shown = consolidated(&ordered, self.consolidation);
+        // With errors, warnings are shown in full because they may explain the errors.
         let is_compact = self.warnings == Warnings::Compact && !diagnostics.has_errors();
         if is_compact && !ordered.is_empty() {
             let mut text = String::new();
@@ -342,6 +351,7 @@ impl Context {
             self.show(&diagnostics);
             1
         });
+        // Erases live progress lines before the last messages.
         self.streams.print("");
         let Some(error) = self.streams.finish() else { return code };
         let detail = format!(

@@ -25,5 +25,6 @@ fn begins_with_mention(file: &Path, text: &str) -> bool {
     const BEGINNING: u64 = 1 << 18;
     let mut bytes = Vec::new();
     let read = File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
+    // Compared as bytes: the file may be encrypted or not UTF-8.
     read.is_ok() && bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }

@@ -58,6 +58,7 @@ fn create(path: &Path, text: &str) -> Result<(), Diagnostics> {
             format!("{} cannot be written: {problem}.", path.display(), problem = io_reason(&problem)),
         ),
     };
+    // create_new closes the race between the check before planning and this write.
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(unwritable)?;
     file.write_all(text.as_bytes()).map_err(unwritable)
 }

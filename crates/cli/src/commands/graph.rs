@@ -149,6 +149,7 @@ fn operation_dot(nodes: &[OperationNode]) -> String {
         node.depends_on.iter().map(edge).collect()
     };
     let mut edges: Vec<String> = nodes.iter().flat_map(needed).collect();
+    // The order of edges must not depend on hash maps: graphs are compared as text.
     edges.sort();
     text.push_str(&edges.concat());
     text.push_str("\t}\n}\n");
@@ -184,6 +185,7 @@ fn dot(resources: &[ResourceDependencies], command: &str) -> String {
         let width = lines.iter().map(|line| line.len()).max().unwrap_or_default();
         lines.iter().for_each(|line| text.push_str(&format!("  /* {line:width$} */\n")));
     }
+    // Terraform lists root resources first, then one cluster per module.
     let (in_root, in_modules): (Vec<_>, Vec<_>) = resources.iter().partition(|one| one.resource.module.is_root());
     for one in in_root {
         text.push_str(&format!("  {} [label={}];\n", quoted(&one.resource), quoted(&one.resource.resource)));

@@ -31,6 +31,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     // -config only redirects the configuration: state, packages and variable files belong to the working directory.
     let (configuration, mut warnings) = match &arguments.config {
         Some(directory) => {
+            // Absolute, so that `path.root` does not depend on the working directory.
             context.root_directory = std::path::absolute(directory).unwrap_or_else(|_| directory.clone());
             load(context, directory)?
         }
@@ -41,6 +42,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     let (inputs, problems) = values(context, &configuration.root, &arguments.writing.variables, Missing::Ask)?;
     warnings.append(problems);
     let (mut store, state) = open_state(context, paths, &locking(&arguments.writing.locking, "import"))?;
+    // Checked before any provider starts.
     if state.object(&address, None).is_some() {
         return Err(already_managed(context, &address));
     }

@@ -24,6 +24,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     context.configure_view(&arguments.view);
     context.configure_json(&arguments.json)?;
     let reporter = InitReporter;
+    // All flags are checked before anything is installed or written.
     check_options(arguments)?;
     check_experiments(context, arguments)?;
     check_plugin_folders(&arguments.plugin_dir)?;
@@ -57,6 +58,7 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     active_workspace(context)?;
     let paths = paths_in(&backend, root, &context.settings.workspace, StateOverrides::default())?;
     backend.make(&context.settings.workspace)?;
+    // Objects in the state may need providers that the configuration no longer requires, to destroy them.
     if has_state(&paths) {
         reporter.gap(context);
         reporter.heading(
@@ -146,6 +148,7 @@ fn begin_with_copy(context: &Context, reporter: &InitReporter, address: &str) ->
              option.",
         ));
     }
+    // Terraform ignores .terraform here, which may hold installed plugins.
     let mut entries = std::fs::read_dir(".").into_iter().flatten().flatten();
     if entries.any(|entry| entry.file_name() != ".terraform") {
         let detail = "The -from-module option requires an empty working directory.";
@@ -168,6 +171,7 @@ fn modules(
     freshness: Freshness,
     tests: TestFolder,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    // The heading only appears if there is a module to install.
     let mut is_headed = false;
     let mut head = || {
         if !std::mem::replace(&mut is_headed, true) {

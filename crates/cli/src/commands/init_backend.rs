@@ -40,7 +40,10 @@ pub(super) fn ready(
         (None, None) => Ok(Local::default()),
         (Some(new), None) => initialization.first(context, new),
         (Some(new), Some(Record::Local { settings, hash })) => {
+            // An unchanged block keeps settings that came from an earlier -backend-config, unless new ones are given.
             if new.local == settings || new.hash == hash && beyond.is_empty() {
+                // The settings are equal but written differently; recording the new hash avoids this comparison next
+                // time.
                 if new.hash != hash {
                     file.write(&settings, new.hash)?;
                 }

@@ -128,6 +128,7 @@ impl<'a> ProviderSteps<'a> {
         if to_install.is_empty() {
             return Ok(());
         }
+        // -plugin-dir replaces all configured installation methods.
         let methods = match &self.arguments.plugin_dir[..] {
             [] => methods(context, &to_install),
             folders => folders.iter().map(|folder| Method::for_all(Source::Filesystem(folder.clone()))).collect(),
@@ -224,6 +225,7 @@ fn finish(
                 .to_owned(),
         );
     }
+    // An unchanged file is not written, so that its formatting and modification time stay.
     if locks == *before {
         return Ok(notices);
     }

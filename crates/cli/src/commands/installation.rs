@@ -72,6 +72,7 @@ pub(super) fn install(
     let mut installer = ModuleInstaller::new(locations, freshness, before, &discovery, &runtime, progress);
     let (configuration, problems) = load_with(&options, &context.sources, &files, &mut installer);
     let installed = Installed { configuration, problems };
+    // After an error the old manifest stays, so that the previous installation keeps working.
     if !installed.problems.has_errors() && (empty_list == EmptyList::Written || installed.calls_modules()) {
         installer.write_manifest().map_err(|error| {
             fail(

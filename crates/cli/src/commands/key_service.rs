@@ -39,6 +39,7 @@ impl KeyServiceClient {
             let clause = |detail: &str| detail.trim_end_matches('.').to_owned();
             problems.iter().map(|problem| clause(&problem.detail)).collect::<Vec<_>>().join("; ")
         })?;
+        // Kept for further keys: a client reads the system certificates, which takes a while.
         clients.push((way.clone(), client.clone()));
         Ok(client)
     }

@@ -102,6 +102,7 @@ fn through_browser(
 ) -> Result<Token, Diagnostics> {
     let interrupts = context.interrupts()?;
     let failed = |problem| fail("Failed to obtain an API token", format!("The login to {host} failed: {problem}."));
+    // The future below must not hold a mutable borrow.
     let context = &*context;
     wait(async move {
         let attempt = Attempt::begin(client.clone()).await.map_err(failed)?;
@@ -135,6 +136,7 @@ fn manual(context: &mut Context, discovery: &Discovery, host: &str, api: &Url) -
     context.streams.print(&format!("\n{what} a token on this page:\n    {page}\n\n"));
     let prompter = context.prompter()?;
     let answer = {
+        // The guard only lives during this prompt.
         let _hidden = Hidden::begin();
         prompter.ask(&format!("Token for {host}:"), "")
     };
@@ -143,6 +145,7 @@ fn manual(context: &mut Context, discovery: &Discovery, host: &str, api: &Url) -
         Answer::Line(_) | Answer::NotUtf8 | Answer::Interrupted => return Err(fail("Login cancelled", "")),
         Answer::End => return Err(no_input()),
     };
+    // A mistyped token is detected now rather than by the next command.
     let url = api.join("account/details").map_err(|problem| fail("Token not usable", format!("{problem}.")))?;
     let answer = wait(discovery.http().get(&url, Some(&token), MAX_RESPONSE))?;
     let answer = answer.map_err(|problem| fail("Token not usable", format!("{problem}.")))?;

@@ -133,6 +133,7 @@ fn decode(
         stored
             .map_err(|problem| unreadable(format!("The attributes do not match the schema of the type: {problem}.")))?
     };
+    // The state records marks of values; the schema adds attributes that are always sensitive.
     let paths = record.sensitive_attributes.iter().cloned().chain(schema.block.sensitive_paths(&value));
     let marks: PathMarks = paths.map(|path| (path, Marks::SENSITIVE)).collect();
     Ok(value.mark_paths(&marks))

@@ -54,6 +54,7 @@ impl Migration<'_> {
                 format!("{problem}.", problem = io_reason(&problem)),
             )
         })?;
+        // With only the default workspace, the question about its state is enough.
         if names.len() == 1 {
             return self.copy(context, &names[0], self.consent);
         }
@@ -86,6 +87,7 @@ impl Migration<'_> {
 
     fn copy(&self, context: &mut Context, workspace: &str, consent: Consent) -> Result<(), Diagnostics> {
         let (source, target) = self.paths(workspace)?;
+        // A path may be written differently and still name the same file; copying would then retire the only copy.
         if !has_state(&source) || is_same_file(&source.write, &target.write) {
             return Ok(());
         }
@@ -191,6 +193,7 @@ fn is_same_state(from: &State, to: &State) -> bool {
 /// Renames the file of a migrated state to a backup.
 fn retire(paths: &StatePaths) -> Result<(), Diagnostics> {
     let file = &paths.write;
+    // An existing backup belongs to an earlier state and must not be overwritten.
     let usual = paths.backup.path().filter(|backup| !backup.exists()).map(Path::to_owned);
     let backup = usual.map_or_else(|| claim_backup(file), Ok).map_err(|problem| {
         let detail = format!("The state was copied to the new backend, but no backup of the old file could be made: {problem}. Move the file by hand, then run init -reconfigure.", problem = io_reason(&problem));

@@ -79,6 +79,7 @@ use variables::in_order;
 /// Parses the command line and runs the command; returns the exit code.
 pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     let environment = Environment::of_process();
+    // Parsing takes a lookup function instead of the process environment, which tests cannot set safely.
     let variable = |name: &str| environment.text(name).map(str::to_owned);
     let format = ErrorFormat::of(&arguments);
     let parsed = match parse(program, arguments, &variable) {
@@ -91,6 +92,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
         Parsed::Group(text) => return help(program, &environment, &text, 1),
         Parsed::Usage(text) => return help(program, &environment, &text, 127),
     };
+    // `-chdir` comes first: all relative paths, including TF_DATA_DIR, are relative to the new directory.
     let original = match enter(directory.as_deref()) {
         Ok(original) => original,
         Err(text) => return print_error(&text, 1),
@@ -168,6 +170,7 @@ fn prepare(environment: &Environment) -> Result<(Settings, Log), Diagnostics> {
 fn chosen_workspace(file: &Path) -> io::Result<Option<String>> {
     let name = match std::fs::read_to_string(file) {
         Ok(name) => name,
+        // A data directory that does not exist yet means that no workspace was selected.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
@@ -216,6 +219,7 @@ fn enter(directory: Option<&Path>) -> Result<PathBuf, String> {
 fn command_line(program: &str, directory: Option<&Path>) -> String {
     let Some(directory) = directory else { return program.to_owned() };
     let directory = directory.to_string_lossy();
+    // Only characters that no common shell interprets; everything else is quoted.
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
     if directory.chars().all(is_plain) {
         return format!("{program} -chdir={directory}");
@@ -255,6 +259,7 @@ enum ErrorFormat {
 impl ErrorFormat {
     /// Returns the format of the command, found without parsing its arguments.
     fn of(arguments: &[OsString]) -> Self {
+        // The parser has failed, so its result cannot say whether JSON was requested.
         let is_json =
             |word: &OsString| ["-json", "--json", "-json=true", "--json=true"].iter().any(|flag| word == flag);
         if !arguments.iter().any(is_json) {

@@ -32,6 +32,8 @@ pub(super) fn watch(context: &Context) -> Watched {
     let counter = Arc::new(Counter::default());
     let out = Arc::clone(context.streams.text());
     let palette = context.palette();
+    // Live lines need cursor movement, which the palette indicates: it is only set for a terminal that allows escape
+    // sequences.
     let progress: Arc<dyn Progress> = match (context.messages(), context.progress, palette) {
         (Some(stream), ..) => Arc::new(MessageProgress::new(stream.clone(), Arc::clone(&counter))),
         (None, ProgressDisplay::Hidden, _) => Arc::new(Counting::new(Arc::clone(&counter))),
@@ -39,6 +41,7 @@ pub(super) fn watch(context: &Context) -> Watched {
             let (bare, columns) = (Arc::clone(context.streams.bare()), context.streams.output.columns());
             let live = Arc::new(LiveProgress::new(palette, columns, bare, Arc::clone(&counter)));
             let overlay: Weak<dyn Overlay> = Arc::downgrade(&(Arc::clone(&live) as Arc<dyn Overlay>));
+            // Everything printed during the run must erase the live lines first, or they would be left in the output.
             context.streams.print_above(overlay);
             live
         }
@@ -106,6 +109,7 @@ pub(super) fn run_with(
     let remote = encryption::of(&configuration.root).unwrap_or_default().remote;
     let providers = Included::unless(packages).with_encryption(remote);
     let cancellation = context.interrupts()?.cancellation().clone();
+    // Zero selects the default, as in Terraform; negative values were rejected before.
     let parallelism = usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(DEFAULT_PARALLELISM);
     session(context, configuration, providers, Watch { hooks, cancellation, parallelism }).map(Run::new)
 }
@@ -155,6 +159,7 @@ pub(super) fn open_for_changes(
     locking: &Locking,
 ) -> Result<OpenState, Diagnostics> {
     let cancellation = context.interrupts()?.cancellation().clone();
+    // An interrupt ends waiting for the lock, so that -lock-timeout cannot block the program.
     let keep_waiting = || cancellation.state() == groma_engine::Stop::No;
     let paths = paths.with_damaged_journal(context.settings.damaged_journal());
     let (store, opened) = LocalStore::open(paths, TERRAFORM_VERSION, locking, &keep_waiting)
@@ -204,6 +209,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
         let detail = "-invoke only invokes an action, so it cannot be combined with -replace.";
         problems.append(fail("Unsupported plan mode", detail));
     }
+    // The checks above use the mode of the flags, because -invoke itself selects refresh-only.
     let mode = if invoke.is_some() { mode_of_invocation(mode, &mut problems) } else { mode };
     if problems.has_errors() {
         let help = format!("\n\nFor the options of this command, run:\n  {} {command} -help", context.wording.command);
@@ -286,6 +292,7 @@ fn invoked(texts: &[String], problems: &mut Diagnostics) -> Option<InvokeTarget>
             return None;
         }
     };
+    // The address parser knows resources only, so the step "action." is cut out of the address.
     let named =
         if text.starts_with("action.") { Some((0, 7)) } else { text.find(".action.").map(|at| (at + 1, at + 8)) };
     let Some((begin, end)) = named else {

@@ -142,6 +142,7 @@ fn raw(name: &str, output: &OutputValue) -> Result<String, Diagnostics> {
             ),
         )
     };
+    // Conversion to string accepts exactly the types that -raw supports.
     let text = convert::convert(&output.value, &Type::String).map_err(|_| unsupported())?;
     text.as_str().map(str::to_owned).ok_or_else(|| {
         fail(

@@ -115,6 +115,8 @@ impl Packages {
         match candidates.select(needed) {
             Ok(all) => selected = all,
             Err(problem) => {
+                // One missing package must not hide the others: commands that need no provider, and the error list, use
+                // what is available.
                 for address in needed.keys() {
                     let one = BTreeMap::from([(address.clone(), Constraints::default())]);
                     match candidates.select(&one) {
@@ -124,6 +126,7 @@ impl Packages {
                         }
                     }
                 }
+                // A damaged lock file explains why nothing is selected better than the missing packages do.
                 let wrong_locks = problems.into_iter().find(Diagnostic::is_error);
                 missing = Some(wrong_locks.unwrap_or(problem));
             }

@@ -41,6 +41,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         let encryption = encryption::of(&run.session().configuration.root)?.plan;
         planfile::write(path, &run, &plan, &made, encryption.as_deref())?;
     }
+    // The lock is released before generated files and advice are written.
     drop(store);
     let generated = match &arguments.generate_config_out {
         Some(path) => generated::write(context, path, &plan.generated, &mut warnings),
@@ -79,6 +80,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let mut options = options(context, planning, "plan")?;
     if let Some(path) = &arguments.generate_config_out {
         options.missing = MissingResources::Generated;
+        // Fails before planning if the target file exists, because a plan may take minutes.
         generated::check(path, options.mode)?;
     }
     let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };

@@ -102,6 +102,7 @@ pub(super) fn write(
 ) -> Result<(), Diagnostics> {
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
+    // The prior state is stored even if unchanged: apply compares its lineage and serial with the current state.
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
     parts.insert(
         MADE.to_owned(),
@@ -185,6 +186,7 @@ pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved
         plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let plan = parts.remove(PLAN);
     let state = parts.remove(STATE);
+    // Plans of incompatible versions fail the version check, so an unreadable part means damage.
     let made = parts.remove(MADE).and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let (Some(plan), Some(state), Some(made)) = (plan, state, made) else {
         return Err(fail("Invalid plan file", format!("{} is incomplete. Create a new plan.", path.display())));

@@ -96,6 +96,7 @@ impl Known {
             let program = std::path::absolute(path).map_err(|problem| fail("Unusable path", problem.to_string()))?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = name.strip_prefix("terraform-provider-").unwrap_or("checked").to_lowercase();
+            // The file name has the form terraform-provider-NAME_vVERSION; only NAME is valid in an address.
             let name = name.split(['_', '.']).next().unwrap_or("checked");
             let address = ProviderAddress::parse(&format!("checked/{name}"), "registry.terraform.io")
                 .or_else(|_| ProviderAddress::parse("checked/checked", "registry.terraform.io"));
@@ -143,6 +144,7 @@ impl Known {
                 let store = Store::in_memory(Arc::clone(Catalogue::shipped()), Settings::default())
                     .map_err(|problem| ProviderDiagnostic::error("Emulator Unusable", problem.to_string()))?;
                 let api = Arc::new(Embedded::new(Arc::new(store), "us-east-1"));
+                // The emulator completes requests at once, so polling delays would only slow the check down.
                 let provider = AwsCloudControl::default().with_api(api).with_first_delay(std::time::Duration::ZERO);
                 Ok(Arc::new(provider.served()))
             }

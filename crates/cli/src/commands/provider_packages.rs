@@ -103,6 +103,7 @@ fn work(
         return Err(problems);
     }
     let mut wanted = needed(configuration);
+    // Built-in providers have no packages.
     for address in builtin(&wanted.clone(), &context.cli, &locks) {
         wanted.remove(&address);
     }

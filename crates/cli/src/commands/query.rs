@@ -27,6 +27,7 @@ const PARALLELISM: i64 = 10;
 
 pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
     context.configure_view(&arguments.view);
+    // Terraform never prompts in this command.
     context.settings.questions = Questions::Forbidden;
     if arguments.json.is_some_and(Flag::is_on) {
         context.switch_to_json().version(TERRAFORM_VERSION);

@@ -69,6 +69,7 @@ impl Results {
                 Ok(())
             }
             Self::Both(file) => {
+                // Serialization writes many small pieces.
                 let mut file = BufWriter::new(file);
                 write(&mut file).and_then(|()| file.flush()).map_err(|problem| not_written(&problem))
             }

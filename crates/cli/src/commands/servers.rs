@@ -34,6 +34,7 @@ pub(super) fn http_over(settings: &Settings, route: Route) -> Result<Http, Diagn
     };
     let options = HttpOptions {
         retries: u32::try_from(number("TF_REGISTRY_DISCOVERY_RETRY", 1)).unwrap_or(u32::MAX),
+        // Zero would mean that every request fails.
         timeout: Duration::from_secs(number("TF_REGISTRY_CLIENT_TIMEOUT", 10).max(1)),
         route,
         ..HttpOptions::default()
@@ -104,6 +105,7 @@ pub(super) fn implied_mirrors(settings: &Settings) -> Vec<PathBuf> {
     );
     let shared = settings.path("XDG_DATA_DIRS").unwrap_or_else(|| PathBuf::from("/usr/local/share:/usr/share"));
     folders.extend(std::env::split_paths(&shared).map(|folder| folder.join("terraform/plugins")));
+    // Missing directories are normal, and reading them would be an error.
     folders.retain(|folder| folder.is_dir());
     folders
 }

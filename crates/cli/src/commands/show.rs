@@ -160,6 +160,7 @@ fn show_state_file(context: &Context, path: &Path, results: &Results) -> Outcome
             ),
         )
     })?;
+    // States and encrypted states are both JSON objects; anything else gets a better error than a JSON syntax error.
     if !matches!(bytes.iter().find(|byte| !byte.is_ascii_whitespace()), None | Some(b'{')) {
         return Err(fail(
             "Failed to read the given file as a state or plan file",

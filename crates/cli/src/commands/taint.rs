@@ -27,6 +27,7 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
     let command = if wanted == ObjectStatus::Tainted { "taint" } else { "untaint" };
     let address = address(&arguments.rest, command)?;
     if wanted == ObjectStatus::Tainted && address.resource.mode != Mode::Managed {
+        // Terraform prints this error without the frame of a diagnostic.
         context.streams.print_error(&format!("Resource instance {address} cannot be tainted\n"));
         return Ok(1);
     }

@@ -126,6 +126,7 @@ fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<Vari
     }
     let prompter = context.prompter()?;
     let mut sorted: Vec<&Name> = absent.iter().collect();
+    // Terraform prompts in alphabetical order.
     sorted.sort();
     let mut answers = Vec::new();
     for name in sorted {

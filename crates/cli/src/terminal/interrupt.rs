@@ -75,6 +75,7 @@ impl Interrupts {
     /// Returns a channel that receives a message at each interrupt, for prompts.
     pub fn notices(&self) -> Receiver<()> {
         let (sender, receiver) = channel();
+        // A prompt that starts after an interrupt ends at once.
         if self.cancellation.state() != Stop::No {
             let _ = sender.send(());
         }
@@ -88,6 +89,7 @@ impl Interrupts {
         if stop == Stop::Now {
             give_up_soon();
         }
+        // Receivers that were dropped are removed.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|waiting| waiting.send(()).is_ok());
     }
 }

@@ -15,6 +15,7 @@ impl WriteFailure {
         if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted) {
             return;
         }
+        // io::Error cannot be cloned.
         let copy = || match error.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
             None => error.kind().into(),

@@ -75,6 +75,7 @@ impl Prompter {
             return Answer::End;
         }
         loop {
+            // Polling both channels; a blocking read of standard input cannot be cancelled.
             match reader.lines.recv_timeout(Duration::from_millis(20)) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => return Answer::End,

@@ -66,6 +66,7 @@ fn kept(rest: &str, palette: Palette) -> usize {
         Some('\u{1b}') if palette == Palette::Ansi => {
             SEQUENCES.iter().find(|sequence| rest.starts_with(**sequence)).map_or(0, |sequence| sequence.len())
         }
+        // A CRLF line ending is harmless; a lone carriage return could overwrite the line.
         Some('\r') if rest.starts_with("\r\n") => 2,
         Some(character) if visible(character) == character || matches!(character, '\n' | '\t') => character.len_utf8(),
         _ => 0,
@@ -121,6 +122,7 @@ impl<W: Write> SafeWriter<W> {
 
 impl<W: Write> Write for SafeWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Fast path without copying.
         if self.incomplete.is_empty() && std::str::from_utf8(bytes).is_ok() {
             self.put(bytes)?;
             return Ok(bytes.len());

@@ -77,6 +77,7 @@ pub struct Streams {
 impl Streams {
     /// Returns the streams of this process.
     pub fn of_process() -> Self {
+        // The width is read once: text that was already written is not wrapped again on resize.
         let columns = terminal_size::terminal_size().map_or(PIPE_COLUMNS, |(width, _)| usize::from(width.0));
         let device = |is_terminal: bool| if is_terminal { Device::Terminal(columns) } else { Device::Pipe };
         let output = device(io::stdout().is_terminal());
@@ -169,6 +170,7 @@ impl Streams {
     /// Prints text to standard error, after flushing standard output to keep their order.
     pub fn print_error(&self, text: &str) {
         self.lift_overlay();
+        // Standard error is not buffered, so earlier output must be written first.
         let _ = self.bare.lock().unwrap_or_else(PoisonError::into_inner).flush();
         let palette = if self.error == Device::Pipe { Palette::Plain } else { Palette::Ansi };
         let _ = SafeWriter::new(io::stderr().lock(), palette).write_all(text.as_bytes());

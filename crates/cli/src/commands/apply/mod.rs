@@ -48,6 +48,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     }
     let approves_itself = arguments.auto_approve.is_some_and(Flag::is_on);
     let file = saved_plan(&arguments.rest, kind)?;
+    // Checked before planning, so that a pipeline does not plan for minutes and then fail.
     if file.is_none() && !approves_itself && context.messages().is_some() {
         return Err(cannot_prompt());
     }
@@ -64,6 +65,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
             return Ok(1);
         }
     }
+    // Computed before apply consumes the plan.
     let is_partial = ready.plan.is_partial() && kind != Kind::Refresh;
     let incomplete = is_partial.then(|| incomplete_warning(context, &ready.plan));
     let deferred = ready.plan.is_deferring().then(|| deferred_warning(context, &ready.plan));
@@ -78,6 +80,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     drop(ticker);
     let mut problems = merged(ready.warnings, std::mem::take(&mut applied.diagnostics));
     save(context, &mut ready.store, &mut applied.state, &mut problems);
+    // Releases the lock before output that the user may read for long.
     drop(ready.store);
     problems.append(incomplete);
     problems.append(deferred);

@@ -24,6 +24,7 @@ pub(super) fn from_directory(
 ) -> Result<Option<Ready>, Diagnostics> {
     let planning = &arguments.planning;
     let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
+    // Destroying without a configuration is legitimate: the state alone says what exists.
     let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
     context.filter_deprecations(&configuration);
@@ -35,6 +36,7 @@ pub(super) fn from_directory(
         open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
     if !in_flight.is_empty() {
         let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        // Operations of an interrupted run are recovered first, because planning needs to know their objects.
         options.recovery = Some(Arc::new(Recovery { in_flight, recorder }));
     }
     if kind == Kind::Refresh && state.iter().next().is_none() {

@@ -37,6 +37,7 @@ pub(super) fn from_file(
     let ((configuration, mut warnings), planned) = (configuration?, planned?);
     context.filter_deprecations(&configuration);
     let overrides = StateOverrides { encryption: encryption.as_ref(), ..state_overrides(arguments) };
+    // Checked before the state is opened: a plan of another workspace must not lock this one.
     saved.made.check_workspace(&context.settings.workspace, &context.wording.command)?;
     active_workspace(context)?;
     let paths = paths_in(&saved.made.backend, &configuration.root, &context.settings.workspace, overrides)?;
@@ -51,6 +52,8 @@ pub(super) fn from_file(
     }
     let prior = saved.state.wait()?;
     check_state(&current, &prior)?;
+    // A saved plan has all its values, so a missing one must not cause a prompt. The setting is restored for later
+    // prompts.
     let questions = std::mem::replace(&mut context.settings.questions, Questions::Forbidden);
     let (given, problems) = values(context, &configuration.root, &planning.variables, Missing::Leave)?;
     warnings.append(problems);
@@ -106,6 +109,7 @@ fn check_state(current: &State, prior: &State) -> Result<(), Diagnostics> {
              apply this one where its state is.",
         ));
     }
+    // Serial 0 means that neither state was ever written, so their random lineages do not matter.
     let is_unchanged = current.serial == prior.serial && (current.lineage == prior.lineage || current.serial == 0);
     if !is_unchanged {
         return Err(fail(

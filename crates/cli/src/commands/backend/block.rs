@@ -72,6 +72,7 @@ pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result
     let mut local = of_block(backend, &mut problems);
     let hash = local.hash();
     for (name, given) in beyond {
+        // Arguments from files have a source location, and are reported like those of the block.
         if given.origin == Origin::CommandLine && !is_argument(name) {
             let detail = format!("-backend-config sets {name:?}, which is not an argument of the backend. {KNOWN}");
             problems.append(fail("Invalid backend configuration argument", detail));

@@ -84,6 +84,7 @@ impl RecordFile {
         }
         match (written.backend, written.state_store) {
             (Some(backend), _) => self.record(backend).map(Some),
+            // Treated like any other backend that this program does not support.
             (None, Some(_)) => Ok(Some(Record::Foreign { kind: "state_store".to_owned() })),
             (None, None) => Ok(None),
         }
@@ -120,6 +121,7 @@ impl RecordFile {
         let written = Written { version: VERSION, terraform_version, backend, state_store: None };
         let text = serde_json::to_vec_pretty(&written).map_err(|problem| self.unwritten(&problem.to_string()))?;
         let folder = self.path.parent().unwrap_or(Path::new(""));
+        // The file is replaced atomically: a truncated record would block every command.
         let written = std::fs::create_dir_all(folder).and_then(|()| write_whole(&self.path, &text));
         written.map_err(|problem| self.unwritten(&problem.to_string()))
     }

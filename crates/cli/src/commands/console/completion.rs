@@ -56,6 +56,7 @@ impl<'a> ConsoleCompleter<'a> {
         if begun.is_empty() {
             return (start, Vec::new());
         }
+        // The words are sorted, so all completions are adjacent.
         let from = self.words.partition_point(|word| word.as_str() < begun);
         let matching: Vec<String> =
             self.words.iter().skip(from).take_while(|word| word.starts_with(begun)).cloned().collect();
@@ -92,6 +93,7 @@ impl<'a> ConsoleCompleter<'a> {
 fn path_at_end(text: &str) -> &str {
     let mut depth = 0_usize;
     let mut start = text.len();
+    // Scans backwards, so a closing bracket opens a level.
     for (at, c) in text.char_indices().rev() {
         match c {
             ']' => depth += 1,

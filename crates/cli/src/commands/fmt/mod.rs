@@ -66,6 +66,7 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
     let checks = arguments.check.is_some_and(Flag::is_on);
     let diff = arguments.diff.is_some_and(Flag::is_on);
     let list = arguments.list.is_none_or(Flag::is_on);
+    // -check implies -write=false, as in Terraform.
     let write = arguments.write.is_none_or(Flag::is_on) && !checks;
     if arguments.targets.first().is_some_and(|first| first == Path::new("-")) {
         return standard_input(
@@ -156,6 +157,7 @@ impl Report {
 /// Returns the path relative to the working directory, without `..` where possible.
 fn relative_to_here(path: &Path) -> PathBuf {
     let is_plain = path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
+    // Without a working directory the path is shown as given.
     let Some(here) = std::env::current_dir().ok().filter(|_| !is_plain) else { return path.to_owned() };
     let mut whole = PathBuf::new();
     for part in here.join(path).components() {
@@ -215,6 +217,7 @@ fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &m
             return;
         }
     };
+    // The order of directory entries depends on the file system.
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name();
@@ -245,6 +248,7 @@ fn is_ours(name: &OsStr) -> bool {
 /// Formats files on all processors; returns the results in the order of the files.
 fn work(files: &[PathBuf], sources: &Arc<Sources>, store: Store) -> Vec<Done> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    // Threads take the next file from a shared index, since file sizes differ too much for equal shares.
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();

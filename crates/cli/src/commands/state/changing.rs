@@ -38,6 +38,7 @@ impl Changing {
         let configuration = load_to_change_state(context)?;
         let overrides = StateOverrides { state: change.state.as_deref(), ..StateOverrides::default() };
         let paths = state_paths(context, &configuration.root, overrides)?;
+        // Opening a missing state would create a lock file and report an empty state instead.
         must_exist(&paths)?;
         let origin = if change.state.is_some() { Origin::Named } else { Origin::Workspace };
         Self::at(context, paths, change.backup.as_deref(), &locking(&change.access.locking, operation), origin)

@@ -82,6 +82,7 @@ fn lines(verb: &str, names: &[(String, String)]) -> impl Iterator<Item = String>
 fn put(state: &mut State, to: &ResourceInstance, provider: &ProviderConfig, record: InstanceRecord) {
     let current = record.current.into_iter().map(|object| (None, object));
     for (key, object) in current.chain(record.deposed.into_iter().map(|(key, object)| (Some(key), object))) {
+        // A deposed object may be managed by another provider configuration than the current one.
         let own = object.provider().cloned();
         state.insert(to, key.as_ref(), own.as_deref().unwrap_or(provider), object);
     }
@@ -180,6 +181,7 @@ fn decide(source: &State, into: &State, from: &Target, to: &Target) -> Result<Mo
         }
         (Target::Resource(resource), _) => {
             let entry = source.resource(resource).ok_or_else(absent)?;
+            // An address without a key means the single instance if there is one, else the whole resource.
             let single = resource.instance(InstanceKey::None);
             match (entry.instance(&InstanceKey::None), to) {
                 (Some(_), _) => decide_instance(into, from, &single, to),

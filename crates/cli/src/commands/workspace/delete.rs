@@ -40,6 +40,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome
         return Err(not_empty(name, &objects));
     }
     let kept = if objects.is_empty() { None } else { Some(keep(name, &file)?) };
+    // The lock file is inside the directory, which cannot be removed on all systems while it is open.
     store.close();
     let folder = workspaces.folder(name);
     std::fs::remove_dir_all(&folder).map_err(|problem| failed("remove", &folder, &problem))?;

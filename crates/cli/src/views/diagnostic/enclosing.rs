@@ -13,6 +13,7 @@ pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
     if file.name().ends_with(".json") {
         return json::path(file, at);
     }
+    // The outline is cached per file: a configuration may have thousands of diagnostics.
     let blocks = file.outline(top_blocks);
     let before = blocks.partition_point(|block| block.start < at);
     let block = blocks.get(before.checked_sub(1)?).filter(|block| at <= block.end)?;

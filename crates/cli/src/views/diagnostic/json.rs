@@ -38,6 +38,7 @@ fn position(position: Position) -> Value {
 
 fn lines(snippet: &Snippet, diagnostic: &Diagnostic) -> Value {
     let mut observed: Vec<_> = diagnostic.observed.iter().collect();
+    // Terraform sorts values by expression.
     observed.sort_by(|a, b| a.expression.cmp(&b.expression));
     let values: Vec<Value> =
         observed.iter().map(|value| json!({ "traversal": value.expression, "statement": value.statement })).collect();

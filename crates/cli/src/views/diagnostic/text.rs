@@ -25,6 +25,7 @@ impl DiagnosticText {
                 out.push('\n');
                 self.write_body(diagnostic, sources, self.columns.saturating_sub(1), out);
             }
+            // The rule is drawn around the wrapped text, so the body needs the columns of the rule.
             Palette::Ansi => {
                 let mut body = String::new();
                 self.write_body(diagnostic, sources, self.columns.saturating_sub(3), &mut body);
@@ -94,6 +95,7 @@ impl DiagnosticText {
         out.push_str(":\n");
         let (before, rest) = snippet.code.split_at(snippet.highlight_start);
         let (highlight, after) = rest.split_at(snippet.highlight_end - snippet.highlight_start);
+        // Each line is underlined separately, or the rule on the left would be underlined too.
         let underlined: Vec<String> = highlight
             .split('\n')
             .map(|line| self.palette.paint(Tone::Underline, printable(line)).to_string())

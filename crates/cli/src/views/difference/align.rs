@@ -59,6 +59,7 @@ pub(super) fn align_sets(before: &[Value], after: &[Value]) -> Vec<Together> {
             unmatched.entry(digest(value)).or_default().push(position);
         }
     }
+    // Sets may contain equal elements after marks are removed; each pairs only once.
     let mut taken = vec![false; after.len()];
     let mut pairs = Vec::with_capacity(before.len() + after.len());
     for (position, value) in before.iter().enumerate() {
@@ -202,6 +203,7 @@ fn by_table(before: &[u32], after: &[u32]) -> Vec<u32> {
 }
 
 fn by_anchors(before: &[u32], after: &[u32]) -> Vec<u32> {
+    // Elements that occur once on both sides are unambiguous anchors.
     let once = |ids: &[u32]| {
         let mut seen: HashMap<u32, (usize, usize)> = HashMap::new();
         for (position, id) in ids.iter().enumerate() {

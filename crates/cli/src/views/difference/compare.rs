@@ -238,6 +238,7 @@ fn compare_dynamic_part(pair: &Pair<'_>) -> Difference {
 
 fn compare_forms(pair: &Pair<'_>) -> Difference {
     let (before, after) = (form(pair.before), form(pair.after));
+    // An absent value has no form, so the form of the other side decides.
     let is_one_sided = pair.before.is_none() || pair.after.is_none();
     if before == after || is_one_sided {
         return compare_form(pair, if before == Form::Null { after } else { before });

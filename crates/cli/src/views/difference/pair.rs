@@ -28,6 +28,7 @@ impl<'a> Paths<'a> {
     fn attribute(&self, name: &str) -> Self {
         self.step(|step| match step {
             PathStep::Attribute(attribute) => **attribute == *name,
+            // Map elements are addressed by index steps with a string key.
             PathStep::Index(key) => key.as_str() == Some(name),
         })
     }
@@ -144,6 +145,7 @@ impl<'a> Pair<'a> {
             (None, Some(_)) => Change::Create,
             (Some(_), None) => Change::Delete,
             (Some(before), Some(after)) => {
+                // A change of sensitivity alone is also an update.
                 let secret = self.is_before_sensitive() == self.is_after_sensitive();
                 if secret && same(before, after) { Change::None } else { Change::Update }
             }

@@ -97,6 +97,7 @@ fn attributes(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> 
         parts.push((name.clone(), difference));
     }
     if has_write_only {
+        // Restores the alphabetical order after write-only attributes were compared last.
         parts.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
     parts

@@ -22,6 +22,7 @@ fn read(value: Option<&Value>) -> Reading {
     if let Some(document) = parse_document(text) {
         Reading::Document(document)
     } else if text.contains('\n') {
+        // As in Terraform, a heredoc omits leading and trailing white space.
         Reading::Lines(text.trim().to_owned())
     } else {
         Reading::Short(text.to_owned())
@@ -169,6 +170,7 @@ fn documents(
 ) {
     let inner = compare_values(before, after);
     let only_spacing = inner.change == Change::None && difference.change == Change::Update;
+    // Inside jsonencode(), the document repeats the symbol of an update.
     let symbol = if only_spacing || difference.change != Change::Update { Change::None } else { Change::Update };
     let is_empty = match &inner.content {
         Content::Object(parts, _) => parts.is_empty(),

@@ -105,6 +105,7 @@ impl Writer<'_> {
         outer: RenderOptions,
         inner: RenderOptions,
     ) {
+        // The names of hidden attributes also determine the alignment, as in Terraform.
         let keys: Vec<String> = parts.iter().map(|(name, _)| attribute_key(name)).collect();
         let width = keys.iter().map(String::len).max().unwrap_or_default();
         let mut hidden = 0;
@@ -157,6 +158,7 @@ impl Writer<'_> {
             self.line_start(part.change, indent + 1, inner);
             let _ = write!(self.out, "{key:<width$} = ");
             self.difference(part, indent + 1, inner);
+            // Terraform writes a comma after map elements that are objects.
             self.out.push_str(if matches!(part.content, Content::Object(..)) { ",\n" } else { "\n" });
         }
         self.hidden("element", hidden, indent + 1, options);
@@ -203,6 +205,7 @@ impl Writer<'_> {
         }
         let inner = RenderOptions { hides_null: true, ..options.of_parts() };
         let unchanged = options.showing_unchanged();
+        // Unchanged elements are held back until it is known whether one of them precedes a change.
         let mut skipped: Vec<&Difference> = Vec::new();
         let mut shows_next = false;
         for part in parts {

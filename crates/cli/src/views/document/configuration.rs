@@ -70,6 +70,7 @@ fn module_json(module: &Module, known: &Known<'_>) -> Json {
     // As in Terraform, ephemeral resources are not described.
     let mut resources: Vec<&Resource> =
         module.resources.values().filter(|resource| resource.address.mode != Mode::Ephemeral).collect();
+    // Managed resources come before data sources, as in Terraform.
     resources.sort_by_key(|resource| (resource.address.mode != Mode::Managed, resource.address.to_string()));
     if !resources.is_empty() {
         json.insert(

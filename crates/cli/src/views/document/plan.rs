@@ -38,6 +38,7 @@ pub fn plan_json<'a>(
     }
     insert("planned_values", planned_values(plan));
     add_changes(plan, prior, &mut insert);
+    // Members are inserted in the order of Terraform, which readers compare byte by byte.
     if let Some(state) = prior_state_json(plan, prior) {
         insert("prior_state", state);
     }
@@ -280,6 +281,7 @@ fn values_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> 
     json.insert("actions".into(), change.action.names().to_vec().into());
     json.insert("before".into(), value_json(&change.before));
     json.insert("after".into(), value_json(&change.after));
+    // Terraform writes an empty object instead of the nested structure if everything is known.
     let unknown = if change.after.is_wholly_known() { Json::Object(Map::new()) } else { unknown_json(&change.after) };
     json.insert("after_unknown".into(), unknown);
     json.insert("before_sensitive".into(), sensitive_json(&change.before));
@@ -315,6 +317,7 @@ fn output_json(output: &OutputChange) -> Json {
     }
     let unknown = if output.after.is_wholly_known() { Json::Bool(false) } else { unknown_json(&output.after) };
     json.insert("after_unknown".into(), unknown);
+    // Outputs are sensitive as a whole, before and after the change.
     json.insert("before_sensitive".into(), output.sensitive.into());
     json.insert("after_sensitive".into(), output.sensitive.into());
     Json::Object(json)

@@ -56,6 +56,7 @@ fn sorted_schemas(
     schema: impl Fn(&str) -> Result<Option<Arc<Schema>>, ProviderDiagnostics>,
 ) -> Result<Vec<(Name, Arc<Schema>)>, ProviderDiagnostics> {
     let mut sorted: Vec<&Name> = names.iter().collect();
+    // Terraform sorts types by name, and Go marshals maps in sorted order.
     sorted.sort();
     let known =
         sorted.into_iter().filter_map(|name| schema(name).map(|schema| Some((name.clone(), schema?))).transpose());

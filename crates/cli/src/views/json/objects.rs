@@ -18,6 +18,7 @@ pub(crate) fn resource_json(address: &ResourceInstance) -> Value {
         "addr": address.to_string(),
         "module": module,
         "resource": own,
+        // The part before the first underscore, whatever the actual provider is.
         "implied_provider": resource.type_name.split('_').next().unwrap_or_default(),
         "resource_type": &*resource.type_name,
         "resource_name": &*resource.name,

@@ -40,6 +40,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
         None => change.address.to_string(),
     };
     let is_forgotten = change.action == Action::Forget;
+    // Terraform indents the comment of a forgotten object by only one space.
     let margin = if is_forgotten { " # " } else { "  # " };
     let subject = palette.paint(Tone::Bold, format!("{margin}{name}"));
     let replaced = palette.paint(Tone::BoldRed, "replaced");

@@ -63,6 +63,7 @@ impl PlanText {
         let outputs = render(plan, self.palette, self.redaction);
         let nothing_planned = shown.is_empty() && outputs.is_empty() && plan.invocations.is_empty();
         let deferred = deferrals(plan);
+        // Without planned changes, drift is irrelevant unless it is the subject of the plan.
         let drift = if nothing_planned && plan.mode != Mode::RefreshOnly { Vec::new() } else { relevant(plan) };
         if !drift.is_empty() {
             self.write_drift(plan.mode, &drift, out)?;

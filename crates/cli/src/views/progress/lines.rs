@@ -138,6 +138,7 @@ impl Hooks for LineProgress {
         let name = texts::name(subject);
         self.running.end(&name);
         let mut address = name;
+        // Terraform names the deposed key in the start message only.
         if subject.deposed.is_some() {
             address.clear();
             subject.address.push_to(&mut address);

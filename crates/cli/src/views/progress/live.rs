@@ -57,6 +57,7 @@ impl LiveProgress {
         for running in scene.running.iter().take(MOST_LINES) {
             let clock = texts::clock(running.since.elapsed());
             let line = format!("{}: {} [{clock} elapsed]", running.name, running.verb);
+            // A line that wraps would make the number of lines to erase wrong.
             let line: String = printable_line(&line).chars().take(self.columns.saturating_sub(3)).collect();
             let _ = writeln!(text, "{} {line}", self.palette.paint(Tone::Cyan, frame));
         }
@@ -209,6 +210,7 @@ impl Progress for LiveProgress {
     fn tick(&self) {
         let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
         scene.frame += 1;
+        // Nothing to draw or erase: an idle terminal must not flicker.
         if scene.running.is_empty() && scene.finished.is_empty() && scene.drawn == 0 {
             return;
         }

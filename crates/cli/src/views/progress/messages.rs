@@ -231,6 +231,7 @@ impl Hooks for MessageProgress {
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {
         let mut hook = hook(subject, Some(operation));
+        // Progress messages repeat the fields of the start message, except the identifier.
         self.running.begin(texts::name(subject), operation, hook.clone());
         identify(&mut hook, subject.identifier.clone());
         let text = format!("{}: {}{}", subject.address, beginning(operation), texts::identifier(subject));

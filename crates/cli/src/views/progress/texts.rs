@@ -22,6 +22,7 @@ pub(super) fn unnamed(address: &ResourceInstance) -> Subject {
 
 /// Returns the name of an object: its address, with the key of a deposed object.
 pub(super) fn name(subject: &Subject) -> String {
+    // Built without formatting, because an apply names every object several times.
     let mut name = String::with_capacity(64);
     subject.address.push_to(&mut name);
     if let Some(key) = &subject.deposed {
@@ -67,6 +68,7 @@ pub(super) fn identifier_of(value: &Value) -> Option<(&'static str, String)> {
     ["id", "name"].into_iter().find_map(|key| {
         let value = object.get(key)?;
         match value.kind() {
+            // A sensitive ID must not appear in progress messages.
             Kind::String(text) if !value.marks().is_sensitive() && !text.is_empty() => Some((key, text.to_string())),
             _ => None,
         }

@@ -49,6 +49,7 @@ impl Drop for Ticker {
     fn drop(&mut self) {
         self.done.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
+            // Wakes the thread, so that dropping does not wait for the next interval.
             thread.thread().unpark();
             let _ = thread.join();
         }

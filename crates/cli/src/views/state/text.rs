@@ -40,6 +40,7 @@ pub fn state_text(state: &State, objects: &[StoredObject], palette: Palette, red
     let mut out = String::new();
     let mut previous: Option<&ModuleInstance> = None;
     let mut in_tree: Vec<&StoredObject> = objects.iter().collect();
+    // Depth-first order: each module directly precedes its children.
     in_tree.sort_by(|a, b| a.address.module.steps().cmp(b.address.module.steps()));
     for object in in_tree {
         let module = &object.address.module;
