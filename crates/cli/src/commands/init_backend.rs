@@ -159,7 +159,7 @@ impl Initialization<'_> {
 fn without_block() -> Diagnostic {
     Diagnostic::warning(
         "Missing backend configuration",
-        "-backend-config was used without a backend block in the configuration, so it has no effect. To use it, add a backend \
+        "The configuration has no backend block that -backend-config could complete, so the option has no effect. To use it, add a \
          block:\n\nterraform {\n  backend \"local\" {}\n}",
     )
 }

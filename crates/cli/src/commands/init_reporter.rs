@@ -53,7 +53,7 @@ impl InitReporter {
     pub fn empty(&self, context: &Context) {
         let product = &context.wording.product;
         let title = format!("{product} initialized in an empty directory!");
-        let rest = "The directory contains no configuration files yet. You may begin by creating one.";
+        let rest = "The directory contains no configuration files yet. Create one to get started.";
         let shown = context.palette().paint(Tone::BoldGreen, &title);
         let message = || coded(&format!("{title}\n\n{rest}"), "output_init_empty_message");
         context.report_as(&format!("{shown}\n\n{rest}\n"), message);
@@ -66,8 +66,7 @@ impl InitReporter {
         context.report_as(&format!("\n{shown}\n"), || coded(&title, "output_init_success_message"));
         if context.settings.reader == Reader::Person {
             let next = format!(
-                "Modules, providers and the backend are ready. Run \"{command} plan\" to see the\nchanges that are required for your \
-                infrastructure."
+                "Modules, providers and the backend are ready. Run \"{command} plan\" to preview\nthe changes that apply would make."
             );
             context.report_as(&format!("\n{next}\n"), || coded(&next, "output_init_success_cli_message"));
         }

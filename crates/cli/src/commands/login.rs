@@ -54,8 +54,7 @@ pub(super) fn run(context: &mut Context, arguments: &Login) -> Outcome {
     storage.store(&token)?;
     let success = context.palette().paint(Tone::BoldGreen, "Success!").to_string();
     context.streams.print(&format!(
-        "\n{success} Obtained and saved an API token for {host}, which all commands will use to access this host.\n\nThe token is stored \
-        {}\n",
+        "\n{success} The API token for {host} was obtained. Commands send it with their requests to this host.\n\nThe token is stored {}\n",
         storage.text()
     ));
     Ok(0)

@@ -166,8 +166,8 @@ impl Packages {
             return Diagnostics::new();
         }
         let detail = format!(
-            "The following provider development overrides are set in the CLI configuration:\n{}\n\nThe behavior of these builds may \
-             differ from released versions. Applying changes may cause the state to become incompatible with published releases.",
+            "The following provider development overrides are set in the CLI configuration:\n{}\n\nThese builds are not verified, and \
+             may behave differently from all released versions. Released versions may be unable to read the state that they write.",
             used.join("\n")
         );
         Diagnostic::warning("Provider development overrides are in effect", detail).into()

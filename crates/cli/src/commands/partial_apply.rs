@@ -32,9 +32,9 @@ pub(super) fn incomplete_warning(context: &Context, plan: &Plan) -> Diagnostic {
     Diagnostic::warning(
         "Applied changes may be incomplete",
         format!(
-            "The plan {limit}. Other changes in the configuration may not have been applied, and outputs may not be up \
-             to date. To see pending changes, run:\n    {command} plan\n\nThe {option} option is meant for exceptional situations, such \
-             as recovering from an error, or when {} suggests it in an error message.",
+            "The plan {limit}. Other changes in the configuration may still be pending, and outputs may be outdated. To \
+             see the pending changes, run:\n    {command} plan\n\nDo not use {option} routinely. It helps to recover from errors, and \
+             where {} advises it.",
             context.wording.product
         ),
     )

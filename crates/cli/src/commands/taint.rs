@@ -83,9 +83,8 @@ fn missing(context: &Context, arguments: &Taint, state: &State, address: &Resour
         return Err(fail("No such resource instance", detail));
     }
     if arguments.allow_missing.is_some_and(Flag::is_on) {
-        let detail = format!(
-            "Resource instance {address} was not found, but this is not an error because -allow-missing was set."
-        );
+        let detail =
+            format!("Resource instance {address} does not exist. Because of -allow-missing, this is only a warning.");
         context.show(&Diagnostic::warning("No such resource instance", detail).into());
         return Ok(0);
     }

@@ -136,7 +136,7 @@ const EMPTY: fn() -> Json =
     || json!({ "name": "", "note": "", "tags": { "x": "" }, "words": ["", "a"], "bed": [{ "text": "" }] });
 
 #[test]
-fn empty_texts_read_as_null_where_the_provider_may_be_unable_to_tell_them_apart() {
+fn empty_strings_are_null_for_legacy_providers() {
     let block = texts(&json!({}));
     let made = written(&block, &Json::Null, &EMPTY(), &Json::Null, &[]);
     let expected = "name = null\n+ tags = {\n+ \"x\" = null\n+ words = [\n+ null,\n+ \"a\",\n]\n\
@@ -167,7 +167,7 @@ fn empty_texts_read_as_written_where_nested_attributes_show_a_provider_of_today(
 }
 
 #[test]
-fn what_gives_way_to_something_unknown_is_remarked_on_once() {
+fn replacement_by_unknown_value_is_remarked_once() {
     let block = texts(&json!({ "spot": { "nested_type": {
         "nesting_mode": "single",
         "attributes": { "kind": { "type": "string", "optional": true } },

@@ -67,10 +67,10 @@ fn data_of_a_check_that_cannot_be_read_is_a_failed_check() {
     folder.write("main.tf", CHECKED);
     let document =
         |name: &str| -> serde_json::Value { serde_json::from_str(&folder.ok(&["show", "-json", name])).unwrap() };
-    let told = folder.ok(PLAN);
-    assert!(told.contains("Warning: Unable to find remote state"), "{told}");
-    assert!(told.contains("# (config will be reloaded to verify a check block)"), "{told}");
-    assert!(!told.contains("known after apply; ") && !told.contains("Check block assertion"), "{told}");
+    let reported = folder.ok(PLAN);
+    assert!(reported.contains("Warning: Unable to find remote state"), "{reported}");
+    assert!(reported.contains("# (config will be reloaded to verify a check block)"), "{reported}");
+    assert!(!reported.contains("known after apply; ") && !reported.contains("Check block assertion"), "{reported}");
     let plan = document("p");
     let check = &plan["checks"][0]["instances"][0];
     assert_eq!(check["status"], "fail");
@@ -83,11 +83,11 @@ fn data_of_a_check_that_cannot_be_read_is_a_failed_check() {
     assert_eq!(read["change"]["after_unknown"]["outputs"], true);
     // By the time of apply it is there.
     folder.write("keeper.tfstate", &keeper("Leo"));
-    let told = folder.ok(SAVED);
-    assert!(!told.contains("Warning"), "{told}");
-    let created = told.find("terraform_data.lion: Creation complete").unwrap();
-    let read = told.find("data.terraform_remote_state.keeper: Reading...").unwrap();
-    assert!(created < read, "the check is about what apply has made\n{told}");
+    let reported = folder.ok(SAVED);
+    assert!(!reported.contains("Warning"), "{reported}");
+    let created = reported.find("terraform_data.lion: Creation complete").unwrap();
+    let read = reported.find("data.terraform_remote_state.keeper: Reading...").unwrap();
+    assert!(created < read, "the check is about what apply has made\n{reported}");
     let state: serde_json::Value = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
     assert_eq!(state["check_results"][0]["status"], "pass");
 }
@@ -281,15 +281,15 @@ fn destroying_reads_the_data_that_a_provider_needs_as_the_configuration_counts_i
     let folder = Folder::new();
     folder.write("main.tf", NUMBERED).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
-    let reads = |told: &str| {
-        let lines = told.lines().filter(|line| line.contains("Read complete"));
+    let reads = |reported: &str| {
+        let lines = reported.lines().filter(|line| line.contains("Read complete"));
         lines.map(|line| line.split_once(": ").unwrap().0.to_owned()).collect::<Vec<_>>()
     };
-    let told = folder.ok(&["plan", "-destroy", "-var=n=2"]);
-    assert_eq!(reads(&told), ["data.terraform_remote_state.keeper[0]", "data.terraform_remote_state.keeper[1]"]);
+    let reported = folder.ok(&["plan", "-destroy", "-var=n=2"]);
+    assert_eq!(reads(&reported), ["data.terraform_remote_state.keeper[0]", "data.terraform_remote_state.keeper[1]"]);
     folder.ok(&["state", "rm", "data.terraform_remote_state.keeper"]);
-    let told = folder.ok(&["plan", "-destroy", "-out=p"]);
-    assert_eq!(reads(&told), ["data.terraform_remote_state.keeper[0]"]);
+    let reported = folder.ok(&["plan", "-destroy", "-out=p"]);
+    assert_eq!(reads(&reported), ["data.terraform_remote_state.keeper[0]"]);
     folder.ok(SAVED);
     assert!(!folder.ok(&["emulator", "list", "-data=Leo.json"]).contains("AWS::SQS::Queue"));
     assert_eq!(folder.ok(&["state", "list"]), "", "what was read for the plan goes, too");
@@ -313,9 +313,9 @@ fn data_that_cannot_be_read_keeps_nothing_alive() {
     folder.write("main.tf", REMAINING).write("keeper.tfstate", &keeper("Leo"));
     folder.ok(APPLY);
     std::fs::remove_file(folder.path("keeper.tfstate")).unwrap();
-    let told = folder.ok(DESTROY);
-    assert!(told.contains("Warning: Unable to find remote state"), "{told}");
-    assert!(told.contains("Destroy complete! Resources: 1 destroyed."), "{told}");
+    let reported = folder.ok(DESTROY);
+    assert!(reported.contains("Warning: Unable to find remote state"), "{reported}");
+    assert!(reported.contains("Destroy complete! Resources: 1 destroyed."), "{reported}");
     assert_eq!(folder.ok(&["state", "list"]), "");
 }
 

@@ -389,7 +389,7 @@ fn targets_and_replacements_on_request() {
     life.run(&["apply", "p"]);
     life.run(&["plan", "-replace=terraform_data.a", "-out=p"]);
     life.run(&["plan", "-replace=terraform_data.nosuch"]);
-    // A slip is told.
+    // A slip is reported.
     life.differs_on_purpose(&["7. plan -replace=terraform_data.nosuch"]);
     life.end();
 }

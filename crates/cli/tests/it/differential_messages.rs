@@ -54,8 +54,8 @@ fn what_moves_must_not_be_declared_where_it_was() {
             program.write("main.tf", &configuration(&moves));
             program.ok(&["init"]);
             let ran = program.run(&["plan"]);
-            let told = (ran.code, ran.err.contains("Moved object still exists"), ran.err.contains("Cyclic"));
-            assert_eq!(told, (i32::from(is_wrong), is_wrong, false), "{moves}{}", ran.err);
+            let reported = (ran.code, ran.err.contains("Moved object still exists"), ran.err.contains("Cyclic"));
+            assert_eq!(reported, (i32::from(is_wrong), is_wrong, false), "{moves}{}", ran.err);
         }
     }
 }
@@ -82,7 +82,7 @@ fn modes_that_do_not_go_together_are_refused() {
 }
 
 #[test]
-fn what_is_to_go_is_shown_beside_an_error() {
+fn planned_deletions_are_shown_with_an_error() {
     let before = r#"
 resource "terraform_data" "left" {
   input = 1
@@ -123,14 +123,14 @@ removed {
 }
 
 #[test]
-fn a_saved_plan_is_carried_out_whatever_else_is_asked_for() {
+fn saved_plan_ignores_planning_flags() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
     for option in ["-target=terraform_data.b", "-replace=terraform_data.a", "-destroy", "-refresh-only"] {
         folder.ok(PLAN);
-        let told = folder.ok(&["apply", option, "p"]);
-        assert!(told.contains("Warning: Planning options with a saved plan"), "{told}");
-        assert!(told.contains("Resources: 1 added, 0 changed, 0 destroyed."), "{told}");
+        let reported = folder.ok(&["apply", option, "p"]);
+        assert!(reported.contains("Warning: Planning options with a saved plan"), "{reported}");
+        assert!(reported.contains("Resources: 1 added, 0 changed, 0 destroyed."), "{reported}");
         folder.ok(&["destroy", "-auto-approve"]);
     }
 }
@@ -221,8 +221,8 @@ fn numbers_far_from_all_others_cost_nothing() {
     folder.write("terraform.tfstate", &far);
     let plan = folder.ok(&["plan"]);
     assert!(plan.contains("Plan: 2 to add, 0 to change, 2 to destroy."), "{plan}");
-    let told = folder.ok(&["destroy", "-auto-approve"]);
-    assert!(told.contains("Destroy complete! Resources: 4 destroyed."), "{told}");
+    let reported = folder.ok(&["destroy", "-auto-approve"]);
+    assert!(reported.contains("Destroy complete! Resources: 4 destroyed."), "{reported}");
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  count = 4000000000\n}\n");
     assert!(folder.fails(&["plan"]).contains("too large"));
 }

@@ -76,7 +76,7 @@ fn targets_leave_outputs_and_conditions_alone() {
 }
 
 #[test]
-fn conditions_of_instances_that_are_not_aimed_at_are_undecided() {
+fn conditions_of_untargeted_instances_are_unknown() {
     let groma = Folder::new();
     groma.write(
         "main.tf",
@@ -108,7 +108,7 @@ resource "terraform_data" "each" {
 }
 
 #[test]
-fn what_has_moved_must_be_aimed_at_too() {
+fn moved_objects_must_be_targeted() {
     let mut life = Scenario::new(
         "moved_and_targets",
         "resource \"terraform_data\" \"old\" {\n}\n\nresource \"terraform_data\" \"other\" {\n}\n",
@@ -143,7 +143,7 @@ fn reasons_of_what_goes() {
 }
 
 #[test]
-fn triggers_tell_their_reason_before_others() {
+fn replace_triggered_by_is_the_first_reason() {
     let text = |value: &str| {
         format!(
             r#"
@@ -283,7 +283,7 @@ fn of_the_modules_around_a_target_the_instance_is_said() {
 }
 
 #[test]
-fn what_has_no_object_takes_nothing_along() {
+fn targets_without_objects_have_no_effect() {
     let numbered = |count: u32| {
         format!(
             "resource \"terraform_data\" \"first\" {{\n  count = {count}\n}}\n\nresource \"terraform_data\" \"second\" {{\n  input = terraform_data.first[*].id\n}}\n"
@@ -300,7 +300,7 @@ fn what_has_no_object_takes_nothing_along() {
 }
 
 #[test]
-fn a_secret_output_that_is_not_aimed_at_is_not_looked_for() {
+fn untargeted_sensitive_output_is_not_planned() {
     let mut life = Scenario::new("target_beside_secret", "");
     life.write(
         "inner/main.tf",

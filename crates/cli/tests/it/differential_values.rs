@@ -297,7 +297,7 @@ fn what_is_made_because_of_a_change() {
 }
 
 #[test]
-fn an_import_alone_beside_new_outputs() {
+fn import_with_new_outputs_only() {
     life(
         "import_beside_outputs",
         &[

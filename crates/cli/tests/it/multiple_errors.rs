@@ -68,28 +68,28 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn whoever_evaluates_tells_what_validate_tells() {
+fn evaluating_commands_report_all_errors_of_validate() {
     let folder = folder();
     let commands: [&[&str]; 5] =
         [&["validate"], &["plan"], &["apply", "-auto-approve"], &["refresh"], &["destroy", "-auto-approve"]];
     for command in commands {
-        let told = folder.fails(command);
+        let reported = folder.fails(command);
         for (summary, place) in TOLD {
-            assert!(told.contains(summary) && told.contains(place), "{command:?}: {summary}\n{told}");
+            assert!(reported.contains(summary) && reported.contains(place), "{command:?}: {summary}\n{reported}");
         }
-        assert_eq!(told.matches("Error: ").count(), TOLD.len(), "{command:?}\n{told}");
+        assert_eq!(reported.matches("Error: ").count(), TOLD.len(), "{command:?}\n{reported}");
     }
 }
 
 #[test]
-fn mistakes_of_all_kinds_are_told_at_once_and_nothing_that_follows_from_them() {
+fn reports_all_errors_without_consequences() {
     let folder = Folder::new();
     folder.write("main.tf", ALL_KINDS);
     folder.write("m/main.tf", "variable \"in\" {}\noutput \"out\" {\n  value = upper(var.in)\n}\n");
     folder.fails(&["init"]);
     let ran = folder.run(&["validate", "-json"]);
     let document: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
-    let told: Vec<String> = document["diagnostics"].as_array().unwrap().iter().map(line).collect();
+    let reported: Vec<String> = document["diagnostics"].as_array().unwrap().iter().map(line).collect();
     let wanted = [
         "error main.tf:3 Unsupported argument",
         "error main.tf:4 Invalid expression",
@@ -104,27 +104,27 @@ fn mistakes_of_all_kinds_are_told_at_once_and_nothing_that_follows_from_them() {
         "error main.tf:28 Unsupported argument",
         "error main.tf:32 Invalid import id argument",
     ];
-    assert_eq!(told, wanted);
+    assert_eq!(reported, wanted);
 }
 
 #[test]
-fn a_misspelt_alias_is_one_mistake() {
+fn misspelled_alias_is_one_error() {
     let folder = Folder::new();
     let requirement =
         "terraform {\n  required_providers {\n    tf = { source = \"terraform.io/builtin/terraform\" }\n  }\n}\n";
     let user = "resource \"terraform_data\" \"a\" {\n  provider = tf.west\n}\nresource \"terraform_data\" \"b\" {\n  provider = tf\n}\n";
-    let told = |name: &str| {
+    let reported = |name: &str| {
         folder.write("main.tf", &format!("{requirement}provider \"tf\" {{\n  {name} = \"west\"\n}}\n{user}"));
         let ran = folder.run(&["validate"]);
         ran.err.lines().filter(|line| line.starts_with("Error: ")).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert!(told("alias").is_empty());
-    assert_eq!(told("alais"), ["Error: Unsupported argument"]);
-    assert_eq!(told("region"), ["Error: Unsupported argument", "Error: Provider configuration not present"]);
+    assert!(reported("alias").is_empty());
+    assert_eq!(reported("alais"), ["Error: Unsupported argument"]);
+    assert_eq!(reported("region"), ["Error: Unsupported argument", "Error: Provider configuration not present"]);
 }
 
 #[test]
-fn whoever_looks_does_what_can_be_done() {
+fn read_only_commands_tolerate_invalid_references() {
     let folder = folder();
     assert!(folder.ok(&["graph"]).contains("\"terraform_data.a\""));
     let ran = folder.run_with_input(&["console"], "1 + 1\n");

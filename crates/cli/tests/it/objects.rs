@@ -95,7 +95,7 @@ fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
 }
 
 #[test]
-fn a_configuration_that_is_elsewhere_leaves_the_state_where_it_is() {
+fn import_config_keeps_state_in_working_directory() {
     let folder = Folder::new();
     folder.write("sub/main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["import", "-config=sub", "terraform_data.a", "x1"]);

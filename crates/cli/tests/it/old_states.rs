@@ -55,7 +55,7 @@ fn terraform_reads_the_same_in_them() {
 }
 
 #[test]
-fn an_object_of_terraform_0_11_lives_on_in_another_type() {
+fn terraform_0_11_object_moves_to_another_type() {
     let folder = Folder::new();
     folder.write("terraform.tfstate", TERRAFORM_0_11).write(
         "main.tf",

@@ -168,7 +168,7 @@ fn an_estate_from_the_first_apply_to_the_last_destroy() {
     let destroyed = applied.find("awscc_logs_log_group.audit (deposed object ").unwrap();
     assert!(created < destroyed, "{applied}");
 
-    // A new name, told with a moved block, changes no object.
+    // A new name, reported with a moved block, changes no object.
     let moved = "\nmoved {\n  from = terraform_data.reader\n  to   = terraform_data.listener\n}\n";
     folder.write("audit.tf", &(beside("/audit/three", "listener", "nothing") + moved));
     contains(

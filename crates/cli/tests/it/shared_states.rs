@@ -45,7 +45,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn state_of_a_killed_run_has_objects_for_whoever_reads_it() {
+fn killed_run_leaves_readable_state() {
     let folder = Folder::new();
     folder.write("main.tf", SLOW);
     let child = start(&folder, &["-var=delay=300ms", "-parallelism=5"]);

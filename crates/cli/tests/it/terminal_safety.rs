@@ -63,9 +63,9 @@ fn text_for_people_has_nothing_that_acts_on_a_terminal() {
     assert_eq!(asked.code, 0, "{}", asked.err);
     assert!(asked.out.contains("a\u{241b}[8mb\u{fffd}2Jc\u{fffd}d\u{240d}e\u{2421}f"), "{}", asked.out);
     safe("plan", &(asked.out + &asked.err));
-    let told = folder.ok(&["apply", "-auto-approve", "-var=asked=yes"]);
-    assert!(told.contains("one \u{241b}[8m two \u{fffd}2J three \u{fffd} four"), "{told}");
-    safe("apply", &told);
+    let reported = folder.ok(&["apply", "-auto-approve", "-var=asked=yes"]);
+    assert!(reported.contains("one \u{241b}[8m two \u{fffd}2J three \u{fffd} four"), "{reported}");
+    safe("apply", &reported);
     for arguments in [&["show"][..], &["state", "list"], &["providers"], &["refresh", "-var=asked=yes"]] {
         let ran = folder.run(arguments);
         safe(&format!("{arguments:?}"), &(ran.out + &ran.err));

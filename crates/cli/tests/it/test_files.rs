@@ -42,13 +42,13 @@ fn with_setup(folder: &Folder) {
 fn init_installs_what_runs_of_tests_name_and_the_providers_of_that() {
     let folder = with_packages();
     with_setup(&folder);
-    let told = folder.ok(&["init"]);
+    let reported = folder.ok(&["init"]);
     for line in [
         "Initializing modules...\n- test.tests.main.setup in setup\n- test.tests.main.setup.in in setup/in\n",
         "- Installed example.com/acme/tool v1.2.0",
         "- Installed example.com/acme/mine v0.1.0",
     ] {
-        assert!(told.contains(line), "{line}: {told}");
+        assert!(reported.contains(line), "{line}: {reported}");
     }
     let manifest = folder.read(".terraform/modules/modules.json");
     assert!(
@@ -97,12 +97,15 @@ Providers required by configuration:
 fn providers_lock_knows_the_providers_of_tests_and_mirror_does_not() {
     let folder = with_packages();
     with_setup(&folder);
-    let told = folder.ok(&["providers", "lock", "-fs-mirror=mirror"]);
-    assert!(told.contains("Retrieved example.com/acme/mine 0.1.0") && told.contains("tool 1.2.0"), "{told}");
+    let reported = folder.ok(&["providers", "lock", "-fs-mirror=mirror"]);
+    assert!(
+        reported.contains("Retrieved example.com/acme/mine 0.1.0") && reported.contains("tool 1.2.0"),
+        "{reported}"
+    );
     let folder = with_packages();
     with_setup(&folder);
-    let told = folder.fails(&["providers", "mirror", "copy"]);
-    assert!(told.contains("tool/2.0.0") && !told.contains("mine"), "{told}");
+    let reported = folder.fails(&["providers", "mirror", "copy"]);
+    assert!(reported.contains("tool/2.0.0") && !reported.contains("mine"), "{reported}");
 }
 
 #[test]
@@ -136,19 +139,19 @@ fn validate_looks_into_the_modules_of_runs() {
         .write("tests/b.tftest.hcl", &run("c", "./t"))
         .write("t/main.tf", "resource \"terraform_data\" \"a\" {\n  wrong = 1\n}\n");
     let ran = folder.run(&["validate"]);
-    let told = ran.out + &ran.err;
-    assert_eq!(ran.code, 1, "{told}");
+    let reported = ran.out + &ran.err;
+    assert_eq!(ran.code, 1, "{reported}");
     for once in ["\"bogus\"", "\"wrong\"", "Invalid override target"] {
-        assert_eq!(told.matches(once).count(), 1, "{once}: {told}");
+        assert_eq!(reported.matches(once).count(), 1, "{once}: {reported}");
     }
     assert!(!folder.fails(&["validate", "-no-tests"]).contains("\"wrong\""));
     folder.write("tests/b.tftest.hcl", &run("c", "example.com/acme/far/any"));
-    let told = folder.fails(&["validate"]);
-    assert!(told.contains("Module not installed") && told.contains("tests/b.tftest.hcl line 2"), "{told}");
+    let reported = folder.fails(&["validate"]);
+    assert!(reported.contains("Module not installed") && reported.contains("tests/b.tftest.hcl line 2"), "{reported}");
 }
 
 #[test]
-fn what_is_told_of_a_module_is_not_told_again_of_the_run_of_it() {
+fn errors_of_a_module_are_not_repeated_for_its_test_run() {
     let folder = Folder::new();
     folder
         .write("main.tf", "module \"s\" {\n  source = \"./s\"\n}\n")
@@ -156,12 +159,12 @@ fn what_is_told_of_a_module_is_not_told_again_of_the_run_of_it() {
         .write("s/main.tf", "module \"in\" {\n  source = \"./in\"\n}\nlocals {\n  l = module.in.o\n}\n")
         .write("s/in/main.tf", "output \"o\" {\n  value      = 1\n  deprecated = \"Use p.\"\n}\n");
     // People see similar warnings together in any case.
-    let told = folder.ok(&["validate", "-json"]);
-    assert_eq!(told.matches("Use p.").count(), 1, "{told}");
+    let reported = folder.ok(&["validate", "-json"]);
+    assert_eq!(reported.matches("Use p.").count(), 1, "{reported}");
 }
 
 #[test]
-fn what_is_no_folder_of_tests_is_told() {
+fn rejects_missing_test_directory() {
     let folder = Folder::new();
     folder.write("main.tf", "").write("tests", "");
     for words in [&["validate"][..], &["get"], &["init"], &["providers"]] {

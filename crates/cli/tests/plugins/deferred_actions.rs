@@ -75,8 +75,8 @@ pub(crate) fn actions() {
     assert_eq!(plan["action_invocations"].as_array().unwrap().len(), 1);
 
     let messages = folder.ok(&["plan", "-allow-deferral", "-json"]);
-    let told: Vec<serde_json::Value> = messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let deferred = told.iter().find(|message| message["type"] == "deferred_action_invocation").unwrap();
+    let reported: Vec<serde_json::Value> = messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let deferred = reported.iter().find(|message| message["type"] == "deferred_action_invocation").unwrap();
     assert_eq!(deferred["invocation"]["action_addr"]["addr"], "action.trouble_note.late");
     assert_eq!(deferred["invocation"]["reason"], "absent_prereq");
 

@@ -33,24 +33,24 @@ const ONE_BY_ONE: &[&str] = &["apply", "-auto-approve", "-no-color", "-paralleli
 
 pub fn named() {
     let folder = many(40, 5);
-    let told = flowing(&folder.fails(ONE_BY_ONE));
-    assert_eq!(told.matches("Error: Plugin did not respond").count(), 2, "{told}");
-    assert!(told.contains("during the call ApplyResourceChange: exit status 3"), "{told}");
-    assert!(told.contains("It is unknown whether trouble_thing.many[5] was created"), "{told}");
-    assert!(told.contains("import it or delete it; otherwise it is created twice"), "{told}");
-    assert!(told.contains("34 operations were not begun"), "{told}");
-    assert!(told.contains("- trouble_thing.many[6] (create)") && told.contains("- and 24 more"), "{told}");
+    let reported = flowing(&folder.fails(ONE_BY_ONE));
+    assert_eq!(reported.matches("Error: Plugin did not respond").count(), 2, "{reported}");
+    assert!(reported.contains("during the call ApplyResourceChange: exit status 3"), "{reported}");
+    assert!(reported.contains("It is unknown whether trouble_thing.many[5] was created"), "{reported}");
+    assert!(reported.contains("import it or delete it; otherwise it is created twice"), "{reported}");
+    assert!(reported.contains("34 operations were not begun"), "{reported}");
+    assert!(reported.contains("- trouble_thing.many[6] (create)") && reported.contains("- and 24 more"), "{reported}");
     assert_eq!(folder.ok(&["state", "list"]).lines().count(), 5);
     // Every command says so until an apply has dealt with it.
     for _ in 0..2 {
-        let told = flowing(&folder.ok(&["plan", "-no-color"]));
-        assert!(told.contains("Unfinished operations of an interrupted run"), "{told}");
-        assert!(told.contains("- trouble_thing.many[5] (create)"), "{told}");
+        let reported = flowing(&folder.ok(&["plan", "-no-color"]));
+        assert!(reported.contains("Unfinished operations of an interrupted run"), "{reported}");
+        assert!(reported.contains("- trouble_thing.many[5] (create)"), "{reported}");
     }
     let ran = folder.run(APPLY);
-    let told = flowing(&format!("{}{}", ran.out, ran.err));
-    assert!(told.contains("while trouble_thing.many[5] was being created"), "{told}");
-    assert!(told.contains("35 added, 0 changed, 0 destroyed"), "{told}");
+    let reported = flowing(&format!("{}{}", ran.out, ran.err));
+    assert!(reported.contains("while trouble_thing.many[5] was being created"), "{reported}");
+    assert!(reported.contains("35 added, 0 changed, 0 destroyed"), "{reported}");
     assert!(!flowing(&folder.ok(&["plan"])).contains("interrupted run"));
 }
 
@@ -61,23 +61,23 @@ pub fn replacement() {
     folder.write("main.tf", &first);
     folder.ok(APPLY);
     folder.write("main.tf", &first.replace("count.index == 9", "count.index == 1"));
-    let told = flowing(&folder.fails(&[ONE_BY_ONE, &["-replace=trouble_thing.many[1]"]].concat()));
-    assert!(told.contains("It is unknown whether trouble_thing.many[1] was created"), "{told}");
+    let reported = flowing(&folder.fails(&[ONE_BY_ONE, &["-replace=trouble_thing.many[1]"]].concat()));
+    assert!(reported.contains("It is unknown whether trouble_thing.many[1] was created"), "{reported}");
     // The object that was to be replaced is there as before, and the creation is not forgotten over it.
     assert_eq!(folder.ok(&["state", "list"]), "trouble_thing.many[0]\ntrouble_thing.many[1]\n");
     assert!(!folder.read("terraform.tfstate").contains("deposed"));
-    let told = flowing(&folder.ok(&["plan", "-no-color"]));
-    assert!(told.contains("- trouble_thing.many[1] (create)"), "{told}");
+    let reported = flowing(&folder.ok(&["plan", "-no-color"]));
+    assert!(reported.contains("- trouble_thing.many[1] (create)"), "{reported}");
 }
 
 pub fn update() {
     let folder = many(2, 9);
     folder.ok(APPLY);
     folder.write("main.tf", &folder.read("main.tf").replace("count.index == 9", "count.index == 1"));
-    let told = flowing(&folder.fails(ONE_BY_ONE));
-    assert!(told.contains("It is unknown whether trouble_thing.many[1] was updated"), "{told}");
-    let told = flowing(&folder.ok(&["plan", "-no-color"]));
-    assert!(!told.contains("interrupted run") && told.contains("1 to change"), "{told}");
+    let reported = flowing(&folder.fails(ONE_BY_ONE));
+    assert!(reported.contains("It is unknown whether trouble_thing.many[1] was updated"), "{reported}");
+    let reported = flowing(&folder.ok(&["plan", "-no-color"]));
+    assert!(!reported.contains("interrupted run") && reported.contains("1 to change"), "{reported}");
 }
 
 /// What a provider has to say of each object.
@@ -88,8 +88,8 @@ pub fn warning() -> ProviderDiagnostics {
 pub fn warnings() {
     let folder = many(300, 0);
     folder.write("main.tf", &folder.read("main.tf").replace("dies once", "warns").replace(": \"good\"", ": \"warns\""));
-    let told = flowing(&folder.ok(&["apply", "-auto-approve", "-no-color"]));
+    let reported = flowing(&folder.ok(&["apply", "-auto-approve", "-no-color"]));
     // Planning says it of each instance, and so does the final plan while it is applied.
-    assert_eq!(told.matches("Warning: Odd thing").count(), 1, "{told}");
-    assert!(told.contains("(and 299 more similar warnings elsewhere)"), "{told}");
+    assert_eq!(reported.matches("Warning: Odd thing").count(), 1, "{reported}");
+    assert!(reported.contains("(and 299 more similar warnings elsewhere)"), "{reported}");
 }

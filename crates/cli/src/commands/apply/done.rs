@@ -45,8 +45,8 @@ pub(super) fn report_done(context: &Context, kind: Kind, counts: Counts, state: 
     // Terraform prints the path only for an apply that created or updated something.
     if let Some(path) = state_out.filter(|_| kind == Kind::Apply && counts.add + counts.change > 0) {
         context.streams.print(&format!(
-            "\nThe state was written to this file instead of the backend. Keep it: it is required to modify or destroy\n\
-             this infrastructure.\n\nState path: {}\n",
+            "\nThe state was written to this file instead of the backend. Keep the file: changing or destroying this\n\
+             infrastructure requires it.\n\nState path: {}\n",
             path.display()
         ));
     }

@@ -40,8 +40,8 @@ pub(super) fn create(context: &Context, workspaces: &Workspaces, name: &str) -> 
     choose(context, name)?;
     let command = &context.wording.command;
     context.report(&format!(
-        "Created and switched to workspace {name:?}!\n\nYou're now on a new, empty workspace. Workspaces isolate their \
-         state, so if you run\n\"{command} plan\" it will not see any existing state for this configuration.\n"
+        "Created and switched to workspace {name:?}!\n\nThe state of the new workspace is empty: \"{command} plan\" does not \
+         see objects of other\nworkspaces.\n"
     ));
     Ok(())
 }

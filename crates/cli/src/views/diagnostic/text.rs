@@ -49,7 +49,7 @@ impl DiagnosticText {
                 let _ = writeln!(out, "  on {} line {}{more}", printable(&location.file), location.start.line);
             }
         }
-        out.push_str("\nTo see the full warning notes, run without -compact-warnings.\n");
+        out.push_str("\nRun without -compact-warnings to see each warning in full.\n");
     }
 
     fn write_with_rule(&self, severity: Severity, body: &str, out: &mut String) {

@@ -107,7 +107,7 @@ impl Scenario {
         }
     }
 
-    /// The end: what was told is held against the record.
+    /// The end: what was reported is held against the record.
     pub fn end(self) {
         let (name, transcript) = self.finish();
         let mut settings = insta::Settings::clone_current();

@@ -60,7 +60,7 @@ fn written_in(path: &str, expression: &str) -> String {
 }
 
 #[test]
-fn expressions_at_all_places_are_planned_as_recorded() {
+fn expressions_at_all_positions_match_record() {
     let kit = Kit::new();
     let estate = Estate::applied_by(Path::new(env!("CARGO_BIN_EXE_groma")), &kit);
     let mut lines = String::new();
@@ -76,7 +76,7 @@ fn expressions_at_all_places_are_planned_as_recorded() {
 }
 
 #[test]
-fn expressions_at_all_places_are_planned_as_by_terraform() {
+fn expressions_at_all_positions_match_terraform() {
     let Some(program) = terraform() else { return };
     let pairs = pairs();
     let chosen = match std::env::var("GROMA_PAIRS") {
@@ -146,16 +146,16 @@ fn in_json(theirs: &Option<Json>, ours: &Option<Json>) -> String {
 }
 
 fn ended_otherwise(theirs: &Ended, ours: &Ended) -> Found {
-    let told = || first_difference(&theirs.lines().join("\n"), &ours.lines().join("\n"));
+    let reported = || first_difference(&theirs.lines().join("\n"), &ours.lines().join("\n"));
     // Some problems are at no position with one of the two.
     let summaries = |problems: &[String]| -> HashSet<String> {
         problems.iter().filter_map(|line| summary_in(line)).map(str::to_owned).collect()
     };
     let has_common = || !summaries(&theirs.problems).is_disjoint(&summaries(&ours.problems));
     if theirs.code != ours.code {
-        Found::OtherVerdict(told())
+        Found::OtherVerdict(reported())
     } else if theirs.code != 0 && !has_common() {
-        Found::OtherWords(told())
+        Found::OtherWords(reported())
     } else {
         Found::Nothing
     }

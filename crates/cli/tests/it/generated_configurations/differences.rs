@@ -99,7 +99,7 @@ const ROWS: &[Meant] = &[
         normalize: Ends,
     },
     Meant {
-        matter: "`plan -refresh-only -detailed-exitcode` where nothing is told",
+        matter: "`plan -refresh-only -detailed-exitcode` where nothing is reported",
         applies: |step, theirs, ours| step.has("-refresh-only") && (theirs.planned.code, ours.planned.code) == (2, 0),
         normalize: Without(without_verdict),
     },
@@ -126,7 +126,7 @@ const ROWS: &[Meant] = &[
                 .plan
                 .iter_mut()
                 .for_each(|document| without_members(document, &["after_sensitive", "sensitive_values"]));
-            outcome.told.clear();
+            outcome.reported.clear();
         }),
     },
     Meant {
@@ -276,9 +276,9 @@ const ROWS: &[Meant] = &[
         applies: |step, _, _| step.files.values().any(|text| names_module(text)),
         normalize: Without(|outcome| {
             without_any_dependencies(outcome);
-            // As above: those that are asked for there are told.
-            let told = std::iter::once(&mut outcome.planned).chain(&mut outcome.applied);
-            told.for_each(|ended| ended.forget("Warning: Check block assertion failed"));
+            // As above: those that are asked for there are reported.
+            let reported = std::iter::once(&mut outcome.planned).chain(&mut outcome.applied);
+            reported.for_each(|ended| ended.forget("Warning: Check block assertion failed"));
         }),
     },
 ];
@@ -339,7 +339,7 @@ fn difference(theirs: &Outcome, ours: &Outcome) -> String {
         ("command", format!("{:?}", theirs.command), format!("{:?}", ours.command)),
         ("plan", ended(&theirs.planned), ended(&ours.planned)),
         ("document", pretty(&theirs.plan), pretty(&ours.plan)),
-        ("text", theirs.told.clone(), ours.told.clone()),
+        ("text", theirs.reported.clone(), ours.reported.clone()),
         ("apply", applied(theirs), applied(ours)),
         ("state", pretty(&theirs.state), pretty(&ours.state)),
     ];

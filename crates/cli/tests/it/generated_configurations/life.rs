@@ -29,8 +29,8 @@ pub struct Outcome {
     /// How the command on the state ended.
     pub command: Option<i32>,
     pub planned: Ended,
-    /// What is to be done, as it is told to people.
-    pub told: String,
+    /// What is to be done, as it is reported to people.
+    pub reported: String,
     /// The plan as a document, where there is one.
     pub plan: Option<Json>,
     /// How its apply ended.
@@ -189,18 +189,18 @@ fn outcome(step: &Step, folder: &Folder) -> Outcome {
         let words: Vec<&str> = words.iter().copied().chain(rest.iter().map(String::as_str)).collect();
         folder.run(&words)
     };
-    // Modules have to be known; what is wrong with them is told by the plan too.
+    // Modules have to be known; what is wrong with them is reported by the plan too.
     run(&["init", "-input=false"], &[]);
     let command = (!step.command.is_empty()).then(|| run(&[], &step.command).code);
     let ran = run(&["plan", "-input=false", "-out=p", "-detailed-exitcode"], &step.options);
     let planned = Ended::of(&ran);
     if planned.code == 1 {
-        return Outcome { command, planned, told: String::new(), plan: None, applied: None, state: None };
+        return Outcome { command, planned, reported: String::new(), plan: None, applied: None, state: None };
     }
     let plan = plan_document(&run(&["show", "-json", "p"], &[]));
     let applied = Ended::of(&run(&["apply", "-input=false", "p"], &[]));
     let state = serde_json::from_str(&state_of(folder)).ok().map(in_order);
-    Outcome { command, planned, told: told(&ran), plan: Some(plan), applied: Some(applied), state }
+    Outcome { command, planned, reported: told(&ran), plan: Some(plan), applied: Some(applied), state }
 }
 
 /// The part of what is said that tells the actions and the changes of outputs.

@@ -84,11 +84,11 @@ fn without_data_below(module: &mut Json) {
     }
 }
 
-/// What is told ends where the changes of outputs are.
+/// What is reported ends where the changes of outputs are.
 pub fn without_told_outputs(outcome: &mut Outcome) {
-    if let Some(at) = outcome.told.find("Changes to Outputs:") {
-        outcome.told.truncate(at);
-        outcome.told.truncate(outcome.told.trim_end().len());
+    if let Some(at) = outcome.reported.find("Changes to Outputs:") {
+        outcome.reported.truncate(at);
+        outcome.reported.truncate(outcome.reported.trim_end().len());
     }
 }
 

@@ -1,4 +1,4 @@
-//! Slips that are told in another way on purpose.
+//! Slips that are reported in another way on purpose.
 
 use std::collections::BTreeSet;
 
@@ -48,15 +48,15 @@ const MEANT: &[(&str, &str, &str)] = &[
     ("Cycle", "", "a validation rule that looks at what is made of its own variable"),
 ];
 
-/// Whether it is intended that of this mutation something else is told. The reason is on the page.
+/// Whether it is intended that of this mutation something else is reported. The reason is on the page.
 pub fn is_meant(mutation: &str, theirs: &BTreeSet<String>, ours: &BTreeSet<String>) -> bool {
     let holds = |said: &BTreeSet<String>, part: &str| said.iter().any(|line| line.contains(part));
     let has_cause = |cause: &str| match cause {
         "" => theirs.is_empty(),
         _ => holds(theirs, cause) || mutation.contains(cause),
     };
-    MEANT.iter().any(|(cause, told, matter)| {
+    MEANT.iter().any(|(cause, reported, matter)| {
         assert_documented(matter);
-        has_cause(cause) && (told.is_empty() || holds(ours, told))
+        has_cause(cause) && (reported.is_empty() || holds(ours, reported))
     })
 }

@@ -1,5 +1,5 @@
 //! Configurations in which all is right but for one mutation: `native.txt` and `json.txt` call `module.txt`, and something in the first is lost,
-//! doubled, misspelt or another. One mistake is told, and nothing that only follows from it.
+//! doubled, misspelt or another. One mistake is reported, and nothing that only follows from it.
 //!
 //! What `validate` says of some mutations is recorded in `recorded.txt`, written anew with `GROMA_UPDATE=1`. With `GROMA_TERRAFORM`,
 //! `GROMA_SLIPS` of each syntax (25) from the seed `GROMA_SEED` (1) are looked at by Terraform too: both take it, or both refuse it and
@@ -89,9 +89,9 @@ fn mutations_match_terraform() {
                 continue;
             }
             different += 1;
-            let told = format!("{} {:#?}, not {} {:#?}", ours.code, ours.errors, theirs.code, theirs.errors);
-            println!("{syntax:?} {seed}: {}\n{told}", mutation.name);
-            writeln!(wrong, "##### {syntax:?} {seed}: {}\n{told}", mutation.name).unwrap();
+            let reported = format!("{} {:#?}, not {} {:#?}", ours.code, ours.errors, theirs.code, theirs.errors);
+            println!("{syntax:?} {seed}: {}\n{reported}", mutation.name);
+            writeln!(wrong, "##### {syntax:?} {seed}: {}\n{reported}", mutation.name).unwrap();
         }
     }
     let compared = same + different + intended;

@@ -21,7 +21,7 @@ fn a_full_disk_stops_the_run_and_loses_nothing() {
     };
     says(&ran, &["apply"], "Failed to write", "Make room on the disk, then run the command again");
     let times = ran.err.matches("Error: Failed to write").count();
-    assert_eq!(times, 1, "each object that is left meets the full disk: that is told once\n{}", ran.err);
+    assert_eq!(times, 1, "each object that is left meets the full disk: that is reported once\n{}", ran.err);
 
     let made = ran.out.matches(": Creation complete").count();
     let ran = folder.run(&["apply", "-auto-approve"]);

@@ -141,7 +141,7 @@ fn a_record_lock_of_another_program_is_respected() {
     folder.ok(&["destroy", "-auto-approve"]);
 }
 
-/// No state can keep an infinite number: it must not be told as recorded when it is not.
+/// No state can keep an infinite number: it must not be reported as recorded when it is not.
 #[test]
 fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
     let summary = "Infinite number not allowed";
@@ -168,7 +168,7 @@ fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
 }
 
 #[test]
-fn commands_that_change_a_state_tell_what_is_wrong_with_the_values_of_variables() {
+fn state_changing_commands_check_variable_values() {
     let folder = built();
     let before = folder.read(STATE);
     let commands: [&[&str]; 6] = [
