@@ -1,4 +1,4 @@
-//! Everything that reads what others wrote bears anything: the fuzz targets, with damaged examples of what they read.
+//! Parsers of untrusted input never panic: runs the fuzz targets on mutated examples.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

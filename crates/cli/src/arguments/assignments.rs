@@ -28,14 +28,14 @@ impl Args for Variables {
             .long(VALUE)
             .value_name("NAME=VALUE")
             .action(ArgAction::Append)
-            .help("Set an input variable of the root module; may be given more than once");
+            .help("Set an input variable of the root module; may be repeated");
         let file = Arg::new(FILE)
             .long(FILE)
             .value_name("FILE")
             .action(ArgAction::Append)
             // Paths need not be UTF-8.
             .value_parser(value_parser!(OsString))
-            .help("Set input variables from a file; may be given more than once");
+            .help("Set input variables from a file; may be repeated");
         command.arg(value).arg(file)
     }
 

@@ -15,7 +15,7 @@ pub struct Planning {
     /// Plan the destruction of all objects
     #[arg(long)]
     pub destroy: Option<Flag>,
-    /// Only update the state and outputs to match real objects, without changing any
+    /// Only update the state and outputs to match real objects
     #[arg(long)]
     pub refresh_only: Option<Flag>,
     /// Use -refresh=false to skip reading real objects and plan from the stored state
@@ -24,7 +24,7 @@ pub struct Planning {
     /// Replace this resource instance even if it has no changes; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub replace: Vec<String>,
-    /// Limit the operation to this resource, module or instance and its dependencies; may be repeated
+    /// Limit the operation to this address and its dependencies; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
     #[command(flatten)]
@@ -106,7 +106,7 @@ pub struct Focus {
     /// Limit the operation to the addresses in this file, one per line, as -target does
     #[arg(long, value_name = "FILE")]
     pub target_file: Vec<PathBuf>,
-    /// Exclude this resource, module or instance and everything that depends on it; may be repeated
+    /// Exclude this address and everything that depends on it; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub exclude: Vec<String>,
     /// Exclude the addresses in this file, one per line, as -exclude does
@@ -123,7 +123,7 @@ impl Focus {
 
 #[derive(Args, Clone, Debug)]
 pub struct Refresh {
-    /// Limit the operation to this resource, module or instance and its dependencies; may be repeated
+    /// Limit the operation to this address and its dependencies; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
     #[command(flatten)]

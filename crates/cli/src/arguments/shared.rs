@@ -13,7 +13,7 @@ pub struct View {
     /// Disable colors
     #[arg(long)]
     pub no_color: Option<Flag>,
-    /// Show warnings in a compact form that lists only their summaries, unless there are errors
+    /// Show only the summaries of warnings, unless there are errors
     #[arg(long)]
     pub compact_warnings: Option<Flag>,
     /// Use -consolidate-warnings=false to show similar warnings separately
@@ -25,8 +25,7 @@ pub struct View {
     /// Hide progress messages
     #[arg(long)]
     pub concise: Option<Flag>,
-    /// Warn about deprecated variables and outputs in all modules (module:all), only where this configuration can fix it
-    /// (module:local), or never (module:none)
+    /// Warn about deprecated variables and outputs: module:all, module:local (only where fixable here) or module:none
     #[arg(long, value_name = "module:FILTER", default_value = "module:all")]
     pub deprecation: Deprecations,
 }
@@ -64,7 +63,7 @@ pub struct Secrets {
 /// Flags for the state lock.
 #[derive(Args, Clone, Debug)]
 pub struct Locking {
-    /// Use -lock=false to run without locking the state; this is unsafe if others run commands at the same time
+    /// Use -lock=false to not lock the state; unsafe if others run commands at the same time
     #[arg(long)]
     pub lock: Option<Flag>,
     /// Wait at most this long for the state lock

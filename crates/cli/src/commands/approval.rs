@@ -25,6 +25,7 @@ pub(super) fn ask(context: &mut Context, plan: &Plan) -> Result<Approval, Diagno
     let prompter = context.prompter()?;
     context.streams.print("\n");
     match prompter.ask(&title, &text) {
+        // As in Terraform, only the exact word approves.
         Answer::Line(line) if line == "yes" => Ok(Approval::Given),
         Answer::Line(_) | Answer::NotUtf8 => {
             let what = if plan.mode == Mode::Destroy { "Destroy" } else { "Apply" };

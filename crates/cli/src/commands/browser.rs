@@ -16,6 +16,7 @@ pub(super) fn open(settings: &Settings, page: &Url) -> bool {
     };
     let program = chosen.unwrap_or_else(|| usual.into());
     let mut command = Command::new(program);
+    // Browsers print warnings, which must not mix with our output.
     command.arg(page.as_str()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().is_ok()
 }

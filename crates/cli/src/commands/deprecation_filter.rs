@@ -72,6 +72,7 @@ fn remote(module: &Module, origin: Origin, found: &mut Vec<RemoteModule>) {
     for (name, child) in &module.children {
         let source = module.calls.get(name).and_then(|call| call.source.as_ref());
         let is_local = matches!(source, Some(ModuleSource::Local(_)));
+        // A local module inside a remote one is remote as well.
         let origin = if is_local { origin } else { Origin::Remote };
         if origin == Origin::Remote {
             found.push(RemoteModule { prefix: format!("{}.", child.path), directory: child.directory.clone() });

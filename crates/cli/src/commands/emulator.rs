@@ -87,6 +87,7 @@ fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {
         )
     })?;
     let store = Arc::new(open(&arguments.data)?);
+    // The messages about interrupts speak of a run, which a server is not.
     let interrupts = Interrupts::listen_silently().map_err(|error| no_thread(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {
         fail("Cannot start the async runtime", format!("{problem}.", problem = io_reason(&problem)))

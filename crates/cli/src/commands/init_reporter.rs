@@ -34,6 +34,7 @@ impl InitReporter {
 
     /// Reports a text of several lines, whose JSON message has a `code`.
     pub fn notice(&self, context: &Context, text: &str, code: &'static str) {
+        // JSON messages have no leading and trailing line breaks.
         context.report_as(text, || coded(text.trim(), code));
     }
 
@@ -44,6 +45,7 @@ impl InitReporter {
     }
 
     pub fn gap(&self, context: &Context) {
+        // An empty line separates sections of text only.
         if context.messages().is_none() {
             context.streams.print("\n");
         }
@@ -64,6 +66,7 @@ impl InitReporter {
         let command = &context.wording.command;
         let shown = context.palette().paint(Tone::BoldGreen, &title);
         context.report_as(&format!("\n{shown}\n"), || coded(&title, "output_init_success_message"));
+        // Terraform also omits this advice in automation.
         if context.settings.reader == Reader::Person {
             let next = format!(
                 "Modules, providers and the backend are ready. Run \"{command} plan\" to preview\nthe changes that apply would make."

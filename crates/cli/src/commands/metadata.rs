@@ -22,6 +22,7 @@ pub(super) fn functions(context: &mut Context, arguments: &Functions) -> Outcome
     let mut signatures = BTreeMap::new();
     for name in functions::names() {
         let signature = signature(name);
+        // Terraform lists every function under both names.
         signatures.insert(format!("core::{name}"), signature.clone());
         signatures.insert(name.to_owned(), signature);
     }

@@ -80,6 +80,7 @@ fn tree(called: &[Called]) -> String {
 fn branches(called: &[Called], indent: &str, text: &mut String) {
     for (index, module) in called.iter().enumerate() {
         let is_last = index + 1 == called.len();
+        // Terraform's tree uses no-break spaces.
         let (branch, below) = if is_last { ("└── ", "    ") } else { ("├── ", "│\u{a0}\u{a0} ") };
         let version = if module.version.is_empty() { String::new() } else { format!(" {}", module.version) };
         let constraint = if module.constraint.is_empty() { String::new() } else { format!(" ({})", module.constraint) };

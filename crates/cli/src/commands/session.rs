@@ -43,6 +43,7 @@ pub(super) fn session(
         working_directory: context.original_directory.clone(),
         root_directory: context.root_directory.clone(),
         home_directory: context.settings.home.clone(),
+        // One timestamp per run, so that plantimestamp() is constant.
         timestamp: clock::now_in_seconds(),
         terraform_version: TERRAFORM_VERSION.to_owned(),
         runtime: Arc::new(runtime),

@@ -33,6 +33,7 @@ pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
         let word_end = after.find(is_breaking).unwrap_or(after.len());
         let (word, next) = after.split_at(word_end);
         rest = next;
+        // Characters, not display columns, as in Terraform.
         let space_width = space.chars().count();
         let width = word.chars().count();
         if word.is_empty() {
@@ -54,6 +55,7 @@ pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
 }
 
 fn is_breaking(c: char) -> bool {
+    // A no-break space keeps its words together.
     c.is_whitespace() && c != '\u{a0}'
 }
 

@@ -28,6 +28,7 @@ pub fn lines(searched: &Searched) -> String {
 
 /// Formats an identity: `name=one,region=eu`.
 fn identity(value: &Value) -> String {
+    // Identities identify objects, so they are never hidden.
     let (value, _) = value.unmark_deep();
     let Some(object) = value.as_object() else { return String::new() };
     let parts = object.iter().map(|(name, value)| match value.kind() {

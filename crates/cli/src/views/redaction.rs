@@ -19,6 +19,7 @@ impl Redaction {
     pub fn of(self, value: &Value) -> Cow<'_, Value> {
         match self {
             Self::Redact => Cow::Borrowed(value),
+            // Only marked values need a copy.
             Self::Reveal if value.has_marks() => Cow::Owned(value.unmark_deep().0),
             Self::Reveal => Cow::Borrowed(value),
         }

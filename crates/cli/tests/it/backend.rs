@@ -1,4 +1,4 @@
-//! The backend block: what `init` records of it, what commands say when it changes, and how states move along.
+//! The backend block: initialization, changes and state migration.
 
 use std::time::{Duration, Instant};
 

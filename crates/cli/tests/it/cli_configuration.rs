@@ -1,4 +1,4 @@
-//! The CLI configuration: which files count, and what is said about those that are wrong.
+//! CLI configuration files: lookup and error reporting.
 
 use crate::common::Folder;
 

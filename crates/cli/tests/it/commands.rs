@@ -1,4 +1,4 @@
-//! The commands as their users meet them.
+//! Commands end to end.
 
 use crate::common::Folder;
 

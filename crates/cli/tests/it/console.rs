@@ -1,4 +1,4 @@
-//! `console` on a pipe.
+//! `console` with piped input.
 
 use crate::common::Folder;
 

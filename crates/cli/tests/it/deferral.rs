@@ -1,4 +1,4 @@
-//! Plans that leave something to a later run, as people and programs see them.
+//! Plans with deferred changes, as text and JSON.
 
 use serde_json::Value as Json;
 

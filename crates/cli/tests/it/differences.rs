@@ -1,4 +1,4 @@
-//! Differences of objects, as Terraform shows them for the same plans (recorded from configurations of our own).
+//! Differences of objects, compared with Terraform's recorded output for our own configurations.
 
 use groma_cli::terminal::Palette;
 use groma_cli::views::difference::{Paths, Relevance, RenderOptions, Writer, compare_objects};

@@ -1,5 +1,5 @@
-//! Data sources: inside check blocks, while everything is destroyed, and read during apply; recorded as this program tells
-//! them, and, where a Terraform 1.15 is found, held against it.
+//! Data sources in check blocks, during destroy and during apply: recorded, and compared with Terraform 1.15 if it is
+//! available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 

@@ -1,4 +1,4 @@
-//! The same steps with this program and with Terraform: the same texts, documents and states.
+//! Identical steps with this program and Terraform: texts, documents and states are equal.
 //!
 //! What Terraform 1.15 says is recorded beside the tests, for configurations of our own. `GROMA_TERRAFORM` names a
 //! Terraform to ask instead; with `GROMA_RECORD` its answers are recorded anew.

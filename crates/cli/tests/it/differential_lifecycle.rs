@@ -1,5 +1,5 @@
-//! Lives of `terraform_data`, step by step: recorded as this program tells them, and, where a Terraform 1.15 is found, held
-//! against it: the same texts, exit codes, plan documents and states, and each goes on from the state of the other.
+//! Lifecycles of `terraform_data`: recorded, and compared with Terraform 1.15 if it is available: texts, exit codes,
+//! plan documents and states, where each program continues from the state of the other.
 //!
 //! `INSTA_UPDATE=always` records anew.
 

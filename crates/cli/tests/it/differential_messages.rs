@@ -1,5 +1,5 @@
-//! What is wrong with options, moved blocks, messages and states, and small things of plans: recorded as this program tells it,
-//! and, where a Terraform 1.15 is found, held against it.
+//! Errors about options, moved blocks and states, and details of plans: recorded, and compared with Terraform 1.15 if
+//! it is available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 

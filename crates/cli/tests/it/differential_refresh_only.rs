@@ -1,5 +1,4 @@
-//! Lives of which a step only looks at what there is (`-refresh-only`): recorded as this program tells them, and, where a
-//! Terraform 1.15 is found, held against it.
+//! Lifecycles with `-refresh-only` steps: recorded, and compared with Terraform 1.15 if it is available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 

@@ -1,5 +1,5 @@
-//! Lives of `terraform_data` with targets, conditions and reasons: recorded as this program tells them, and, where a
-//! Terraform 1.15 is found, held against it.
+//! Lifecycles with targets, conditions and action reasons: recorded, and compared with Terraform 1.15 if it is
+//! available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 

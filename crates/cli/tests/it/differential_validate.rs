@@ -1,4 +1,4 @@
-//! Small configurations over every block and argument, right and wrong: what `validate -json` says about each, and what Terraform says.
+//! `validate -json` of small configurations over all blocks and arguments, compared with Terraform.
 //!
 //! `tests/validate/*.txt`: cases end with a line of `=`; a configuration (further files begin with `-- path --`), after `-----` what we say, and
 //! after a second `-----` what Terraform says, where that is something else: severity, place and summary of each diagnostic (and what is deprecated), sorted. With

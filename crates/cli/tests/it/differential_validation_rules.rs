@@ -1,5 +1,5 @@
-//! Lives in which the rules of a variable look at what is only known when something is made: recorded as this program tells them, and,
-//! where a Terraform 1.15 is found, held against it.
+//! Variable validation that depends on values known after apply: recorded, and compared with Terraform 1.15 if it is
+//! available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 

@@ -1,5 +1,5 @@
-//! Lives in which values, repetition and modules change: recorded as this program tells them, and, where a Terraform 1.15 is
-//! found, held against it.
+//! Lifecycles with changing values, repetition and modules: recorded, and compared with Terraform 1.15 if it is
+//! available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 

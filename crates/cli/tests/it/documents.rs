@@ -1,4 +1,4 @@
-//! What programs read: documents of plans, messages, exit codes.
+//! JSON documents of plans, JSON messages and exit codes.
 
 use serde_json::{Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! What is evaluated before anything is planned: arguments of the backend. And what is refused there.
+//! Expressions evaluated before planning, such as backend arguments, and their restrictions.
 
 use crate::common::Folder;
 

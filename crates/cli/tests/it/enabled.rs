@@ -1,4 +1,4 @@
-//! Resources and modules that are switched off, as in OpenTofu: `lifecycle { enabled = false }`.
+//! OpenTofu's `lifecycle { enabled = false }` for resources and modules.
 
 use serde_json::{Value as Json, json};
 

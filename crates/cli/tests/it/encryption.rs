@@ -1,4 +1,4 @@
-//! States and plans that are encrypted, as OpenTofu encrypts them.
+//! State and plan encryption, compatible with OpenTofu.
 
 use serde_json::Value as Json;
 

@@ -1,4 +1,4 @@
-//! The graphs of operations, drawn in the DOT language: recorded, and, where a Terraform 1.15 is found, held against its own, letter by letter.
+//! `graph` in the DOT language: recorded, and compared with Terraform 1.15 byte by byte if it is available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 

@@ -1,4 +1,4 @@
-//! `init` with packages of a folder: what it installs, locks and says.
+//! `init` with a filesystem mirror: installation, lock file and messages.
 
 use std::fs::File;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Runs that end before their time: whatever the provider reported is known afterwards, and nothing is made twice.
+//! Killed runs: no reported result is lost, and nothing is created twice.
 //!
 //! `GROMA_TEST_KILLS` says how many runs are killed (50 unless told), `GROMA_TEST_SEED` repeats the moments of a run.
 

@@ -1,4 +1,4 @@
-//! What a block says about the life of its object holds for objects of runs that were killed.
+//! `lifecycle` arguments apply to objects of killed runs.
 
 use serde_json::Value as Json;
 

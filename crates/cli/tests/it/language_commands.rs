@@ -1,4 +1,4 @@
-//! The commands that work on the configuration alone: get, modules, fmt, graph, metadata.
+//! Commands that only read the configuration: get, modules, fmt, graph, metadata.
 
 use std::path::Path;
 

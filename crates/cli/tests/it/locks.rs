@@ -1,4 +1,4 @@
-//! Several programs at one state: each waits for the other, or says who has it.
+//! State locks between concurrent programs.
 
 use std::io::Read;
 use std::process::{Child, Stdio};

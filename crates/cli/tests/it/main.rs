@@ -1,4 +1,4 @@
-//! The program as its users meet it. One test program, since each is linked with the whole of Groma.
+//! End-to-end tests of the program. They form one test binary, because each binary is linked with all of Groma.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! A configuration with several mistakes: who would evaluate it tells of all, who only looks does what can be done.
+//! Configurations with several errors: evaluating commands report all, read-only commands tolerate some.
 
 use crate::common::Folder;
 use crate::common::cases::line;

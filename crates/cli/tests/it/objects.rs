@@ -1,4 +1,4 @@
-//! Objects that are taken over, provisioned, tainted and refreshed; where Terraform is present, held against it.
+//! Import, provisioners, taint and refresh, compared with Terraform if it is available.
 
 use crate::common::Folder;
 use crate::common::normalization::{first_difference, normalize, normalize_ids, terraform};

@@ -1,4 +1,4 @@
-//! States from before Terraform 0.12 and 0.13: read as they are, written in today's format.
+//! States from before Terraform 0.12 and 0.13 are read, and upgraded on write.
 
 use crate::common::Folder;
 use crate::common::normalization::terraform;

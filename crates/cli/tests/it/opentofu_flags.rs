@@ -1,4 +1,4 @@
-//! The options that OpenTofu has for all who read its output: people, and programs beside them.
+//! OpenTofu's output flags: -json-into, -concise, consolidation and deprecation filters.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Calls of modules that get `count`, or lose it, as OpenTofu moves what they have.
+//! Implicit moves when `count` is added to or removed from a module call, as in OpenTofu.
 
 use serde_json::Value as Json;
 

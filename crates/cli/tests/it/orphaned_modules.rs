@@ -1,4 +1,4 @@
-//! Objects of module instances whose key has left the call.
+//! Orphaned objects of module instances whose key was removed.
 
 use crate::common::Folder;
 

@@ -1,4 +1,4 @@
-//! Where output goes: full disks, closed pipes, devices in place of files.
+//! Output to full disks, closed pipes and devices.
 #![cfg(unix)]
 
 use std::fs::File;

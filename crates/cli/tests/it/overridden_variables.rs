@@ -1,4 +1,4 @@
-//! Values of variables that reach the program and have no effect, or cannot be read: none is dropped silently.
+//! Variable values without effect or with invalid bytes are never dropped silently.
 
 use crate::common::Folder;
 

@@ -1,4 +1,4 @@
-//! Mistakes in provisioner blocks that validate finds.
+//! `validate` reports errors in provisioner blocks.
 
 use crate::common::Folder;
 

@@ -1,4 +1,4 @@
-//! Provisioners under the whole program: what an interrupt does to them, and machines reached over SSH.
+//! Provisioners end to end: interrupts and SSH.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The life of an estate, from the first apply of the quick start to an empty state.
+//! The lifecycle of an estate, from the quick start's first apply to an empty state.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

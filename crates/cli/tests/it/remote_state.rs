@@ -1,4 +1,4 @@
-//! `terraform_remote_state`: what one configuration tells another by its state.
+//! `terraform_remote_state`.
 
 use crate::common::Folder;
 use crate::common::normalization::terraform;

@@ -1,4 +1,4 @@
-//! Plans that are saved: what they hold of the options they were made with, and what becomes of one that fails half way.
+//! Saved plans: stored options, and partially applied plans.
 
 use serde_json::Value as Json;
 

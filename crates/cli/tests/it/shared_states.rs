@@ -1,4 +1,4 @@
-//! State files that others look at: Terraform after a killed run, other folders, commands at the same time.
+//! State files shared with Terraform, other directories and concurrent commands.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What `show` shows where an option says it, as in OpenTofu: the state, a plan, the configuration, a module by itself.
+//! OpenTofu's options of `show`: -state, -plan, -config and -module.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The commands that change what a state says, step by step: recorded, and held against Terraform where there is one.
+//! State-changing commands: recorded, and compared with Terraform if it is available.
 
 use std::os::unix::fs::PermissionsExt;
 

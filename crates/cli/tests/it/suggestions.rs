@@ -1,4 +1,4 @@
-//! Whoever misspells a word is reported which one is meant.
+//! Suggestions for misspelled names.
 
 use crate::common::Folder;
 

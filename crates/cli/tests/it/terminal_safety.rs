@@ -1,4 +1,4 @@
-//! Values that would steer a terminal: in text for people they are visible and do nothing; programs get them byte for byte.
+//! Control characters in values: replaced in text, preserved in documents.
 
 use crate::common::Folder;
 

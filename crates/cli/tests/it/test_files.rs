@@ -1,4 +1,4 @@
-//! Commands that get a directory ready, and those that look at it, with files of tests in it.
+//! Test files in `init`, `get`, `providers` and `validate`.
 
 use crate::common::Folder;
 

@@ -1,4 +1,4 @@
-//! Blocks that only the schemas of a provider can tell to be wrong, and blocks that do not matter.
+//! Errors in blocks that only provider schemas reveal.
 
 use super::folder;
 

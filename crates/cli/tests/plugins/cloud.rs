@@ -1,5 +1,4 @@
-//! The cloud as a plugin process, under Groma and under Terraform: the order of destruction holds over the protocol, and
-//! a run that was killed amid an operation loses nothing.
+//! The Cloud Control provider as a plugin process, under Groma and Terraform.
 
 use std::path::Path;
 

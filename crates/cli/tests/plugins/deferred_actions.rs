@@ -1,4 +1,4 @@
-//! Actions that their provider cannot plan yet.
+//! Actions that their provider defers.
 
 use std::path::Path;
 

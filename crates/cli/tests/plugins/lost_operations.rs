@@ -1,4 +1,4 @@
-//! Operations whose provider ends before it has answered.
+//! Operations whose provider exits before it responds.
 
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 

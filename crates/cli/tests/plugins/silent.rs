@@ -1,4 +1,4 @@
-//! Providers that do not say anything.
+//! Providers that do not respond.
 
 use std::process::Command;
 use std::time::{Duration, Instant};

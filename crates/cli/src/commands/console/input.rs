@@ -89,6 +89,7 @@ impl Prompt<'_> {
 fn from_lines(lines: &mut impl BufRead) -> Next {
     let mut text = String::new();
     loop {
+        // Read as bytes: a line that is not UTF-8 is an invalid expression, not the end of the input.
         let mut bytes = Vec::new();
         let is_end = !matches!(lines.read_until(b'\n', &mut bytes), Ok(count) if count > 0);
         text.push_str(&String::from_utf8_lossy(&bytes));

@@ -20,6 +20,7 @@ pub(super) fn goes_on(text: &str) -> bool {
             | TokenKind::CloseSequence => depth -= 1,
             TokenKind::OpenHeredoc => is_heredoc = true,
             TokenKind::CloseHeredoc => is_heredoc = false,
+            // The tokenizer has no token for an unclosed comment.
             TokenKind::Comment => last_comment = text.get(range).unwrap_or_default(),
             _ => {}
         }

@@ -12,6 +12,7 @@ use tempfile::NamedTempFile;
 /// # Errors
 /// The file is not writable, or the disk is full or fails.
 pub(super) fn rewrite(path: &Path, content: &[u8]) -> io::Result<()> {
+    // Replacing the link itself would turn it into a regular file.
     let path = &fs::canonicalize(path)?;
     let old = OpenOptions::new().write(true).open(path)?.metadata()?;
     match replacement(path, &old) {
@@ -19,6 +20,7 @@ pub(super) fn rewrite(path: &Path, content: &[u8]) -> io::Result<()> {
             fresh.write_all(content)?;
             fresh.persist(path).map(drop).map_err(|error| error.error)
         }
+        // Not atomic, but keeps hard links and foreign owners intact.
         None => fs::write(path, content),
     }
 }

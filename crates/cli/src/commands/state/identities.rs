@@ -22,6 +22,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome
         let identity = view.record.current.as_ref().and_then(|object| object.identity.as_ref());
         let json = identity.and_then(|identity| identity.json.as_ref());
         match json.and_then(|json| serde_json::from_str(json.as_str()).ok()) {
+            // Objects without an identity are omitted.
             None | Some(serde_json::Value::Null) => {}
             Some(value) => {
                 identities.insert(view.address().to_string(), value);

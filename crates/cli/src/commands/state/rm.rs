@@ -12,6 +12,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
     if arguments.addresses.is_empty() {
         return Err(fail("Required argument missing", "Expected one or more addresses of items in the state."));
     }
+    // All addresses are parsed before the state is locked.
     let targets = arguments.addresses.iter().map(|text| target(text)).collect::<Result<Vec<Target>, _>>()?;
     let mut changing = Changing::open(context, &arguments.change, "state-rm")?;
     let mut found: Vec<ResourceInstance> = Vec::new();

@@ -34,6 +34,7 @@ impl Workspaces {
     }
 
     pub fn exists(&self, name: &str) -> bool {
+        // The default workspace has no directory of its own.
         name == DEFAULT_WORKSPACE || self.folder(name).is_dir()
     }
 

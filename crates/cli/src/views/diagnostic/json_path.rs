@@ -73,6 +73,7 @@ fn sections(text: &str) -> Vec<Section> {
                     section.end = at + 1;
                 }
             }
+            // Positions are counted by commas, so invalid text yields plausible positions.
             b',' => {
                 if let Some(inner) = open.last_mut() {
                     inner.position += 1;

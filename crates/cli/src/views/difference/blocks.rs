@@ -42,6 +42,7 @@ impl Writer<'_> {
                 Change::Delete => sensitivity.before,
                 Change::Update | Change::None => true,
             });
+            // A change of sensitivity alone must be shown with its warning.
             let change = match (block.change, sensitivity) {
                 (Change::None, Some(sensitivity)) if sensitivity.before != sensitivity.after => Change::Update,
                 (change, _) => change,

@@ -4,6 +4,7 @@ use groma_value::{Number, Value};
 
 /// Parses `text` if it is a JSON object or array.
 pub(super) fn parse_document(text: &str) -> Option<Value> {
+    // Scalars are valid JSON, but are better shown as plain strings.
     if !text.starts_with(['{', '[']) {
         return None;
     }

@@ -41,6 +41,7 @@ fn feed(value: &Value, hasher: &mut DefaultHasher) {
         Kind::Null => 0_u8.hash(hasher),
         Kind::Unknown(_) => 1_u8.hash(hasher),
         Kind::Bool(value) => (2_u8, value).hash(hasher),
+        // Equal numbers have equal texts, whatever their representation.
         Kind::Number(number) => (3_u8, number.to_string()).hash(hasher),
         Kind::String(text) => (4_u8, text).hash(hasher),
         Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => {

@@ -17,6 +17,7 @@ impl Writer<'_> {
     }
 
     pub(super) fn sensitivity_warning(&mut self, what: &str, sensitivity: Sensitivity, indent: usize) {
+        // Created and deleted values do not change their sensitivity.
         if sensitivity.before == sensitivity.after || matches!(sensitivity.inner, Change::Create | Change::Delete) {
             return;
         }

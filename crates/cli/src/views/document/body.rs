@@ -24,6 +24,7 @@ pub(super) fn attributes_json(body: &Body) -> Map<String, Json> {
 /// Returns the expressions of a body with the schema `block`.
 pub(super) fn body_json(body: &Body, block: &Block) -> Map<String, Json> {
     let content = content(body, block);
+    // Sorted by name, as Go marshals maps.
     let mut json = BTreeMap::new();
     for attribute in &content.attributes {
         json.insert(attribute.name.name.to_string(), expression_json(&attribute.expression));

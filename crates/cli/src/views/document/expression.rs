@@ -16,6 +16,7 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
     if let Some(constant) = as_written(expression).or_else(|| constant(expression)) {
         json.insert("constant_value".into(), constant);
     }
+    // Terraform omits empty reference lists.
     if !found.is_empty() {
         let names: Vec<String> = found.iter().flat_map(reference_names).collect();
         json.insert("references".into(), json!(names));

@@ -106,6 +106,7 @@ impl ProviderConfigs {
         source: Option<String>,
         json: Map<String, Json>,
     ) {
+        // The first entry wins: blocks are added before implied configurations.
         if self.known.contains_key(&key) {
             return;
         }

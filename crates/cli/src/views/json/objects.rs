@@ -82,6 +82,7 @@ pub(super) fn change_json(change: &ResourceChange, reasons: Reasons) -> Value {
 
 pub(super) fn deferred_json(deferred: &DeferredChange) -> Value {
     let mut json = change_json(&deferred.change, Reasons::Hidden);
+    // The reason of the deferral replaces that of the action.
     json["reason"] = deferred.reason.name().into();
     if !deferred.open_steps.is_empty() {
         let module = deferred.module_address();

@@ -72,6 +72,7 @@ impl Stream {
             0 => (String::new(), String::new()),
             count => (format!(" Actions: {count} to invoke."), format!(" Actions: {count} invoked.")),
         };
+        // Terraform mentions imports only if there are any.
         let (will_import, has_imported) = match import {
             0 => (String::new(), String::new()),
             count => (format!("{count} to import, "), format!("{count} imported, ")),
@@ -96,6 +97,7 @@ impl Stream {
     }
 
     fn planned_outputs(&self, outputs: &[OutputChange]) {
+        // Terraform sends no message about outputs if a plan changes none.
         if outputs.is_empty() {
             return;
         }

@@ -66,6 +66,7 @@ impl Stream {
 
     /// Writes one message. A closed pipe is no error, because its reader has seen enough.
     pub fn send(&self, message: Message) {
+        // Go marshals map fields in sorted order after the @ fields.
         let mut fields: BTreeMap<&str, Value> = message.fields.into_iter().collect();
         if let Some(kind) = message.kind {
             fields.insert("type", kind.into());

@@ -20,6 +20,7 @@ pub fn value_json(value: &Value) -> Json {
 }
 
 fn known_entries<'v>(entries: impl Iterator<Item = (&'v groma_value::Name, &'v Value)>) -> Json {
+    // As in Terraform, unknown attributes are omitted; `after_unknown` names them.
     let known = entries.filter(|(_, value)| value.is_known());
     Json::Object(known.map(|(name, value)| (name.to_string(), value_json(value))).collect())
 }
@@ -41,6 +42,7 @@ pub fn sensitive_json(value: &Value) -> Json {
         return Json::Bool(true);
     }
     match value.kind() {
+        // An unknown collection has no parts that could be sensitive, but keeps its JSON kind.
         Kind::Unknown(_) => match value.ty() {
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => Json::Array(Vec::new()),
             Type::Map(_) | Type::Object(_) => Json::Object(Map::new()),

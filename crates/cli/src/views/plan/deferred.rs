@@ -72,6 +72,7 @@ fn write_deferred(deferred: &DeferredChange, look: Look<'_>, out: &mut String) {
     let subject = format!("  # {}{deposed}", deferred.address());
     out.push_str(&format!("{} was deferred\n", look.palette.paint(Tone::Bold, subject)));
     out.push_str(&format!("  # ({})\n", explanation(deferred.reason, "resource")));
+    // A deferred import without changes has nothing else to show.
     if change.action == Action::NoOp {
         return;
     }

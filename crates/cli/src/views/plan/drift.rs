@@ -22,6 +22,7 @@ pub(super) fn relevant(plan: &Plan) -> Vec<Drifted<'_>> {
         let everything = || Paths::new([&[][..]]);
         return plan.drift.iter().map(|change| Drifted { change, paths: everything() }).collect();
     }
+    // Indexing the relevant attributes is only worth it with drift.
     if plan.drift.is_empty() {
         return Vec::new();
     }

@@ -79,6 +79,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
     if let Some(reason) = reason(change) {
         let _ = writeln!(out, "{margin}{reason}");
     }
+    // Terraform's wording, although the replacement need not have failed.
     if change.deposed.is_some() && matches!(change.action, Action::Delete | Action::Forget) {
         let _ = writeln!(out, "{margin}(left over from a partially-failed replacement of this instance)");
     }
@@ -104,6 +105,7 @@ fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette
             None => writeln!(out, "{margin}(will be imported first)"),
         };
     }
+    // The import would be pointless: the object is destroyed right after it.
     if change.action.is_replace() && change.action != Action::ForgetThenCreate {
         let warning = palette.paint(Tone::Yellow, "Warning: this will destroy the imported resource");
         let _ = writeln!(out, "{margin}{warning}");
@@ -161,6 +163,7 @@ pub(super) fn write_header(change: &ResourceChange, palette: Palette, out: &mut 
 /// Whether the plan shows the change.
 pub(super) fn is_shown(change: &ResourceChange) -> bool {
     match change.action {
+        // An unchanged object is only shown if its address changes or if it is imported.
         Action::NoOp => is_moved(change) || change.importing.is_some(),
         Action::Delete => change.address.resource.mode == Mode::Managed,
         _ => change.address.resource.mode != Mode::Ephemeral,

@@ -35,6 +35,7 @@ pub(super) fn render(plan: &Plan, palette: Palette, redaction: Redaction) -> Str
 fn compare(output: &OutputChange, redaction: Redaction) -> Difference {
     let shown = |value| if output.sensitive { redaction.of_sensitive(value) } else { redaction.of(value) };
     let (before, after) = (shown(&output.before), shown(&output.after));
+    // A null output is absent: the state does not store it.
     let there = |value: &'_ Value| !value.is_null();
     compare_values(there(&before).then_some(&before), there(&after).then_some(&after))
 }

@@ -75,6 +75,7 @@ impl Summary {
             out,
             "\n{} {import}{} to add, {} to change, {} to destroy.{actions}",
             palette.paint(Tone::Bold, "Plan:"),
+            // A replacement counts as one added and one destroyed object.
             self.create + replaced + self.forget_then_create,
             self.update,
             self.delete + replaced

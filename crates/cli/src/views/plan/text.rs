@@ -102,6 +102,7 @@ impl PlanText {
         let note = self.palette.paint(Tone::BoldCyan, "Note:");
         let title = " This is a partial plan, because some changes depend on values that are only known after apply.";
         writeln!(out, "\n{note}{}", self.palette.paint(Tone::Bold, title))?;
+        // One buffer for all changes: each is written before the next is rendered.
         let mut text = String::new();
         for deferred in deferred {
             text.clear();
@@ -270,6 +271,7 @@ impl PlanText {
 
     /// Writes a horizontal rule.
     fn rule(&self, out: &mut dyn Write) -> io::Result<()> {
+        // An unusable width falls back to 79 columns.
         let width = if self.columns <= 1 { 79 } else { self.columns - 1 };
         writeln!(out, "{}\n{}{}", self.palette.open(Tone::Gray), "─".repeat(width), self.palette.close())
     }

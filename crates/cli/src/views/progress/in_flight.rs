@@ -61,6 +61,7 @@ impl<T: Clone> InFlight<T> {
             let (operation, detail) = (running.operation, running.detail.clone());
             due.push(Due { name: name.clone(), operation, detail, elapsed: running.reported });
         }
+        // The map has no order; messages of one tick are sorted by name.
         due.sort_by(|a, b| a.name.cmp(&b.name));
         due
     }

@@ -199,6 +199,7 @@ impl Hooks for LiveProgress {
 impl Overlay for LiveProgress {
     fn lift(&self) {
         let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        // Erasing and redrawing in one write avoids flicker.
         let mut text = erase(scene.drawn);
         text.push_str(&std::mem::take(&mut scene.finished));
         scene.drawn = 0;

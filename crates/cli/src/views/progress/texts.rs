@@ -127,6 +127,7 @@ pub(super) fn action(operation: Operation) -> &'static str {
 
 /// Rounds a duration to seconds, as text and JSON show it.
 pub(super) fn rounded_seconds(elapsed: Duration) -> u64 {
+    // Terraform rounds half up.
     elapsed.saturating_add(Duration::from_millis(500)).as_secs()
 }
 
@@ -154,6 +155,7 @@ fn shortened(identifier: &str) -> String {
     if identifier.chars().count() <= LONGEST_IDENTIFIER {
         return identifier.into_owned();
     }
+    // Both ends of an identifier matter: ARNs share prefixes, and generated names share suffixes.
     let half = (LONGEST_IDENTIFIER - 3) / 2;
     let start: String = identifier.chars().take(half).collect();
     let mut end: Vec<char> = identifier.chars().rev().take(LONGEST_IDENTIFIER - 3 - half).collect();

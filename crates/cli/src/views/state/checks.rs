@@ -21,6 +21,7 @@ pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
         json.insert("address".into(), checkable_json(&check.object_kind, &check.config_addr));
         json.insert("status".into(), status(check.status).into());
         let mut objects: Vec<_> = check.objects.iter().flatten().collect();
+        // Sorted as addresses, so that index 2 precedes 10.
         objects.sort_by_cached_key(|object| object.object_addr.parse::<ResourceInstance>().ok());
         let instances: Vec<Json> = objects
             .into_iter()
@@ -46,6 +47,7 @@ pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
 fn checkable_json(kind: &str, address: &str) -> Json {
     let (module, own) = split_module(address);
     let mut json = Map::new();
+    // The state file says "output" where documents say "output_value".
     let kind_word = if kind == "output" { "output_value" } else { kind };
     json.insert("kind".into(), kind_word.into());
     match kind {

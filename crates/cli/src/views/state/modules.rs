@@ -15,6 +15,7 @@ pub(crate) fn modules_json<'o, T: 'o>(
     let mut root = ModuleTree::default();
     for (module, resource) in resources {
         let mut tree = &mut root;
+        // Documents also contain the modules between the root and a module with resources.
         for depth in 1..=module.steps().len() {
             tree = tree.children.entry(prefix(module, depth)).or_default();
         }
