@@ -83,8 +83,9 @@ fn missing(context: &Context, arguments: &Taint, state: &State, address: &Resour
         return Err(fail("No such resource instance", detail));
     }
     if arguments.allow_missing.is_some_and(Flag::is_on) {
+        // Scripts match "was not found".
         let detail =
-            format!("Resource instance {address} does not exist. Because of -allow-missing, this is only a warning.");
+            format!("Resource instance {address} was not found. Because of -allow-missing, this is only a warning.");
         context.show(&Diagnostic::warning("No such resource instance", detail).into());
         return Ok(0);
     }
