@@ -1,6 +1,6 @@
 //! What every reader of foreign bytes must bear: no panic, no blow-up, and the laws told at each.
 //!
-//! The fuzz targets call these with whatever the fuzzer thinks of; `crates/cli/tests/foreign_bytes.rs` takes this file in too, and calls
+//! The fuzz targets call these with whatever the fuzzer thinks of; `crates/cli/tests/untrusted_input.rs` takes this file in too, and calls
 //! them with damaged examples wherever the tests run.
 
 mod answers;

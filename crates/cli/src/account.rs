@@ -1,19 +1,19 @@
-//! The account that the program runs as, from the user database.
+//! The operating system account that runs the program.
 //!
-//! Services of cron and systemd often run without `HOME` and `USER`.
+//! The account replaces the variables `HOME` and `USER`, which cron and systemd often do not set.
 
 use std::path::PathBuf;
 
-/// An entry of the user database.
+/// Entry of the user database.
 pub struct Account {
-    /// The login name of the user.
+    /// Login name of the user.
     pub name: String,
-    /// The home directory, where the entry has one.
+    /// Home directory, if the entry has one.
     pub home: Option<PathBuf>,
 }
 
-/// The entry of the user that the process runs as. Nothing where the database has none, as in containers that run with
-/// any user number.
+/// Returns the account of the process; `None` if the database does not contain its user ID, as in containers that run with an
+/// arbitrary one.
 #[cfg(unix)]
 pub fn account() -> Option<Account> {
     use nix::unistd::{Uid, User};
@@ -22,7 +22,7 @@ pub fn account() -> Option<Account> {
     Some(Account { name: user.name, home })
 }
 
-/// The entry of the user that the process runs as. Other systems always tell it in the environment.
+/// Returns `None`: other systems always set the environment variables.
 #[cfg(not(unix))]
 pub fn account() -> Option<Account> {
     None

@@ -1,13 +1,13 @@
-//! Points in time as programs read them.
+//! Timestamps in the format of RFC 3339.
 
 use time::UtcDateTime;
 
-/// Now in UTC, to the second: `2026-01-31T12:34:56Z`.
+/// Returns the current time in UTC, in seconds: `2026-01-31T12:34:56Z`.
 pub fn now_in_seconds() -> String {
     format!("{}Z", date_and_time(UtcDateTime::now()))
 }
 
-/// Now in UTC, to the microsecond: `2026-01-31T12:34:56.123456Z`.
+/// Returns the current time in UTC, in microseconds: `2026-01-31T12:34:56.123456Z`.
 pub fn now_in_microseconds() -> String {
     let now = UtcDateTime::now();
     format!("{}.{:06}Z", date_and_time(now), now.microsecond())
@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_right_around_leap_days() {
+    fn formats_leap_days() {
         let at = |seconds| date_and_time(UtcDateTime::from_unix_timestamp(seconds).unwrap());
         assert_eq!(at(951_782_400), "2000-02-29T00:00:00");
         assert_eq!(at(1_795_257_000), "2026-11-21T10:30:00");

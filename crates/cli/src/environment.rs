@@ -8,16 +8,16 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 /// Prefix of the environment variables that set input variables.
 pub const VARIABLE_PREFIX: &str = "TF_VAR_";
 
-/// Environment variables that hold a path, which may consist of any bytes.
+/// Environment variables that hold a path, which need not be valid UTF-8.
 const PATHS: [&str; 4] = ["TF_CLI_CONFIG_FILE", "TF_DATA_DIR", "TF_LOG_PATH", "TF_PLUGIN_CACHE_DIR"];
 
-/// Prefixes of the variables that this program alone reads: a value that cannot be read is an error.
+/// Prefixes of variables for this program alone: a value that is not valid UTF-8 is an error.
 const OWN: [&str; 2] = ["TF_", "GROMA_"];
 
-/// Prefixes of the variables that services share with other programs: a value that cannot be read is a warning.
+/// Prefixes of variables shared with other programs: a value that is not valid UTF-8 is a warning.
 const SHARED: [&str; 8] = ["AWS_", "AZURE_", "ARM_", "CLOUDSDK_", "GCE_", "GOOGLE_", "OCI_", "STORAGE_EMULATOR_"];
 
-/// The environment variables of the process, in the form in which the operating system holds them.
+/// Environment variables of the process, as bytes.
 ///
 /// A value need not be valid UTF-8. [`Environment::text`] only returns values that are; [`Environment::problems`] reports the
 /// others, so that no value is ignored silently.
@@ -25,27 +25,28 @@ const SHARED: [&str; 8] = ["AWS_", "AZURE_", "ARM_", "CLOUDSDK_", "GCE_", "GOOGL
 pub struct Environment(Vec<(String, OsString)>);
 
 impl Environment {
-    /// The environment of this process. Names that are not valid UTF-8 are left out: no variable with such a name is ever read.
+    /// Returns the environment of this process. Variables whose names are not valid UTF-8 are skipped, because none of them is ever
+    /// read.
     pub fn of_process() -> Self {
         Self(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value))).collect())
     }
 
-    /// The value of a variable that holds text; `None` when it is missing, empty or not valid UTF-8.
+    /// Returns the value of a variable that holds text; `None` if it is missing, empty or not valid UTF-8.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.value(name)?.to_str()
     }
 
-    /// The value of a variable that holds a path; `None` when it is missing or empty.
+    /// Returns the value of a variable that holds a path; `None` if it is missing or empty.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.value(name).map(PathBuf::from)
     }
 
-    /// The values of input variables, by the name of the input variable: `TF_VAR_name`.
+    /// Returns the values of input variables (`TF_VAR_name`), by the name of the input variable.
     pub fn input_variables(&self) -> impl Iterator<Item = (String, OsString)> + '_ {
         self.0.iter().filter_map(|(name, value)| Some((name.strip_prefix(VARIABLE_PREFIX)?.to_owned(), value.clone())))
     }
 
-    /// All variables whose values are valid UTF-8.
+    /// Returns all variables whose values are valid UTF-8.
     pub fn texts(&self) -> Vec<(String, String)> {
         let texts = self.0.iter().filter_map(|(name, value)| Some((name.clone(), value.to_str()?.to_owned())));
         texts.collect()
@@ -69,7 +70,7 @@ impl<N: Into<String>, V: Into<OsString>> FromIterator<(N, V)> for Environment {
     }
 }
 
-/// The problem with the variable `name`, whose value is not valid UTF-8; `None` where that does not matter.
+/// Returns the problem with the variable `name`, whose value is not valid UTF-8; `None` if the variable does not matter.
 fn unreadable(name: &str) -> Option<Diagnostic> {
     const SUMMARY: &str = "Invalid environment variable";
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
@@ -97,11 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_not_utf_8_are_reported() {
+    fn reports_values_that_are_not_utf_8() {
         let problems = environment(&["TF_WORKSPACE", "AWS_PROFILE", "EDITOR"]).problems();
-        let told: Vec<_> = problems.iter().map(|problem| (problem.is_error(), problem.detail.as_str())).collect();
+        let reported: Vec<_> = problems.iter().map(|problem| (problem.is_error(), problem.detail.as_str())).collect();
         assert_eq!(
-            told,
+            reported,
             [
                 (true, "The value of TF_WORKSPACE is not valid UTF-8. Correct it, or unset TF_WORKSPACE."),
                 (false, "The value of AWS_PROFILE is not valid UTF-8, so AWS_PROFILE is ignored."),
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_may_be_any_bytes() {
+    fn paths_need_not_be_utf_8() {
         let environment = environment(&["TF_DATA_DIR"]);
         assert!(environment.problems().is_empty());
         assert_eq!(environment.path("TF_DATA_DIR"), Some(PathBuf::from(OsString::from_vec(b"a\xff".to_vec()))));

@@ -1,14 +1,15 @@
-//! The command line groma: arguments, settings, commands and views.
+//! The command-line interface: arguments, settings, commands and views.
 //!
-//! Of the engine's crates this one alone prints, reads the environment and knows the home folder.
+//! Only this crate prints, reads environment variables and knows the home directory. It parses the command line
+//! ([`arguments`]), runs a command over the engine ([`commands`]) and renders the results ([`views`]).
 
 mod account;
-pub mod arguments;
-pub mod clock;
+mod arguments;
+mod clock;
 mod commands;
-pub mod environment;
-pub mod log;
-pub mod settings;
+mod environment;
+mod log;
+mod settings;
 pub mod terminal;
 pub mod views;
 

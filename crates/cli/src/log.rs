@@ -1,4 +1,4 @@
-//! The log of `TF_LOG`: what the program does, for whoever looks for the cause of a problem. It never holds values.
+//! The debug log of `TF_LOG`. It never contains values of attributes.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -19,47 +19,46 @@ use crate::environment::Environment;
 use crate::terminal::printable_line;
 use crate::views::progress::Progress;
 
-/// How important a line is.
+/// Severity of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Every step.
+    /// Individual steps, such as reads and provider calls.
     Debug,
-    /// What a user would want to know.
+    /// Changes of objects, and actions.
     Info,
-    /// What went wrong.
+    /// Failed operations, and all diagnostics.
     Error,
 }
 
-/// The form of a log.
+/// Format of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Plain text.
     #[default]
     Text,
-    /// A JSON object a line: `TF_LOG=json`.
+    /// One JSON object per line: `TF_LOG=json`.
     Json,
 }
 
-/// The level and the target of the log.
+/// Levels, format and target of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogSettings {
-    /// The least important lines of the program itself: `TF_LOG`, else `TF_LOG_CORE`.
+    /// Minimum level of the program's own lines: `TF_LOG`, else `TF_LOG_CORE`.
     pub core: Option<Level>,
-    /// The least important lines of providers: `TF_LOG`, else `TF_LOG_PROVIDER`.
+    /// Minimum level of provider lines: `TF_LOG`, else `TF_LOG_PROVIDER`.
     pub providers: Option<Level>,
-    /// The form of the lines.
     pub format: Format,
-    /// The file to append to; standard error without one: `TF_LOG_PATH`.
+    /// File to append to, instead of standard error: `TF_LOG_PATH`.
     pub path: Option<PathBuf>,
-    /// Levels that do not exist; everything is logged in their place.
+    /// Unknown level names. As in Terraform, they enable all levels.
     pub invalid: Vec<String>,
 }
 
 impl LogSettings {
-    /// The log that `environment` asks for.
+    /// Reads the log settings from `environment`.
     pub fn of(environment: &Environment) -> Self {
         let mut settings = Self { path: environment.path("TF_LOG_PATH"), ..Self::default() };
         match environment.text("TF_LOG") {
+            // TF_LOG overrides the two specific variables.
             Some(word) => {
                 settings.core = settings.level(word);
                 settings.providers = settings.core;
@@ -72,7 +71,7 @@ impl LogSettings {
         settings
     }
 
-    /// The level that `word` names.
+    /// Parses a level; `JSON` also selects the format.
     fn level(&mut self, word: &str) -> Option<Level> {
         match &*word.to_ascii_uppercase() {
             "OFF" => None,
@@ -91,7 +90,7 @@ impl LogSettings {
     }
 }
 
-/// Where lines go.
+/// Handle of the log, which is disabled by default. Clones share their target.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Option<Arc<Target>>);
 
@@ -104,8 +103,8 @@ struct Target {
 }
 
 impl Log {
-    /// The log that the settings ask for. Settings that cannot be followed are reported on standard error: the log goes there if
-    /// its file cannot be opened, and has every line if its level does not exist.
+    /// Opens the log. Invalid settings are reported on standard error and do not stop the command: the log falls back to standard error
+    /// if its file cannot be opened, and to all levels if its level is unknown.
     pub fn open(settings: &LogSettings) -> Self {
         for word in &settings.invalid {
             report(&format!(
@@ -126,25 +125,26 @@ impl Log {
         Self(Some(Arc::new(Target { core, providers, format, file })))
     }
 
-    /// The least important lines of providers that it takes; `None` when it takes none.
+    /// Returns the minimum level of provider lines; `None` if they are not logged.
     pub fn least_of_providers(&self) -> Option<Level> {
         self.0.as_ref().and_then(|target| target.providers)
     }
 
-    /// Writes a line of the program itself.
+    /// Logs a line of the program.
     pub fn write(&self, level: Level, text: impl FnOnce() -> String) {
         let target = self.0.as_ref().filter(|target| target.core.is_some_and(|least| level >= least));
         target.inspect(|target| target.write(level, &text()));
     }
 
-    /// Writes a line of a provider.
+    /// Logs a line of a provider.
     pub fn write_of_provider(&self, level: Level, text: impl FnOnce() -> String) {
         let target = self.0.as_ref().filter(|target| target.providers.is_some_and(|least| level >= least));
         target.inspect(|target| target.write(level, &text()));
     }
 
-    /// `progress`, told to the log too.
+    /// Wraps `progress` so that its events are also logged.
     pub fn watch(&self, progress: Arc<dyn Progress>) -> Arc<dyn Progress> {
+        // Without a log, hooks are called directly.
         if self.0.is_none() {
             return progress;
         }
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_the_program_and_of_providers() {
+    fn parses_core_and_provider_levels() {
         let all = of(&[("TF_LOG", "info"), ("TF_LOG_CORE", "error"), ("TF_LOG_PROVIDER", "debug")]);
         assert_eq!((all.core, all.providers), (Some(Level::Info), Some(Level::Info)));
         let apart = of(&[("TF_LOG_CORE", "error"), ("TF_LOG_PROVIDER", "trace")]);

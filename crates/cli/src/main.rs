@@ -1,4 +1,4 @@
-//! The program: everything is in the library.
+//! Entry point of the `groma` executable.
 
 use std::process::ExitCode;
 

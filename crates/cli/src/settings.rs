@@ -1,4 +1,4 @@
-//! Settings: what the environment and the flags say, put together.
+//! Settings from environment variables and the data directory.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,49 +12,48 @@ use crate::log::LogSettings;
 use crate::terminal::Colors;
 use crate::views::plan::Reader;
 
-/// The version of this program.
+/// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The workspace that is there without being made.
+/// Name of the workspace that always exists.
 pub const DEFAULT_WORKSPACE: &str = "default";
 
-/// What the environment says.
+/// Settings of one command, read once at its start.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the program keeps what it can make again: `TF_DATA_DIR`, else `.terraform`.
+    /// Data directory, with installed modules and providers: `TF_DATA_DIR`, else `.terraform`.
     pub data_directory: PathBuf,
-    /// The workspace of `TF_WORKSPACE`, else the chosen one, else `default`.
+    /// Current workspace: `TF_WORKSPACE`, else the selected one, else `default`.
     pub workspace: String,
-    /// Whether `TF_WORKSPACE` decides about the workspace.
+    /// Whether `TF_WORKSPACE` sets the workspace.
     pub workspace_is_overridden: bool,
-    /// Who reads: `TF_IN_AUTOMATION`.
+    /// Kind of reader: `TF_IN_AUTOMATION`.
     pub reader: Reader,
-    /// Whether questions may be asked: `TF_INPUT`.
+    /// Whether prompts are allowed: `TF_INPUT`.
     pub questions: Questions,
-    /// Whether colours may be used: `NO_COLOR`.
+    /// Whether colors are allowed: `NO_COLOR`.
     pub colors: Colors,
     /// Values of input variables by name: `TF_VAR_name`.
     pub variables: Vec<(String, OsString)>,
-    /// The log that is wanted: `TF_LOG` and its relatives.
+    /// Log settings: `TF_LOG` and related variables.
     pub log: LogSettings,
-    /// The home directory: `HOME`, else the one of the user database.
+    /// Home directory: `HOME`, else from the user database.
     pub home: Option<PathBuf>,
-    /// The registry of provider sources that name none: `GROMA_REGISTRY`.
+    /// Default registry host of source addresses: `GROMA_REGISTRY`.
     pub registry: Option<String>,
-    /// Providers that run already, as JSON: `TF_REATTACH_PROVIDERS`.
+    /// Running providers to attach to, as JSON: `TF_REATTACH_PROVIDERS`.
     pub reattach: Option<String>,
-    /// Whether plugin processes are talked to in the clear: `TF_DISABLE_PLUGIN_TLS`.
+    /// Whether connections to plugin processes are unencrypted: `TF_DISABLE_PLUGIN_TLS`.
     pub plugins_in_the_clear: bool,
-    /// All environment variables: tokens, proxies and paths are looked up where they are needed.
+    /// All environment variables, for tokens, proxies and paths that are looked up on use.
     pub environment: Environment,
 }
 
-/// Whether questions may be asked.
+/// Whether prompts are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Questions {
-    /// They may.
     Allowed,
-    /// They may not: `-input=false`, `TF_INPUT=0`.
+    /// `-input=false` or `TF_INPUT=0`.
     Forbidden,
 }
 
@@ -69,6 +68,7 @@ impl Settings {
                 chosen_workspace(&data_directory.join("environment")).unwrap_or_else(|| DEFAULT_WORKSPACE.to_owned())
             }
         };
+        // The spellings that Go accepts for false.
         let forbids_input =
             get("TF_INPUT").is_some_and(|text| matches!(text, "0" | "f" | "F" | "false" | "FALSE" | "False"));
         Self {
@@ -88,7 +88,7 @@ impl Settings {
         }
     }
 
-    /// The answer to a damaged journal: `GROMA_DAMAGED_JOURNAL`.
+    /// Returns the treatment of a damaged journal: `GROMA_DAMAGED_JOURNAL`.
     pub fn damaged_journal(&self) -> DamagedJournal {
         match self.variable("GROMA_DAMAGED_JOURNAL") {
             Some("recover") => DamagedJournal::Recover,
@@ -96,12 +96,12 @@ impl Settings {
         }
     }
 
-    /// The value of an environment variable that holds text; `None` when it is missing or empty.
+    /// Returns the value of an environment variable that holds text; `None` if it is missing or empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
         self.environment.text(name)
     }
 
-    /// The value of an environment variable that holds a path; `None` when it is missing or empty.
+    /// Returns the value of an environment variable that holds a path; `None` if it is missing or empty.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.environment.path(name)
     }
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_says_what_it_says() {
+    fn reads_settings_from_environment() {
         let settings = of(&[
             ("TF_VAR_a", "1"),
             ("TF_INPUT", "0"),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_variables_say_nothing() {
+    fn ignores_empty_variables() {
         let settings = of(&[("TF_IN_AUTOMATION", ""), ("TF_WORKSPACE", "w"), ("TF_LOG", "")]);
         assert_eq!(settings.reader, Reader::Person);
         assert_eq!(settings.workspace, "w");

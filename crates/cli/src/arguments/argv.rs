@@ -1,7 +1,7 @@
-//! From the words on the command line to words that the parser understands.
+//! Translates Terraform's command-line syntax into the syntax that clap parses.
 //!
-//! Flags have one dash and long names (`-out=plan`, `-var a=b`), the options before the command are few, and words from
-//! `TF_CLI_ARGS` and `TF_CLI_ARGS_<command>` stand right after the command.
+//! Terraform's flags have one dash and long names (`-out=plan`, `-var a=b`), only three options may precede the command, and the
+//! words of `TF_CLI_ARGS` and `TF_CLI_ARGS_<command>` are inserted right after the command.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -13,35 +13,35 @@ use std::vec::IntoIter;
 use clap::{ArgAction, Command};
 use groma_diagnostics::did_you_mean;
 
+use super::shell_words::split_words;
 use super::usage::UsageError;
-use super::words::split_words;
 
-/// Environment variables, handed in.
+/// Looks up an environment variable.
 pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
-/// What is to be parsed, and where.
+/// Command line prepared for the parser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// `-chdir`.
     pub directory: Option<PathBuf>,
-    /// Words for the parser, the name of the program first.
+    /// Arguments for the parser, starting with the program name.
     pub words: Vec<OsString>,
 }
 
-/// Commands that people know from Terraform and that do not exist here yet.
+/// Terraform's commands that are not implemented yet.
 const ABSENT: [&str; 4] = ["stacks", "test", "rpcapi", "cloud"];
 
-/// The flag that the parser knows.
+/// Help flag as clap knows it.
 const HELP: &str = "--help";
 
-/// Flags that ask for the version whatever the command is, as the parser would see them.
+/// Flags that print the version after any command, in the parser's syntax.
 const VERSION: [&str; 3] = ["--version", "--v", "-v"];
 
-/// Prepares `arguments` (without the name of the program) for the parser of `command`.
+/// Prepares `arguments`, which do not include the program name, for the parser of `command`.
 ///
 /// # Errors
 ///
-/// An option before the command is wrong, there is no such command, or a variable cannot be split into words.
+/// An option before the command is invalid, the command is unknown, or `TF_CLI_ARGS` cannot be split into words.
 pub fn invocation(
     arguments: Vec<OsString>,
     command: &Command,
@@ -49,6 +49,7 @@ pub fn invocation(
 ) -> Result<Invocation, UsageError> {
     let mut rest = arguments.into_iter().peekable();
     let before = before_the_command(&mut rest)?;
+    // -version before the command runs `version` with all following arguments.
     let mut rest = before.version.into_iter().chain(rest).peekable();
     let mut words = vec![OsString::from(command.get_name())];
     let mut current = Cow::Borrowed(command);
@@ -66,7 +67,7 @@ pub fn invocation(
     let help = given().find(|word| *word == HELP).cloned().or(before.help);
     let asks_version = !names.is_empty() && given().any(|word| VERSION.iter().any(|flag| word == flag));
     match help {
-        // Whoever asks for help may have got the rest wrong.
+        // Other flags are dropped: errors in them must not get in the way of the help.
         Some(help) => words.push(help),
         None if asks_version => words.splice(1.., [OsString::from("version")]).for_each(drop),
         None => words.extend(flags),
@@ -74,13 +75,13 @@ pub fn invocation(
     Ok(Invocation { directory: before.directory, words })
 }
 
-/// What the options before the command say.
+/// Options before the command.
 #[derive(Default)]
 struct Before {
     directory: Option<PathBuf>,
-    /// The name of the command that `-version` stands for.
+    /// `version`, the command that `-version` runs.
     version: Option<OsString>,
-    /// The flag of the command that `-help` stands for.
+    /// Help flag to pass on to the command.
     help: Option<OsString>,
 }
 
@@ -92,10 +93,10 @@ fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before,
         let text = option.to_string_lossy();
         let bare = text.trim_start_matches('-');
         match bare.split_once('=') {
-            // Terraform has it with one dash only.
+            // Terraform accepts this option with one dash only.
             _ if text.starts_with("--chdir") => return Err(no_option(&text, rest.find(|word| !is_flag(word)))),
             Some(("chdir", _)) if before.directory.is_some() => {
-                let problem = "-chdir is given twice, but a command runs in one directory. Leave one of them out.";
+                let problem = "-chdir is set twice, but a command runs in one directory. Remove one of them.";
                 return Err(UsageError::bare(problem));
             }
             Some(("chdir", path)) if !path.is_empty() => before.directory = Some(PathBuf::from(after_equals(&option))),
@@ -113,7 +114,7 @@ fn before_the_command(rest: &mut Peekable<IntoIter<OsString>>) -> Result<Before,
     Ok(before)
 }
 
-/// The value of an option: what follows its equals sign, byte for byte.
+/// Returns the value of an option, which follows its equals sign, byte for byte.
 #[cfg(unix)]
 fn after_equals(option: &OsStr) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -121,31 +122,32 @@ fn after_equals(option: &OsStr) -> OsString {
     OsString::from_vec(value.copied().collect())
 }
 
-/// The value of an option: what follows its equals sign.
+/// Returns the value of an option, which follows its equals sign.
 #[cfg(not(unix))]
 fn after_equals(option: &OsStr) -> OsString {
     option.to_string_lossy().split_once('=').map(|(_, value)| value.into()).unwrap_or_default()
 }
 
-/// That there is no such option before a command.
+/// Reports an unknown option before the command.
 fn no_option(option: &str, command: Option<OsString>) -> UsageError {
-    let known = "Before the command there are only -chdir=DIRECTORY, -help and -version.";
-    let problem = format!("There is no option {option:?} before the command. {known}");
+    let known = "Only -chdir=DIRECTORY, -help and -version may precede the command.";
+    let problem = format!("Unknown option {option:?} before the command. {known}");
     match command {
         Some(command) => {
             let command = command.to_string_lossy();
-            UsageError::bare(format!("{problem} If it is one of {command:?}, put it after that word."))
+            UsageError::bare(format!("{problem} If it is an option of {command:?}, put it after the command."))
         }
         None => UsageError::NoCommand(problem),
     }
 }
 
-/// The words of `TF_CLI_ARGS_<command>` and `TF_CLI_ARGS`, for the command that is called by `names`.
+/// Returns the words of `TF_CLI_ARGS_<command>` and `TF_CLI_ARGS` for the command path `names`.
 fn of_variables(names: &[String], environment: Environment<'_>) -> Result<Vec<OsString>, UsageError> {
     let mut flags = Vec::new();
     if names.is_empty() {
         return Ok(flags);
     }
+    // Flags of the specific variable precede those of the general one, which therefore win, as in Terraform.
     for variable in [format!("TF_CLI_ARGS_{}", names.join("_").replace('-', "_")), "TF_CLI_ARGS".to_owned()] {
         let text = environment(&variable).unwrap_or_default();
         let words = split_words(&text)
@@ -155,7 +157,7 @@ fn of_variables(names: &[String], environment: Environment<'_>) -> Result<Vec<Os
     Ok(flags)
 }
 
-/// The command with its flags and further commands, which come into being when they are needed.
+/// Builds the flags and subcommands of `command`, which [`Lazy`](super::Lazy) defers until the command is used.
 fn whole(command: &Command) -> Command {
     let mut whole = command.clone().disable_help_subcommand(true);
     whole.build();
@@ -170,14 +172,14 @@ fn unknown_command(name: &OsStr, command: &Command) -> UsageError {
     let name = name.to_string_lossy();
     if ABSENT.contains(&&*name) {
         return UsageError::bare(format!(
-            "This version of {} does not have the command {name:?} yet.",
-            command.get_name()
+            "The command {name:?} is not implemented in this version of {}.",
+            command.get_name(),
         ));
     }
     let known: Vec<&str> = command.get_subcommands().filter(|sub| !sub.is_hide_set()).map(Command::get_name).collect();
     let hint = did_you_mean(&name, known.iter().copied());
     UsageError::bare(format!(
-        "There is no command {name:?}.{hint}\n\nThe commands are shown by:\n  {} -help",
+        "Unknown command {name:?}.{hint}\n\nFor a list of all commands, run:\n  {} -help",
         command.get_name()
     ))
 }
@@ -187,12 +189,13 @@ fn is_flag(word: &OsStr) -> bool {
     bytes.len() > 1 && bytes.first() == Some(&b'-')
 }
 
-/// Whether the arguments of `command` may look like flags: then there are no flags after the first of them, as nowhere in Terraform.
+/// Whether positional arguments of `command` may look like flags. Flags then end at the first positional argument, as they do for
+/// every command of Terraform.
 fn takes_any_text(command: &Command) -> bool {
     command.get_positionals().any(clap::Arg::is_trailing_var_arg_set)
 }
 
-/// Gives flags their second dash; values of flags stay as they are.
+/// Adds the second dash to flags, and joins flags with their values so that clap does not interpret a value as a flag.
 fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString> {
     let mut out = Vec::with_capacity(arguments.len());
     let mut words = arguments.into_iter();
@@ -204,9 +207,9 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
         }
         if !is_flag(&word) {
             if takes_any_text(command) {
-                // An id may begin with a dash, as a password does that is imported; only this is a flag wherever it stands.
-                let (colourless, rest): (Vec<_>, Vec<_>) = words.partition(|word| word == "-no-color");
-                out.extend(colourless.first().map(|_| OsString::from("--no-color")));
+                // An import ID may begin with a dash. -no-color is an exception because wrappers append it to every command.
+                let (no_color, rest): (Vec<_>, Vec<_>) = words.partition(|word| word == "-no-color");
+                out.extend(no_color.first().map(|_| OsString::from("--no-color")));
                 out.extend([OsString::from("--"), word]);
                 out.extend(rest);
                 break;
@@ -227,7 +230,7 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
         };
         let name = flag.to_string_lossy().trim_start_matches('-').to_owned();
         if name.strip_suffix('=').is_some_and(|name| names_file(command, name)) {
-            // No file is the same as no flag.
+            // Scripts pass empty variables, as in -out="$PLAN": an empty file name counts as no flag.
             continue;
         }
         let takes_next = takes_value(command, &name);
@@ -237,6 +240,7 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
                 Some(value) if value.is_empty() && names_file(command, &name) => {}
                 Some(value) => {
                     let mut joined = flag;
+                    // clap would otherwise reject values that start with a dash, such as -var -x=1.
                     joined.push("=");
                     joined.push(value);
                     out.push(joined);
@@ -250,8 +254,8 @@ fn with_two_dashes(arguments: Vec<OsString>, command: &Command) -> Vec<OsString>
     out
 }
 
-/// Whether a flag names one file or folder, or one more where none is as good as the others: without the files of `-target-file` everything
-/// would be meant.
+/// Whether an empty value of the flag `name` can be ignored: it names one file or directory, or adds one to `-plugin-dir`.
+/// `-target-file` is excluded, because without its files the command would affect everything.
 fn names_file(command: &Command, name: &str) -> bool {
     let argument = command.get_arguments().find(|argument| argument.get_long() == Some(name));
     argument.is_some_and(|argument| {
@@ -270,7 +274,7 @@ fn takes_value(command: &Command, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::command;
+    use crate::arguments::task::command;
 
     fn rewritten(arguments: &[&str], variables: &[(&str, &str)]) -> Vec<String> {
         let environment =
@@ -281,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn one_dash_becomes_two_and_values_stay() {
+    fn adds_second_dash_and_keeps_values() {
         assert_eq!(
             rewritten(&["plan", "-var", "-x=1", "-refresh=false", "-out=a", "--json"], &[]),
             ["plan", "--var=-x=1", "--refresh=false", "--out=a", "--json"]
@@ -289,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_name_of_a_file_is_as_good_as_none() {
+    fn ignores_flags_with_empty_file_names() {
         assert_eq!(
             rewritten(&["apply", "-state=", "-backup", "", "-state-out=a", "-target="], &[]),
             ["apply", "--state-out=a", "--target="]
@@ -297,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_may_begin_with_a_dash_and_no_color_may_stand_behind_it() {
+    fn import_id_may_start_with_a_dash_before_no_color() {
         assert_eq!(
             rewritten(&["import", "-lock=false", "a.b", "-x", "-no-color"], &[]),
             ["import", "--lock=false", "--no-color", "--", "a.b", "-x"]
@@ -305,13 +309,13 @@ mod tests {
     }
 
     #[test]
-    fn words_from_variables_come_first() {
+    fn inserts_arguments_of_environment_variables_first() {
         let variables = [("TF_CLI_ARGS", "-no-color"), ("TF_CLI_ARGS_state_list", "-state 'a b'")];
         assert_eq!(rewritten(&["state", "list", "x"], &variables), ["state", "list", "--state=a b", "--no-color", "x"]);
     }
 
     #[test]
-    fn help_may_be_asked_for_anywhere() {
+    fn accepts_help_flag_anywhere() {
         for words in [&["plan", "-nosuch", "-help"][..], &["-help", "plan"], &["plan", "-h", "-refresh=maybe"]] {
             assert_eq!(rewritten(words, &[]), ["plan", "--help"]);
         }
@@ -321,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_may_be_asked_for_anywhere() {
+    fn accepts_version_flag_anywhere() {
         for words in [&["plan", "-version"][..], &["state", "list", "x", "--version"], &["fmt", "-v", "-json"]] {
             assert_eq!(rewritten(words, &[]), ["version"]);
         }
@@ -329,14 +333,14 @@ mod tests {
     }
 
     #[test]
-    fn a_typing_mistake_gets_a_suggestion() {
+    fn suggests_similar_command() {
         let problem = invocation(vec!["aply".into()], &command("groma"), &|_| None).unwrap_err();
         assert!(problem.to_string().contains("Did you mean \"apply\"?"), "{problem}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn chdir_takes_any_bytes() {
+    fn chdir_accepts_non_utf8_paths() {
         use std::os::unix::ffi::OsStringExt;
         let arguments = vec![OsString::from_vec(b"-chdir=a\xff=".to_vec()), "plan".into()];
         let invocation = invocation(arguments, &command("groma"), &|_| None).unwrap();
@@ -344,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn chdir_needs_its_directory() {
+    fn chdir_requires_a_directory() {
         assert!(invocation(vec!["-chdir".into(), "plan".into()], &command("groma"), &|_| None).is_err());
         let good = invocation(vec!["-chdir=a/b".into(), "plan".into()], &command("groma"), &|_| None).unwrap();
         assert_eq!(good.directory, Some(PathBuf::from("a/b")));

@@ -1,4 +1,4 @@
-//! `-var` and `-var-file`, whose order counts.
+//! The flags `-var` and `-var-file`, whose relative order clap's derive would lose.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::error::Error;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
-/// Values of input variables, in the order of the command line.
+/// Values of input variables, in the order of the command line: a later value overrides an earlier one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Variables(pub Vec<Assignment>);
 
@@ -28,13 +28,14 @@ impl Args for Variables {
             .long(VALUE)
             .value_name("NAME=VALUE")
             .action(ArgAction::Append)
-            .help("Set an input variable of the root module; may be given more than once");
+            .help("Set an input variable of the root module; may be repeated");
         let file = Arg::new(FILE)
             .long(FILE)
             .value_name("FILE")
             .action(ArgAction::Append)
+            // Paths need not be UTF-8.
             .value_parser(value_parser!(OsString))
-            .help("Set input variables from a file; may be given more than once");
+            .help("Set input variables from a file; may be repeated");
         command.arg(value).arg(file)
     }
 
@@ -48,11 +49,11 @@ impl FromArgMatches for Variables {
         let values = matches.get_many::<String>(VALUE).into_iter().flatten().cloned().map(Assignment::Value);
         let files = matches.get_many::<OsString>(FILE).into_iter().flatten();
         let files = files.map(|path| Assignment::File(path.into()));
-        let value_places = matches.indices_of(VALUE).into_iter().flatten();
-        let file_places = matches.indices_of(FILE).into_iter().flatten();
-        let mut placed: Vec<(usize, Assignment)> = value_places.zip(values).chain(file_places.zip(files)).collect();
-        placed.sort_by_key(|(place, _)| *place);
-        Ok(Self(placed.into_iter().map(|(_, assignment)| assignment).collect()))
+        let value_indices = matches.indices_of(VALUE).into_iter().flatten();
+        let file_indices = matches.indices_of(FILE).into_iter().flatten();
+        let mut indexed: Vec<(usize, Assignment)> = value_indices.zip(values).chain(file_indices.zip(files)).collect();
+        indexed.sort_by_key(|(index, _)| *index);
+        Ok(Self(indexed.into_iter().map(|(_, assignment)| assignment).collect()))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

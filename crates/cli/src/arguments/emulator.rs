@@ -1,36 +1,33 @@
-//! `emulator` and its commands.
+//! Arguments of `emulator` and its subcommands.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Commands of `emulator`.
 #[derive(Debug, Subcommand)]
 pub enum Emulator {
-    /// Answer the Cloud Control API on a port
+    /// Serve the Cloud Control API on a port
     Serve(EmulatorServe),
-    /// List the objects of a type, or of all types
+    /// List objects, optionally of one type
     List(EmulatorList),
-    /// Show one object
+    /// Print the properties of an object
     Get(EmulatorObject),
-    /// Change one object, as somebody else would
+    /// Change an object, to simulate drift
     Patch(EmulatorPatch),
-    /// Delete one object, as somebody else would
+    /// Delete an object, to simulate drift
     Delete(EmulatorObject),
 }
 
-/// Where an emulator keeps its objects.
+/// Flag that selects the emulator's data file.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorData {
-    /// The file that holds the objects
+    /// File that stores the emulated objects
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
 }
 
-/// Arguments of `emulator serve`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorServe {
-    /// Where the objects are
     #[command(flatten)]
     pub data: EmulatorData,
     /// Address and port to listen on
@@ -38,38 +35,32 @@ pub struct EmulatorServe {
     pub listen: String,
 }
 
-/// Arguments of `emulator list`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorList {
-    /// Where the objects are
     #[command(flatten)]
     pub data: EmulatorData,
-    /// A type such as AWS::S3::Bucket
+    /// Type such as AWS::S3::Bucket
     #[arg(value_name = "TYPE")]
     pub type_name: Option<String>,
 }
 
-/// Arguments of `emulator get` and `emulator delete`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorObject {
-    /// Where the objects are
     #[command(flatten)]
     pub data: EmulatorData,
-    /// A type such as AWS::S3::Bucket
+    /// Type such as AWS::S3::Bucket
     #[arg(value_name = "TYPE")]
     pub type_name: String,
-    /// The primary identifier
+    /// Primary identifier of the object
     #[arg(value_name = "IDENTIFIER")]
     pub identifier: String,
 }
 
-/// Arguments of `emulator patch`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorPatch {
-    /// The object
     #[command(flatten)]
     pub object: EmulatorObject,
-    /// A JSON Patch document (RFC 6902)
+    /// JSON Patch document (RFC 6902)
     #[arg(value_name = "PATCH")]
     pub patch: String,
 }

@@ -1,4 +1,4 @@
-//! Values of flags.
+//! Types of flag values.
 
 use std::any::TypeId;
 use std::ffi::OsStr;
@@ -8,17 +8,15 @@ use std::str::FromStr;
 use clap::builder::TypedValueParser;
 use clap::{Arg, Command};
 
-/// A flag that may be given bare or with a truth value: `-refresh`, `-refresh=false`.
+/// Boolean flag, given bare or with a value: `-refresh`, `-refresh=false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
-    /// Set.
     On,
-    /// Taken back.
     Off,
 }
 
 impl Flag {
-    /// Whether it is set.
+    /// Whether the flag is set, and not set to false.
     pub fn is_on(self) -> bool {
         self == Self::On
     }
@@ -29,6 +27,7 @@ impl FromStr for Flag {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
+            // The spellings that Go accepts for booleans.
             "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(Self::On),
             "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(Self::Off),
             _ => Err("neither true nor false"),
@@ -36,16 +35,14 @@ impl FromStr for Flag {
     }
 }
 
-/// Which uses of what modules have deprecated are told of.
+/// Filter of warnings about deprecated variables and outputs of modules: `-deprecation`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deprecations {
-    /// All.
     #[default]
     All,
-    /// Not those inside modules that come from elsewhere.
+    /// Only warnings that can be fixed in this configuration, not those inside remote modules.
     Local,
-    /// None.
-    Untold,
+    None,
 }
 
 impl FromStr for Deprecations {
@@ -55,13 +52,13 @@ impl FromStr for Deprecations {
         match text {
             "module:all" => Ok(Self::All),
             "module:local" => Ok(Self::Local),
-            "module:none" => Ok(Self::Untold),
+            "module:none" => Ok(Self::None),
             _ => Err("neither module:all nor module:local nor module:none"),
         }
     }
 }
 
-/// A length of time as `10s`, `1m30s`, `1.5h`, `250ms`.
+/// Duration in Go's syntax: `10s`, `1m30s`, `1.5h`, `250ms`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Duration(pub std::time::Duration);
 
@@ -69,7 +66,7 @@ impl FromStr for Duration {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const PROBLEM: &str = "not a length of time such as 30s or 1m30s";
+        const PROBLEM: &str = "not a duration such as 30s or 1m30s";
         if text == "0" {
             return Ok(Self::default());
         }
@@ -99,7 +96,7 @@ impl FromStr for Duration {
     }
 }
 
-/// A path that may be empty, as scripts write it (`validate "$FOLDER"`): the folder in which we are.
+/// Parser of a path that may be empty, as in the script `validate "$DIR"`; clap's own parser rejects empty paths.
 #[derive(Clone, Copy)]
 pub(super) struct PathOrNone;
 
@@ -111,7 +108,7 @@ impl TypedValueParser for PathOrNone {
     }
 }
 
-/// Lets each [`Flag`] of `command` and of its commands stand without a value, which means on: `-json` is `-json=true`.
+/// Makes the value of every [`Flag`] of `command` and its subcommands optional: `-json` means `-json=true`.
 pub(super) fn with_bare_flags(command: Command) -> Command {
     command.mut_args(bare_if_flag).mut_subcommands(with_bare_flags)
 }
@@ -128,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_time_have_units() {
+    fn parses_durations_with_units() {
         let parse = |text: &str| text.parse::<Duration>().map(|duration| duration.0.as_millis());
         assert_eq!(parse("1m30s"), Ok(90_000));
         assert_eq!(parse("0"), Ok(0));

@@ -1,4 +1,4 @@
-//! Flags of the commands that get a directory ready: `init` and `providers`.
+//! Arguments of the commands that install modules and providers: `init` and `providers`.
 
 use std::path::PathBuf;
 
@@ -8,87 +8,80 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{Common, JsonMessages, Locking, View};
 
-/// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
 pub struct Init {
-    /// -backend=false leaves the backend alone
+    /// Use -backend=false to skip initializing the backend
     #[arg(long)]
     pub backend: Option<Flag>,
-    /// The same by another name
+    /// Alias of -backend
     #[arg(long, hide = true)]
     pub cloud: Option<Flag>,
-    /// A setting of the backend, or a file with settings
+    /// Set an argument of the backend, or read arguments from a file; may be repeated
     #[arg(long, value_name = "FILE|NAME=VALUE")]
     pub backend_config: Vec<String>,
-    /// -get=false leaves the modules alone
+    /// Use -get=false to skip installing modules
     #[arg(long)]
     pub get: Option<Flag>,
-    /// Begin with a copy of this module; the directory has to be empty
+    /// Copy this module into the working directory first, which must be empty
     #[arg(long, value_name = "ADDRESS")]
     pub from_module: Option<String>,
-    /// Take newer versions where constraints allow it
+    /// Upgrade modules and providers to the newest versions that the constraints allow
     #[arg(long)]
     pub upgrade: Option<Flag>,
-    /// Forget the previous backend
+    /// Ignore the previous backend, without migrating its state
     #[arg(long)]
     pub reconfigure: Option<Flag>,
-    /// Move the state when the backend changes
+    /// Migrate the state to the new backend
     #[arg(long)]
     pub migrate_state: Option<Flag>,
-    /// Move the state without asking
+    /// Migrate the state without asking for confirmation
     #[arg(long)]
     pub force_copy: Option<Flag>,
-    /// What may happen to the lock file: readonly
+    /// Set the mode of the dependency lock file; "readonly" forbids changing it
     #[arg(long, value_name = "MODE")]
     pub lockfile: Option<String>,
-    /// A folder with provider packages
+    /// Install providers only from this directory; may be repeated
     #[arg(long, value_name = "DIR")]
     pub plugin_dir: Vec<PathBuf>,
-    /// The folder with test files
+    /// Directory of the test files, if it is not "tests"
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
-    /// Accepted for remote backends that compare versions
+    /// Accepted for compatibility; only remote backends compare versions
     #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
-    /// Only experimental builds of Terraform take it
+    /// Rejected: exists only in experimental builds of Terraform
     #[arg(long, hide = true)]
     pub enable_pluggable_state_storage_experiment: Option<Flag>,
-    /// As the other: -create-default-workspace=false is for experimental builds
+    /// Rejected when false: exists only in experimental builds of Terraform
     #[arg(long, hide = true)]
     pub create_default_workspace: Option<Flag>,
-    /// -input=false never asks
+    /// Use -input=false to never prompt for input
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// How the state is locked
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
 }
 
-/// Arguments of `providers`.
 #[derive(Args, Debug)]
 pub struct Providers {
     /// A further command
     #[command(subcommand)]
     pub task: Option<ProvidersTask>,
-    /// The folder with test files
+    /// Directory of the test files, if it is not "tests"
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
 }
 
 impl Providers {
-    /// The values of variables on the command line.
+    /// Returns the values of input variables on the command line.
     pub fn variables(&self) -> &Variables {
         match &self.task {
             None => &self.common.variables,
@@ -99,73 +92,64 @@ impl Providers {
     }
 }
 
-/// Commands of `providers`.
 #[derive(Debug, Subcommand)]
 pub enum ProvidersTask {
-    /// Write hashes of packages, for other platforms too, into the lock file
+    /// Write checksums of provider packages, also for other platforms, to the dependency lock file
     Lock(ProvidersLock),
-    /// Copy the packages that the configuration needs into a folder
+    /// Copy the required provider packages to a directory
     Mirror(ProvidersMirror),
-    /// Print the schemas of the providers
+    /// Print the schemas of the required providers
     Schema(Schema),
 }
 
-/// Arguments of `providers lock`.
 #[derive(Args, Clone, Debug)]
 pub struct ProvidersLock {
-    /// Take the packages from this folder
+    /// Read packages from this directory instead of their registries
     #[arg(long, value_name = "DIR")]
     pub fs_mirror: Option<PathBuf>,
-    /// Take the packages from this network mirror
+    /// Read packages from this network mirror instead of their registries
     #[arg(long, value_name = "URL")]
     pub net_mirror: Option<String>,
-    /// A platform such as linux_amd64; may be given several times
+    /// Target platform such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     pub platform: Vec<String>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// Use the plugin cache; hashes are taken from the sources all the same
+    /// Accepted for compatibility; the plugin cache may be used, and checksums always come from the sources
     #[arg(long)]
     pub enable_plugin_cache: Option<Flag>,
-    /// The folder with test files
+    /// Directory of the test files, if it is not "tests"
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
-    /// Only these providers
+    /// Lock only these providers
     #[arg(value_name = "PROVIDER")]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `providers mirror`.
 #[derive(Args, Clone, Debug)]
 pub struct ProvidersMirror {
-    /// A platform such as linux_amd64; may be given several times
+    /// Target platform such as linux_amd64; may be repeated
     #[arg(long, value_name = "OS_ARCH")]
     pub platform: Vec<String>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// -lock-file=false ignores the versions of the lock file
+    /// Use -lock-file=false to ignore the versions in the dependency lock file
     #[arg(long)]
     pub lock_file: Option<Flag>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
-    /// Where the copies go
+    /// Directory to copy the packages to
     #[arg(value_name = "DIR")]
     pub rest: Vec<PathBuf>,
 }
 
-/// Arguments of `providers schema`.
 #[derive(Args, Clone, Debug)]
 pub struct Schema {
-    /// Print JSON; there is no other form
+    /// Print JSON (required)
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
 }

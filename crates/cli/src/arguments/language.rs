@@ -1,4 +1,4 @@
-//! Flags of the commands that work on the configuration alone.
+//! Arguments of the commands that only read the configuration.
 
 use std::path::PathBuf;
 
@@ -8,152 +8,133 @@ use super::assignments::Variables;
 use super::flags::{Flag, PathOrNone};
 use super::shared::{Common, JsonDocument, JsonMessages, Locking, View};
 
-/// Arguments of `get`.
 #[derive(Args, Clone, Debug)]
 pub struct Get {
-    /// Fetch every module again, in its newest version
+    /// Download every module again, in the newest version that its constraint allows
     #[arg(long)]
     pub update: Option<Flag>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// The folder with test files
+    /// Directory of the test files, if it is not "tests"
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
 }
 
-/// Arguments of `modules`.
 #[derive(Args, Clone, Debug)]
 pub struct Modules {
-    /// Print JSON
+    /// Print machine-readable output: one JSON document
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
 }
 
-/// Arguments of `fmt`.
 #[derive(Args, Clone, Debug)]
 pub struct Fmt {
-    /// -list=false does not name the files that differ
+    /// Use -list=false to not list files whose formatting differs
     #[arg(long)]
     pub list: Option<Flag>,
-    /// -write=false leaves the files as they are
+    /// Use -write=false to not write to the files
     #[arg(long)]
     pub write: Option<Flag>,
-    /// Show the differences
+    /// Show the formatting changes as a diff
     #[arg(long)]
     pub diff: Option<Flag>,
-    /// Write nothing, and exit with 3 if a file differs
+    /// Check the formatting without writing; exit with 3 if any file is not formatted
     #[arg(long)]
     pub check: Option<Flag>,
-    /// Work on the folders inside, too
+    /// Also process files in subdirectories
     #[arg(long)]
     pub recursive: Option<Flag>,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// Files and folders, or - for standard input
+    /// Files and directories to format, or "-" for standard input
     #[arg(value_name = "TARGET", value_parser = PathOrNone)]
     pub targets: Vec<PathBuf>,
 }
 
-/// Arguments of `graph`.
 #[derive(Args, Clone, Debug)]
 pub struct Graph {
-    /// The graph of an operation: plan, plan-refresh-only, plan-destroy or apply
+    /// Draw the graph of an operation: plan, plan-refresh-only, plan-destroy or apply
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
-    /// The graph of a saved plan
+    /// Draw the graph of the saved plan in this file
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// How the graph is written: dot or mermaid
+    /// Output format: dot or mermaid
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
-    /// Draw references that lead in a circle, marked, instead of refusing them (with -type)
+    /// Highlight dependency cycles in the graph instead of failing; requires -type
     #[arg(long)]
     pub draw_cycles: Option<Flag>,
-    /// Has no meaning any more
+    /// Accepted for compatibility, without effect
     #[arg(long, hide = true)]
     pub verbose: Option<Flag>,
-    /// Has no meaning any more
+    /// Accepted for compatibility, without effect
     #[arg(long, value_name = "N", hide = true)]
     pub module_depth: Option<i64>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
 }
 
-/// Commands of `metadata`.
 #[derive(Debug, Subcommand)]
 pub enum Metadata {
-    /// Print the signatures of the functions
+    /// Print the signatures of all functions, as JSON
     Functions(Functions),
 }
 
-/// Arguments of `metadata functions`.
 #[derive(Args, Clone, Debug)]
 pub struct Functions {
-    /// Print JSON; there is no other form
+    /// Print JSON (required)
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Show text without colours
+    /// Disable colors
     #[arg(long)]
     pub no_color: Option<Flag>,
 }
 
-/// Arguments of `validate`.
 #[derive(Args, Clone, Debug)]
 pub struct Validate {
-    /// The folder of the configuration, if it is another one
+    /// Directory of the configuration, if it is not the working directory
     #[arg(value_name = "DIR", value_parser = PathOrNone)]
     pub directory: Option<PathBuf>,
-    /// The result for programs
     #[command(flatten)]
     pub json: JsonDocument,
-    /// Leave test files alone
+    /// Do not validate test files
     #[arg(long)]
     pub no_tests: Option<Flag>,
-    /// Check the query files too
+    /// Also validate query files
     #[arg(long)]
     pub query: Option<Flag>,
-    /// The folder with test files, if it is not "tests"
+    /// Directory of the test files, if it is not "tests"
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
 }
 
-/// Arguments of `console`.
 #[derive(Args, Clone, Debug)]
 pub struct Console {
-    /// See what a plan would make of it, and not only what is in the state
+    /// Evaluate against the planned state instead of the current state
     #[arg(long)]
     pub plan: Option<Flag>,
-    /// Write the answers to this file too, as JSON messages
+    /// Also write the results to this file, as JSON messages
     #[arg(long, value_name = "FILE")]
     pub json_into: Option<PathBuf>,
-    /// -input=false never asks
+    /// Use -input=false to never prompt for input
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// The state file
+    /// Read this state file instead of the backend
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Accepted: looking at a state locks nothing
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
 }

@@ -1,4 +1,4 @@
-//! Flags that the parser learns when their command is the one that was typed: a start pays for one command, not for all.
+//! Defers building the flags of a command until it is used: building those of all commands would slow down every start.
 
 use std::ops::Deref;
 
@@ -6,7 +6,7 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches, Subcommand};
 
 use super::flags::with_bare_flags;
 
-/// The arguments of a command, or its further commands.
+/// Arguments or subcommands whose definition is built on first use.
 #[derive(Clone, Debug)]
 pub struct Lazy<T>(pub T);
 
@@ -56,7 +56,7 @@ impl<T: Subcommand> Subcommand for Lazy<T> {
     }
 }
 
-/// What the command is for stays what its variant says: the type of its arguments has words of its own.
+/// Adds flags to `command` but keeps its description, which `augment` would replace by the doc comment of the argument type.
 fn augmented(command: Command, augment: fn(Command) -> Command) -> Command {
     let about = command.get_about().cloned();
     let command = with_bare_flags(augment(command));

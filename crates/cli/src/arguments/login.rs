@@ -1,16 +1,14 @@
-//! Flags of `login` and `logout`.
+//! Arguments of `login` and `logout`.
 
 use clap::Args;
 
 use super::shared::View;
 
-/// Arguments of `login` and of `logout`.
 #[derive(Args, Clone, Debug)]
 pub struct Login {
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// The host, app.terraform.io unless given
+    /// Hostname of the service
     #[arg(value_name = "HOST", default_value = "app.terraform.io")]
     pub host: String,
 }

@@ -1,4 +1,4 @@
-//! What was typed: parsed, without looking at any file or variable.
+//! Command-line arguments as clap parses them. Parsing reads no files; of the environment it only reads `TF_CLI_ARGS`.
 
 mod argv;
 mod assignments;
@@ -15,16 +15,15 @@ mod provider;
 mod query;
 mod reading;
 mod shared;
+mod shell_words;
 mod state;
 mod task;
 mod usage;
-mod words;
 mod workspace;
 
-pub use argv::{Environment, Invocation, invocation};
 pub use assignments::{Assignment, Variables};
 pub use emulator::*;
-pub use flags::{Deprecations, Duration, Flag};
+pub use flags::{Deprecations, Flag};
 pub use installation::*;
 pub use language::*;
 pub use lazy::Lazy;
@@ -37,6 +36,6 @@ pub use query::*;
 pub use reading::*;
 pub use shared::*;
 pub use state::*;
-pub use task::{Arguments, Task, command};
+pub use task::Task;
 pub use usage::UsageError;
 pub use workspace::*;

@@ -1,4 +1,4 @@
-//! Commands about single objects: `import`, `taint` and `untaint`.
+//! Arguments of the commands for single objects: `import`, `taint` and `untaint`.
 
 use std::path::PathBuf;
 
@@ -7,48 +7,42 @@ use clap::Args;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Writing};
 
-/// Arguments of `import`.
 #[derive(Args, Clone, Debug)]
 pub struct ImportArguments {
-    /// The folder with the configuration that configures the provider
+    /// Directory of the configuration that declares the resource and its provider
     #[arg(long, value_name = "DIR")]
     pub config: Option<PathBuf>,
-    /// Accepted for remote backends that compare versions
+    /// Accepted for compatibility; only remote backends compare versions
     #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
-    /// How many operations go on at once
+    /// Limit the number of concurrent operations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub parallelism: i64,
-    /// -input=false never asks
+    /// Use -input=false to never prompt for input
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// The state and what it takes to write it
     #[command(flatten)]
     pub writing: Writing,
-    /// The address in the configuration, and the id of the object
+    /// Address of the resource instance, and import ID of the object
     #[arg(value_name = "ADDR ID", trailing_var_arg = true)]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `taint` and `untaint`.
 #[derive(Args, Clone, Debug)]
 pub struct Taint {
-    /// Do not fail when there is no such instance
+    /// Succeed even if the instance does not exist
     #[arg(long)]
     pub allow_missing: Option<Flag>,
-    /// Accepted for remote backends that compare versions
+    /// Accepted for compatibility; only remote backends compare versions
     #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// The state and what it takes to write it
     #[command(flatten)]
     pub writing: Writing,
-    /// The instance
+    /// Address of the resource instance
     #[arg(value_name = "ADDRESS")]
     pub rest: Vec<String>,
 }

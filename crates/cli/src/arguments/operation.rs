@@ -1,4 +1,4 @@
-//! Flags of the commands that plan and apply.
+//! Arguments of the commands that plan and apply.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,162 +9,144 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Locking, Secrets, View, Writing};
 
-/// What to plan and how.
+/// Flags that control planning.
 #[derive(Args, Clone, Debug)]
 pub struct Planning {
-    /// Plan to delete everything
+    /// Plan the destruction of all objects
     #[arg(long)]
     pub destroy: Option<Flag>,
-    /// Plan only to take in what has changed outside
+    /// Only update the state and outputs to match real objects
     #[arg(long)]
     pub refresh_only: Option<Flag>,
-    /// -refresh=false takes the state for true instead of reading every object
+    /// Use -refresh=false to skip reading real objects and plan from the stored state
     #[arg(long)]
     pub refresh: Option<Flag>,
-    /// Replace this instance although nothing else says so; may be given more than once
+    /// Replace this resource instance even if it has no changes; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub replace: Vec<String>,
-    /// Look only at this and what it depends on; may be given more than once
+    /// Limit the operation to this address and its dependencies; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
-    /// More ways to say what to look at
     #[command(flatten)]
     pub focus: Focus,
-    /// Invoke this action, and do nothing else
+    /// Only invoke this action
     #[arg(long, value_name = "ACTION")]
     pub invoke: Vec<String>,
-    /// Leave to a later run what depends on values that are not known yet, instead of stopping
+    /// Defer changes that depend on unknown values to a later run, instead of failing
     #[arg(long)]
     pub allow_deferral: Option<Flag>,
-    /// How many operations go on at once
+    /// Limit the number of concurrent operations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub parallelism: i64,
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// How the state is locked
     #[command(flatten)]
     pub locking: Locking,
-    /// -input=false never asks
+    /// Use -input=false to never prompt for input
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// The state file, in place of the backend's
+    /// Use this state file instead of the backend
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Whether secrets are shown
     #[command(flatten)]
     pub secrets: Secrets,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
 }
 
-/// Arguments of `plan`.
 #[derive(Args, Clone, Debug)]
 pub struct Plan {
-    /// What to plan and how
     #[command(flatten)]
     pub planning: Planning,
-    /// Save the plan for apply
+    /// Write the plan to this file, for apply
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Write resource blocks for import blocks without one to this new file
+    /// Generate configuration for imported resources that have none, in this new file
     #[arg(long, value_name = "FILE")]
     pub generate_config_out: Option<PathBuf>,
-    /// Exit with 2 when there is something to apply
+    /// Return detailed exit codes: 0 for no changes, 1 for an error, 2 for changes
     #[arg(long)]
     pub detailed_exitcode: Option<Flag>,
-    /// Nothing else may follow
     #[arg(hide = true)]
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `apply`.
 #[derive(Args, Clone, Debug)]
 pub struct Apply {
-    /// What to plan and how
     #[command(flatten)]
     pub planning: Planning,
-    /// Do not ask before changing anything
+    /// Apply without asking for approval
     #[arg(long)]
     pub auto_approve: Option<Flag>,
-    /// Where to keep the state as it was, or - for nowhere
+    /// Write the backup of the previous state to this file; "-" disables the backup
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
-    /// Where to write the new state
+    /// Write the new state to this file
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
-    /// Accepted: that a destroy leaves behind what is to be kept is no error
+    /// Accepted for compatibility; objects that a destroy only forgets never cause an error
     #[arg(long)]
     pub suppress_forget_errors: Option<Flag>,
-    /// A saved plan
+    /// File of a saved plan
     #[arg(value_name = "PLAN")]
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `destroy`.
 #[derive(Args, Clone, Debug)]
 pub struct Destroy {
-    /// As for apply
     #[command(flatten)]
     pub apply: Apply,
 }
 
-/// What a partial plan looks at, as OpenTofu lets it be said.
+/// OpenTofu's flags that limit a plan to some resources.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Focus {
-    /// Look only at what this file names, one address a line, as with -target
+    /// Limit the operation to the addresses in this file, one per line, as -target does
     #[arg(long, value_name = "FILE")]
     pub target_file: Vec<PathBuf>,
-    /// Look at all but this and what depends on it; may be given more than once
+    /// Exclude this address and everything that depends on it; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub exclude: Vec<String>,
-    /// Look at all but what this file names, one address a line, as with -exclude
+    /// Exclude the addresses in this file, one per line, as -exclude does
     #[arg(long, value_name = "FILE")]
     pub exclude_file: Vec<PathBuf>,
 }
 
 impl Focus {
-    /// Whether nothing is said.
+    /// Whether none of these flags is set.
     pub fn is_empty(&self) -> bool {
         self.target_file.is_empty() && self.exclude.is_empty() && self.exclude_file.is_empty()
     }
 }
 
-/// Arguments of `refresh`.
 #[derive(Args, Clone, Debug)]
 pub struct Refresh {
-    /// Look only at this and what it depends on; may be given more than once
+    /// Limit the operation to this address and its dependencies; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
-    /// More ways to say what to look at
     #[command(flatten)]
     pub focus: Focus,
-    /// Leave out what depends on values that are not known yet, instead of stopping
+    /// Skip objects that depend on unknown values, instead of failing
     #[arg(long)]
     pub allow_deferral: Option<Flag>,
-    /// How many operations go on at once
+    /// Limit the number of concurrent operations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub parallelism: i64,
-    /// -input=false never asks
+    /// Use -input=false to never prompt for input
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// The state and what it takes to write it
     #[command(flatten)]
     pub writing: Writing,
-    /// Nothing else may follow
     #[arg(hide = true)]
     pub rest: Vec<OsString>,
 }
 
 impl Refresh {
-    /// The apply that does the same: one that only takes in what has changed outside, and asks nobody.
+    /// Converts to the equivalent `apply -refresh-only -auto-approve`.
     pub fn into_apply(self) -> Apply {
         let Writing { files, variables, locking, view } = self.writing;
         let planning = Planning {

@@ -1,4 +1,4 @@
-//! Parsing, and the words for what the parser refuses.
+//! Parses the command line, and words clap's errors as Terraform words its own.
 
 use std::any::TypeId;
 use std::ffi::OsString;
@@ -12,34 +12,33 @@ use super::argv::{Environment, invocation};
 use super::task::{Arguments, command};
 use super::usage::UsageError;
 
-/// What the command line asks for.
+/// Result of parsing a command line.
 #[derive(Debug)]
 pub enum Parsed {
-    /// To run a command.
+    /// Run a command.
     Run {
         /// `-chdir`.
         directory: Option<PathBuf>,
-        /// The command.
         arguments: Box<Arguments>,
     },
-    /// To print help because it was asked for.
+    /// Print the requested help.
     Help(String),
-    /// To print help because nothing was asked for.
+    /// Print help because no command was given; exits with 127.
     Usage(String),
-    /// To print help because a group of commands was named, and none of them.
+    /// Print the help of a command group that was named without one of its commands; exits with 1.
     Group(String),
 }
 
-/// Parses `arguments` (without the name of the program); texts speak of `program`.
+/// Parses `arguments`, which do not include the program name. Help and errors call the program `program`.
 ///
 /// # Errors
 ///
-/// A mistake that the user must mend.
+/// Invalid arguments, as [`UsageError`] describes them.
 pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'_>) -> Result<Parsed, UsageError> {
     let mut parser = command(program);
     let is_bare = arguments.is_empty();
     let invocation = invocation(arguments, &parser, environment)?;
-    // A folder to be in says nothing of what to do there.
+    // `-chdir` alone still counts as a command line without a command.
     let nothing_asked = is_bare || invocation.words.len() == 1;
     match parser.try_get_matches_from_mut(invocation.words.iter()) {
         Ok(matches) => {
@@ -60,7 +59,7 @@ pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'
     }
 }
 
-/// The help text with flags as they are typed here; what is left out leaves its room, so that columns stay columns.
+/// Rewrites clap's help text to flags with one dash. Removed text is replaced by spaces to keep the columns aligned.
 fn with_one_dash(help: &str) -> String {
     let bare = help.replace("[=<BOOL>]", "         ").replace("-h, --help", "    --help");
     bare.replace("\n      --", "\n  -").replace(" --", " -")
@@ -73,20 +72,19 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
         _ => None,
     };
     let flag = text(ContextKind::InvalidArg).unwrap_or_default();
+    // clap names a flag with its value placeholder, such as --target <ADDRESS>.
     let name = flag.split([' ', '=', '[']).next().unwrap_or_default().trim_start_matches('-').to_owned();
     let value = text(ContextKind::InvalidValue).unwrap_or_default();
     let (summary, what) = match problem.kind() {
         ErrorKind::UnknownArgument if flag.starts_with('-') => {
             let flags = command_path(words, parser).last().copied().unwrap_or(parser).get_arguments();
-            // Names of two letters are near to every short word.
+            // Names of two letters are within edit distance of every short word.
             let flags = flags.filter(|flag| !flag.is_hide_set()).filter_map(|flag| flag.get_long());
             let meant = groma_diagnostics::suggest(&name, flags.filter(|flag| flag.len() > 2));
             let meant = meant.map(|meant| format!(". Did you mean -{meant}?")).unwrap_or_default();
             (FLAGS, format!("flag provided but not defined: -{name}{meant}"))
         }
-        ErrorKind::UnknownArgument => {
-            ("Too many command line arguments", format!("There is no use for the argument {flag:?}."))
-        }
+        ErrorKind::UnknownArgument => ("Too many command line arguments", format!("Unexpected argument {flag:?}.")),
         ErrorKind::InvalidValue if value.is_empty() => (FLAGS, format!("flag needs an argument: -{name}")),
         ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
             (FLAGS, format!("invalid value {value:?} for flag -{name}"))
@@ -101,18 +99,18 @@ fn explain(problem: &clap::Error, program: &str, words: &[OsString], parser: &Co
         ErrorKind::InvalidSubcommand => {
             let name = text(ContextKind::InvalidSubcommand).unwrap_or_default();
             let known = text(ContextKind::SuggestedSubcommand).map(|known| format!(" Did you mean {known:?}?"));
-            ("Unknown command", format!("There is no command {name:?} here.{}", known.unwrap_or_default()))
+            ("Unknown command", format!("Unknown command {name:?}.{}", known.unwrap_or_default()))
         }
         ErrorKind::InvalidUtf8 => (FLAGS, not_utf_8(words, parser)),
         _ => (FLAGS, problem.to_string()),
     };
     let names = command_path(words, parser).into_iter().map(Command::get_name);
     let path = std::iter::once(program).chain(names).collect::<Vec<_>>().join(" ");
-    let detail = format!("{what}\n\nThe options of this command are shown by:\n  {path} -help");
+    let detail = format!("{what}\n\nFor the options of this command, run:\n  {path} -help");
     UsageError::Diagnostic(Box::new(Diagnostic::error(summary, detail)))
 }
 
-/// Names the first argument that is not valid UTF-8 and has to be. Its value is not repeated: it may be a secret.
+/// Names the first argument that must be valid UTF-8 but is not. Its value is not repeated: it may be a secret.
 fn not_utf_8(words: &[OsString], parser: &Command) -> String {
     let flags: Vec<&Arg> = command_path(words, parser).last().copied().unwrap_or(parser).get_arguments().collect();
     let is_text = |argument: &Arg| {
@@ -141,7 +139,7 @@ fn not_utf_8(words: &[OsString], parser: &Command) -> String {
 
 const FLAGS: &str = "Failed to parse command-line flags";
 
-/// The command that was typed, behind the groups that it is in.
+/// Returns the command that was typed, preceded by the groups that contain it.
 fn command_path<'p>(words: &[OsString], parser: &'p Command) -> Vec<&'p Command> {
     let mut path = Vec::new();
     let mut current = parser;
@@ -173,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_as_people_type_them() {
+    fn parses_single_dash_flags() {
         let plan = plan(&[
             "plan",
             "-refresh=false",
@@ -199,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn of_flags_that_are_given_again_the_last_one_counts() {
+    fn last_occurrence_of_a_repeated_flag_wins() {
         let plan = plan(&["plan", "-no-color", "-lock=false", "-target=a.b", "-no-color", "-lock=true", "-target=c.d"]);
         assert_eq!(plan.planning.locking.lock, Some(Flag::On));
         assert_eq!(plan.planning.target, ["a.b", "c.d"]);
@@ -209,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_say_which_flag() {
+    fn errors_name_the_flag_and_suggest_spelling() {
         let message = |words: &[&str]| parsed(words).unwrap_err().to_string();
         assert!(message(&["plan", "-nosuch"]).contains("flag provided but not defined: -nosuch"));
         assert!(message(&["plan", "-nosuch"]).contains("groma plan -help"));
@@ -221,20 +219,23 @@ mod tests {
         assert!(message(&["plan", "-refresh=maybe"]).contains("invalid value \"maybe\" for flag -refresh"));
         assert!(message(&["state", "show", "-nosuch"]).contains("groma state show -help"));
         let unknown = message(&["state", "lst"]);
-        assert!(unknown.contains("no command \"lst\" here. Did you mean \"list\"?"), "{unknown}");
+        assert!(unknown.contains("Unknown command \"lst\". Did you mean \"list\"?"), "{unknown}");
         assert!(unknown.contains("groma state -help"), "{unknown}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn arguments_that_are_not_utf_8_are_named() {
+    fn errors_name_arguments_that_are_not_utf_8() {
         use std::os::unix::ffi::OsStringExt;
         let message = |words: &[&[u8]]| {
             let words = words.iter().map(|word| OsString::from_vec(word.to_vec())).collect();
             parse("groma", words, &|_| None).unwrap_err().to_string()
         };
-        let told = message(&[b"plan", b"-out=\xff", b"-var", b"ok=1", b"-var", b"secret=\xff"]);
-        assert!(told.contains("the value of -var for the variable \"secret\" is not valid UTF-8"), "{told}");
+        let message_text = message(&[b"plan", b"-out=\xff", b"-var", b"ok=1", b"-var", b"secret=\xff"]);
+        assert!(
+            message_text.contains("the value of -var for the variable \"secret\" is not valid UTF-8"),
+            "{message_text}"
+        );
         assert!(message(&[b"plan", b"-target=a.\xff"]).contains("the value of the flag -target is not valid UTF-8"));
         assert!(message(&[b"taint", b"a.b\xff"]).contains("the argument \"a.b\u{fffd}\" is not valid UTF-8"));
     }

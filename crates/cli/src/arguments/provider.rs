@@ -1,4 +1,4 @@
-//! `provider` and its commands: for those who write providers, and those who choose one.
+//! Arguments of `provider` and its subcommands, which help to develop and evaluate providers.
 
 use std::path::PathBuf;
 
@@ -7,41 +7,38 @@ use clap::{Args, Subcommand};
 use super::flags::{Duration, Flag};
 use super::shared::View;
 
-/// Commands of `provider`.
 #[derive(Debug, Subcommand)]
 pub enum Provider {
-    /// Hold a provider to the lifecycle rules, with made-up configurations
+    /// Test a provider against the lifecycle rules, with generated configurations
     Check(ProviderCheck),
 }
 
-/// Arguments of `provider check`.
 #[derive(Args, Clone, Debug)]
 pub struct ProviderCheck {
-    /// Create, change and delete objects too: in a real account with a provider of real services
+    /// Also create, update and delete objects; affects a real account if the provider manages real services
     #[arg(long)]
     pub apply: Option<Flag>,
-    /// Print JSON
+    /// Print machine-readable output: one JSON document
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Only this resource type; may be given several times
+    /// Check only this resource type; may be repeated
     #[arg(long = "type", value_name = "TYPE")]
     pub types: Vec<String>,
-    /// A file with a provider block and resource blocks to use in place of made-up ones
+    /// Use the provider block and resource blocks in this file instead of generated ones
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// How many configurations to make up for each type
+    /// Number of configurations to generate for each type
     #[arg(long, value_name = "NUMBER", default_value_t = 24)]
     pub count: usize,
-    /// Another number makes up other configurations
+    /// Seed of the generator; the same seed generates the same configurations
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-    /// How long a call may take
+    /// Time limit for one provider call
     #[arg(long, value_name = "DURATION", default_value = "60s")]
     pub timeout: Duration,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// A source address such as hashicorp/random, or the program of a provider
+    /// Source address such as hashicorp/random, or path of a provider executable
     #[arg(value_name = "ADDRESS|PATH")]
     pub provider: String,
 }

@@ -1,4 +1,4 @@
-//! Flags of `query`.
+//! Arguments of `query`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,22 +9,18 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::View;
 
-/// Arguments of `query`.
 #[derive(Args, Clone, Debug)]
 pub struct Query {
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// Write resource and import blocks for what is found to this new file
+    /// Generate resource and import blocks for the found objects in this new file
     #[arg(long, value_name = "FILE")]
     pub generate_config_out: Option<PathBuf>,
-    /// Print one JSON object a line
+    /// Print machine-readable output: one JSON message per line
     #[arg(long)]
     pub json: Option<Flag>,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// Nothing else may follow
     #[arg(hide = true)]
     pub rest: Vec<OsString>,
 }

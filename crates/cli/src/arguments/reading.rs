@@ -1,4 +1,4 @@
-//! Flags of the commands that only show something: `show`, `output` and `version`.
+//! Arguments of the read-only commands `show`, `output` and `version`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,70 +8,62 @@ use clap::Args;
 use super::flags::Flag;
 use super::shared::{Common, JsonDocument, Secrets};
 
-/// What the commands have that show what a state or a plan holds.
+/// Flags of the commands that show the contents of a state or plan.
 #[derive(Args, Clone, Debug)]
 pub struct Reading {
-    /// The result for programs
     #[command(flatten)]
     pub json: JsonDocument,
-    /// Whether secrets are shown
     #[command(flatten)]
     pub secrets: Secrets,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
 }
 
-/// Arguments of `show`.
 #[derive(Args, Clone, Debug)]
 pub struct Show {
-    /// What is shown, and of which configuration
     #[command(flatten)]
     pub reading: Reading,
-    /// Show the state
+    /// Show the current state
     #[arg(long)]
     pub state: Option<Flag>,
-    /// Show this saved plan
+    /// Show the saved plan in this file
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// Show the configuration, which takes -json
+    /// Show the configuration; requires -json
     #[arg(long)]
     pub config: Option<Flag>,
-    /// Show what the module in this folder declares, which takes -json; nothing has to be installed
+    /// Show the declarations of the module in this directory, which need not be initialized; requires -json
     #[arg(long, value_name = "DIR")]
     pub module: Option<PathBuf>,
-    /// A saved plan or a state file
+    /// File of a saved plan or a state
     #[arg(value_name = "FILE")]
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `output`.
 #[derive(Args, Clone, Debug)]
 pub struct Output {
-    /// What is shown, and of which configuration
     #[command(flatten)]
     pub reading: Reading,
-    /// Print the bare value of one output
+    /// Print the value of one output as a raw string
     #[arg(long)]
     pub raw: Option<Flag>,
-    /// The state file
+    /// Read this state file instead of the backend
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Name of one output
+    /// Name of an output
     #[arg(value_name = "NAME")]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `version`.
 #[derive(Args, Clone, Debug)]
 pub struct Version {
-    /// Print JSON
+    /// Print machine-readable output: one JSON document
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Show text without colours
+    /// Disable colors
     #[arg(long)]
     pub no_color: Option<Flag>,
-    /// Passed over, as by Terraform: wrappers ask for the version with whatever they were given
+    /// Ignored, as Terraform does: wrappers pass all their arguments on to `version`.
     #[arg(hide = true)]
     pub others: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Flags that many commands have.
+//! Flags that several commands share.
 
 use std::path::PathBuf;
 
@@ -7,123 +7,114 @@ use clap::Args;
 use super::assignments::Variables;
 use super::flags::{Deprecations, Duration, Flag};
 
-/// How texts are shown.
+/// Flags for the presentation of messages.
 #[derive(Args, Clone, Debug)]
 pub struct View {
-    /// Show text without colours
+    /// Disable colors
     #[arg(long)]
     pub no_color: Option<Flag>,
-    /// Show warnings as a short list when there are no errors
+    /// Show only the summaries of warnings, unless there are errors
     #[arg(long)]
     pub compact_warnings: Option<Flag>,
-    /// -consolidate-warnings=false shows every warning, also those that say the same of several places
+    /// Use -consolidate-warnings=false to show similar warnings separately
     #[arg(long)]
     pub consolidate_warnings: Option<Flag>,
-    /// Show errors that say the same of several places as one
+    /// Combine similar errors into one
     #[arg(long)]
     pub consolidate_errors: Option<Flag>,
-    /// Leave out what only tells of progress
+    /// Hide progress messages
     #[arg(long)]
     pub concise: Option<Flag>,
-    /// Which uses of deprecated variables and outputs are told of: module:all, module:local (only where they can be mended here) or
-    /// module:none
-    #[arg(long, value_name = "module:WHICH", default_value = "module:all")]
+    /// Warn about deprecated variables and outputs: module:all, module:local (only where fixable here) or module:none
+    #[arg(long, value_name = "module:FILTER", default_value = "module:all")]
     pub deprecation: Deprecations,
 }
 
-/// Whether a command tells what it does as messages, and where.
+/// Flags for a command whose output is a stream of JSON messages.
 #[derive(Args, Clone, Debug, Default)]
 pub struct JsonMessages {
-    /// Print one JSON object a line
+    /// Print machine-readable output: one JSON message per line
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Write what -json would print to this file, beside what is shown
+    /// Write the output of -json to this file, in addition to the normal output
     #[arg(long, value_name = "FILE")]
     pub json_into: Option<PathBuf>,
 }
 
-/// Whether the result of a command is a JSON document, and where it goes.
+/// Flags for a command whose output is one JSON document.
 #[derive(Args, Clone, Debug, Default)]
 pub struct JsonDocument {
-    /// Print JSON
+    /// Print machine-readable output: one JSON document
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Write what -json would print to this file, beside what is shown
+    /// Write the output of -json to this file, in addition to the normal output
     #[arg(long, value_name = "FILE")]
     pub json_into: Option<PathBuf>,
 }
 
-/// Whether secrets are shown.
+/// Flag that reveals sensitive values.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Secrets {
-    /// Show sensitive values, too
+    /// Show sensitive values instead of hiding them
     #[arg(long)]
     pub show_sensitive: Option<Flag>,
 }
 
-/// How the state is locked.
+/// Flags for the state lock.
 #[derive(Args, Clone, Debug)]
 pub struct Locking {
-    /// -lock=false does without the lock of the state; another run may get in the way
+    /// Use -lock=false to not lock the state; unsafe if others run commands at the same time
     #[arg(long)]
     pub lock: Option<Flag>,
-    /// Wait this long for the lock
+    /// Wait at most this long for the state lock
     #[arg(long, value_name = "DURATION", default_value = "0s")]
     pub lock_timeout: Duration,
 }
 
-/// Other files than the backend's.
+/// Flags that replace the state files of the backend.
 #[derive(Args, Clone, Debug)]
 pub struct StateFiles {
-    /// The state file
+    /// Read the state from this file instead of the backend
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Where to write the new state
+    /// Write the new state to this file
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
-    /// Where to keep the state as it was, or - for nowhere
+    /// Write the backup of the previous state to this file; "-" disables the backup
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
 }
 
-/// What the commands have that read the configuration, if only for the sake of its backend.
+/// Flags of every command that reads the configuration, if only to find the backend.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
 }
 
-/// What the commands have that change an object in the state, or all of them.
+/// Flags of the commands outside `state` that change objects in the state.
 #[derive(Args, Clone, Debug)]
 pub struct Writing {
-    /// Where the state is
     #[command(flatten)]
     pub files: StateFiles,
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// How the state is locked
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
 }
 
-/// What the commands of `state` have that write a state.
+/// Flags of the `state` subcommands that write the state.
 #[derive(Args, Clone, Debug)]
 pub struct StateAccess {
-    /// How the state is locked
     #[command(flatten)]
     pub locking: Locking,
-    /// Accepted for the remote backends that compare versions
+    /// Accepted for compatibility; only remote backends compare versions
     #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
 }

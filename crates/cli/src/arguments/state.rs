@@ -1,4 +1,4 @@
-//! `state` and its commands.
+//! Arguments of `state` and its subcommands.
 
 use std::path::PathBuf;
 
@@ -8,29 +8,28 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{Common, JsonDocument, JsonMessages, Secrets, StateAccess};
 
-/// Commands of `state`.
 #[derive(Debug, Subcommand)]
 pub enum State {
-    /// List the identities of the instances, as JSON
+    /// List the resource identities in the state, as JSON
     Identities(StateIdentities),
-    /// List the addresses of the instances
+    /// List the resource instances in the state
     List(StateList),
-    /// Give something in the state another address
+    /// Move an item in the state to a new address
     Mv(StateMv),
-    /// Print the state
+    /// Print the state as JSON
     Pull(StatePull),
-    /// Replace the state by one from a file
+    /// Replace the state with the contents of a file
     Push(StatePush),
-    /// Let another provider manage what one provider manages
+    /// Replace the provider of resources in the state
     ReplaceProvider(StateReplaceProvider),
-    /// Forget something without destroying it
+    /// Remove items from the state without destroying the real objects
     Rm(StateRm),
-    /// Show one instance
+    /// Show a resource instance in the state
     Show(StateShow),
 }
 
 impl State {
-    /// The values of variables on the command line.
+    /// Returns the values of input variables on the command line.
     pub fn variables(&self) -> Option<&Variables> {
         match self {
             Self::Identities(_) => None,
@@ -45,143 +44,120 @@ impl State {
     }
 }
 
-/// Arguments of `state list`.
 #[derive(Args, Clone, Debug)]
 pub struct StateList {
-    /// The state file
+    /// Read this state file instead of the backend
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Only instances whose id this is
+    /// List only instances with this ID
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
-    /// Only these addresses and what is in them
+    /// List only instances at or below these addresses
     #[arg(value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 }
 
-/// Arguments of `state identities`.
 #[derive(Args, Clone, Debug)]
 pub struct StateIdentities {
-    /// What to list
     #[command(flatten)]
     pub list: StateList,
 }
 
-/// Arguments of `state show`.
 #[derive(Args, Clone, Debug)]
 pub struct StateShow {
-    /// The result for programs
     #[command(flatten)]
     pub json: JsonDocument,
-    /// Whether secrets are shown
     #[command(flatten)]
     pub secrets: Secrets,
-    /// The state file
+    /// Read this state file instead of the backend
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
-    /// The instance
+    /// Address of the resource instance
     #[arg(value_name = "ADDRESS")]
     pub rest: Vec<String>,
 }
 
-/// What the commands share that write a state.
+/// Flags of the subcommands that change the state in place.
 #[derive(Args, Clone, Debug)]
 pub struct StateChange {
-    /// The state file, in place of the backend's
+    /// Use this state file instead of the backend
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Where to keep the state as it was
+    /// Write the backup of the previous state to this file
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// How the state is got at
     #[command(flatten)]
     pub access: StateAccess,
 }
 
-/// Arguments of `state mv`.
 #[derive(Args, Clone, Debug)]
 pub struct StateMv {
-    /// Only say what would be moved
+    /// Show what would be moved, without moving it
     #[arg(long)]
     pub dry_run: Option<Flag>,
-    /// Another state file to move to
+    /// Move the item to this state file
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
-    /// Where to keep the other state as it was
+    /// Write the backup of the -state-out file to this file
     #[arg(long, value_name = "FILE")]
     pub backup_out: Option<PathBuf>,
-    /// What is changed and how
     #[command(flatten)]
     pub change: StateChange,
-    /// The address now, and the address to be
+    /// Current address and new address
     #[arg(value_name = "SOURCE DESTINATION")]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `state rm`.
 #[derive(Args, Clone, Debug)]
 pub struct StateRm {
-    /// Only say what would be removed
+    /// Show what would be removed, without removing it
     #[arg(long)]
     pub dry_run: Option<Flag>,
-    /// What is changed and how
     #[command(flatten)]
     pub change: StateChange,
-    /// What to forget
+    /// Addresses to remove
     #[arg(value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 }
 
-/// Arguments of `state replace-provider`.
 #[derive(Args, Clone, Debug)]
 pub struct StateReplaceProvider {
-    /// Do not ask before changing anything
+    /// Replace without asking for approval
     #[arg(long)]
     pub auto_approve: Option<Flag>,
-    /// What is changed and how
     #[command(flatten)]
     pub change: StateChange,
-    /// The provider now, and the provider to be
+    /// Current provider and new provider
     #[arg(value_name = "FROM TO")]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `state pull`.
 #[derive(Args, Clone, Debug)]
 pub struct StatePull {
-    /// Variables and texts
     #[command(flatten)]
     pub common: Common,
-    /// Nothing else is looked at
     #[arg(hide = true)]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `state push`.
 #[derive(Args, Clone, Debug)]
 pub struct StatePush {
-    /// Write the state even if it is older, or of another lineage
+    /// Write the state even if its serial is lower or its lineage differs
     #[arg(long)]
     pub force: Option<Flag>,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// How the state is got at
     #[command(flatten)]
     pub access: StateAccess,
-    /// The file with the state, or - for standard input
+    /// File that holds the state, or "-" for standard input
     #[arg(value_name = "PATH")]
     pub rest: Vec<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The commands there are, and the parser of all of them.
+//! The list of commands, and the clap parser for all of them.
 
 use clap::{Command, CommandFactory, Parser, Subcommand};
 
@@ -16,97 +16,96 @@ use super::reading::{Output, Show, Version};
 use super::state::State;
 use super::workspace::{ForceUnlock, Workspace};
 
-/// Plans and builds infrastructure from configurations, state files and providers as Terraform has them.
+/// Plans and applies infrastructure changes, compatible with Terraform's configurations, state files and providers.
 #[derive(Debug, Parser)]
 #[command(
     name = "groma",
     disable_help_subcommand = true,
     disable_version_flag = true,
-    // Wrappers add flags that the user has given already: the last one counts.
+    // Wrappers add flags that the user has also set: the last one wins, as in Terraform.
     args_override_self = true,
     arg_required_else_help = true,
-    after_help = "Before the command:\n  -chdir=DIR  Work in another directory\n  -help       Show this, or the help of a command\n  -version    The same as the command version"
+    after_help = "Before the command:\n  -chdir=DIR  Switch to this directory first\n  -help       Show this help, or the help of a command\n  -version    Alias of the version command"
 )]
 pub struct Arguments {
-    /// What to do.
     #[command(subcommand)]
     pub task: Task,
 }
 
-/// The parser, with help texts that speak of `program`.
+/// Returns the parser, whose help texts call the program `program`.
 pub fn command(program: &str) -> Command {
     Arguments::command().name(program.to_owned()).bin_name(program.to_owned())
 }
 
-/// What to do.
+/// Command with its arguments.
 #[derive(Debug, Subcommand)]
 pub enum Task {
-    /// Get the directory ready: modules, providers, backend
+    /// Prepare the working directory: install modules and providers, initialize the backend
     Init(Lazy<Init>),
-    /// Check the configuration without looking at any object
+    /// Check whether the configuration is valid, without accessing any remote service
     Validate(Lazy<Validate>),
-    /// Show what an apply would do
+    /// Show the changes that apply would make
     Plan(Lazy<Plan>),
-    /// Make the objects match the configuration, or carry out a saved plan
+    /// Create or update infrastructure to match the configuration, or apply a saved plan
     Apply(Lazy<Apply>),
-    /// Delete every object that the configuration manages
+    /// Destroy all managed infrastructure
     Destroy(Lazy<Destroy>),
     /// Show the state or a saved plan
     Show(Lazy<Show>),
-    /// Show output values
+    /// Show the output values of the root module
     Output(Lazy<Output>),
-    /// Look into the state, and change what it says
+    /// Inspect and modify the state
     #[command(subcommand)]
     State(Lazy<State>),
-    /// Work with several states of one configuration
+    /// Manage workspaces: several states for one configuration
     #[command(subcommand)]
     Workspace(Lazy<Workspace>),
-    /// The old name of workspace
+    /// Deprecated alias of workspace
     #[command(subcommand, hide = true)]
     Env(Lazy<Workspace>),
-    /// Take away a lock that was left behind
+    /// Release a stale lock of the state
     ForceUnlock(Lazy<ForceUnlock>),
-    /// Take over an object that exists already
+    /// Import an existing object into the state
     Import(Lazy<ImportArguments>),
-    /// Take into the state what has changed outside
+    /// Update the state to match real objects
     Refresh(Lazy<Refresh>),
-    /// Have an object replaced by the next apply
+    /// Mark a resource instance for replacement by the next apply
     Taint(Lazy<Taint>),
-    /// Take that back
+    /// Remove the taint mark from a resource instance
     Untaint(Lazy<Taint>),
-    /// Search for objects that exist already, with list blocks
+    /// Find existing objects with list blocks
     Query(Lazy<Query>),
-    /// Show what providers the configuration needs
+    /// Show the providers that the configuration requires
     Providers(Lazy<Providers>),
-    /// For those who write providers, and those who choose one
+    /// Tools for provider development and evaluation
     #[command(subcommand)]
     Provider(Lazy<Provider>),
-    /// Fetch the modules that the configuration calls
+    /// Install or upgrade modules
     Get(Lazy<Get>),
-    /// List the modules that the configuration calls
+    /// List the modules of the configuration
     Modules(Lazy<Modules>),
-    /// Draw the resources and what they depend on
+    /// Print the dependency graph of the resources
     Graph(Lazy<Graph>),
-    /// Tell about the language
+    /// Print metadata about the language
     #[command(subcommand)]
     Metadata(Lazy<Metadata>),
-    /// Bring files into the canonical layout
+    /// Reformat configuration files in the canonical style
     Fmt(Lazy<Fmt>),
-    /// Evaluate expressions, one a line
+    /// Evaluate expressions interactively
     Console(Lazy<Console>),
-    /// Get a token from a host, and keep it
+    /// Obtain and store an API token for a host
     Login(Lazy<Login>),
-    /// Forget the token of a host
+    /// Delete the stored API token of a host
     Logout(Lazy<Login>),
-    /// Show the version
+    /// Show the version, and the versions of the selected providers
     Version(Lazy<Version>),
-    /// Use the emulator of the Cloud Control API
+    /// Run and inspect the emulator of the Cloud Control API
     #[command(subcommand)]
     Emulator(Lazy<Emulator>),
 }
 
 impl Task {
-    /// The values of variables on the command line: the backend and the sources of modules may depend on them.
+    /// Returns the values of input variables on the command line, which the backend and module sources may depend on.
     pub fn variables(&self) -> Option<&Variables> {
         match self {
             Self::Init(arguments) => Some(&arguments.variables),

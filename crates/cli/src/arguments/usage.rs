@@ -1,4 +1,4 @@
-//! What can be wrong with what was typed.
+//! Errors in the command line itself.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -7,16 +7,16 @@ use groma_diagnostics::Diagnostic;
 /// A mistake on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UsageError {
-    /// A sentence that stands alone.
+    /// A message printed without the frame of a diagnostic, as Terraform prints problems that precede any command.
     Bare(String),
-    /// The same, where nothing says what is to be done.
+    /// A bare message for a command line without a command, which exits with 127 as Terraform does.
     NoCommand(String),
     /// A problem with the arguments of a command, shown as a diagnostic.
     Diagnostic(Box<Diagnostic>),
 }
 
 impl UsageError {
-    /// A sentence that stands alone.
+    /// Creates a [`UsageError::Bare`].
     pub fn bare(text: impl Into<String>) -> Self {
         Self::Bare(text.into())
     }

@@ -1,4 +1,4 @@
-//! `workspace`, its commands, and `force-unlock`.
+//! Arguments of `workspace`, its subcommands, and `force-unlock`.
 
 use std::path::PathBuf;
 
@@ -8,23 +8,22 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Locking, View};
 
-/// Commands of `workspace`.
 #[derive(Debug, Subcommand)]
 pub enum Workspace {
-    /// Delete a workspace with its state
+    /// Delete a workspace and its state
     Delete(WorkspaceDelete),
-    /// List the workspaces
+    /// List all workspaces
     List(WorkspaceList),
-    /// Make a workspace and select it
+    /// Create a workspace and switch to it
     New(WorkspaceNew),
-    /// Use another workspace from now on
+    /// Switch to another workspace
     Select(WorkspaceSelect),
-    /// Show the name of the selected workspace
+    /// Show the name of the current workspace
     Show(WorkspaceShow),
 }
 
 impl Workspace {
-    /// The values of variables on the command line.
+    /// Returns the values of input variables on the command line.
     pub fn variables(&self) -> &Variables {
         match self {
             Self::Delete(arguments) => &arguments.variables,
@@ -36,119 +35,92 @@ impl Workspace {
     }
 }
 
-/// Arguments of `workspace list`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceList {
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// Nothing may follow
     #[arg(hide = true)]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `workspace show`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceShow {
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// Nothing else is looked at
     #[arg(hide = true)]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `workspace new`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceNew {
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// A state file that the workspace begins with
+    /// Initialize the workspace with a copy of this state file
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// How the state is locked
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// The name of the workspace
+    /// Name of the workspace
     #[arg(value_name = "NAME")]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `workspace select`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceSelect {
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// Make the workspace if there is none of that name
+    /// Create the workspace if it does not exist
     #[arg(long)]
     pub or_create: Option<Flag>,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// The name of the workspace
+    /// Name of the workspace
     #[arg(value_name = "NAME")]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `workspace delete`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceDelete {
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// Delete it although it manages objects, which are then no longer managed
+    /// Delete the workspace even if its state tracks objects, which are then no longer managed
     #[arg(long)]
     pub force: Option<Flag>,
-    /// How the state is locked
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// The name of the workspace
+    /// Name of the workspace
     #[arg(value_name = "NAME")]
     pub rest: Vec<String>,
 }
 
-/// Arguments of `force-unlock`.
 #[derive(Args, Clone, Debug)]
 pub struct ForceUnlock {
-    /// Where the values of variables come from
     #[command(flatten)]
     pub variables: Variables,
-    /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// Do not ask
+    /// Unlock without asking for confirmation
     #[arg(long)]
     pub force: Option<Flag>,
-    /// How texts are shown
     #[command(flatten)]
     pub view: View,
-    /// The name of the lock
+    /// ID of the lock, from the error message about the lock
     #[arg(value_name = "LOCK_ID")]
     pub rest: Vec<String>,
 }

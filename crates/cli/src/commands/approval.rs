@@ -1,4 +1,4 @@
-//! The question before anything is changed.
+//! The approval prompt before a plan is applied.
 
 use groma_diagnostics::Diagnostics;
 use groma_engine::{Mode, Plan};
@@ -7,25 +7,25 @@ use super::context::Context;
 use super::outcome::fail;
 use crate::terminal::Answer;
 
-/// What the user wants.
+/// Answer to the approval prompt.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Approval {
-    /// Yes.
     Given,
-    /// Anything else.
+    /// Any answer but `yes`.
     Refused,
 }
 
-/// Asks whether `plan` is to be carried out.
+/// Asks whether to apply `plan`.
 ///
 /// # Errors
 ///
-/// There is no answer: the input ended, or the user interrupted.
+/// The input ended without an answer, or the user interrupted the prompt.
 pub(super) fn ask(context: &mut Context, plan: &Plan) -> Result<Approval, Diagnostics> {
     let (title, text) = question(context, plan);
     let prompter = context.prompter()?;
     context.streams.print("\n");
     match prompter.ask(&title, &text) {
+        // As in Terraform, only the exact word approves.
         Answer::Line(line) if line == "yes" => Ok(Approval::Given),
         Answer::Line(_) | Answer::NotUtf8 => {
             let what = if plan.mode == Mode::Destroy { "Destroy" } else { "Apply" };
@@ -34,7 +34,7 @@ pub(super) fn ask(context: &mut Context, plan: &Plan) -> Result<Approval, Diagno
         }
         Answer::End => Err(fail(
             "error asking for approval: EOF",
-            "The input ended before there was an answer; nothing was changed. Use -auto-approve where nobody can answer.",
+            "Standard input ended before an answer was given. Nothing was changed. Use -auto-approve to apply without a prompt.",
         )),
         Answer::Interrupted => Err(fail("error asking for approval: interrupted", "Nothing was changed.")),
     }
@@ -42,27 +42,27 @@ pub(super) fn ask(context: &mut Context, plan: &Plan) -> Result<Approval, Diagno
 
 fn question(context: &Context, plan: &Plan) -> (String, String) {
     let product = &context.wording.product;
-    let place = match &*context.settings.workspace {
+    let location = match &*context.settings.workspace {
         "default" => String::new(),
         workspace => format!(" in workspace {workspace:?}"),
     };
     match plan.mode {
         Mode::Destroy => (
-            format!("Do you really want to destroy all resources{place}?"),
+            format!("Do you really want to destroy all resources{location}?"),
             format!(
                 "{product} will destroy all your managed infrastructure, as shown above.\nThere is no undo. Only 'yes' will be accepted to \
                  confirm."
             ),
         ),
         Mode::RefreshOnly => (
-            format!("Would you like to update the {product} state to reflect these detected changes{place}?"),
+            format!("Would you like to update the {product} state to reflect these detected changes{location}?"),
             format!(
                 "{product} will write these changes to the state without modifying any real infrastructure.\nThere is no undo. Only 'yes' \
                  will be accepted to confirm."
             ),
         ),
         Mode::Normal => (
-            format!("Do you want to perform these actions{place}?"),
+            format!("Do you want to perform these actions{location}?"),
             format!("{product} will perform the actions described above.\nOnly 'yes' will be accepted to approve."),
         ),
     }

@@ -1,4 +1,4 @@
-//! Showing a page to the user.
+//! Opens web pages in the user's browser.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +6,7 @@ use groma_install::http::Url;
 
 use crate::settings::Settings;
 
-/// Opens `page` in the user's browser; returns whether something was started that does so.
+/// Opens `page` in the user's browser; returns whether a browser could be started.
 pub(super) fn open(settings: &Settings, page: &Url) -> bool {
     let chosen = settings.path("BROWSER");
     let usual = match std::env::consts::OS {
@@ -16,6 +16,7 @@ pub(super) fn open(settings: &Settings, page: &Url) -> bool {
     };
     let program = chosen.unwrap_or_else(|| usual.into());
     let mut command = Command::new(program);
+    // Browsers print warnings, which must not mix with our output.
     command.arg(page.as_str()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().is_ok()
 }

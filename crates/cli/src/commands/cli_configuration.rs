@@ -1,4 +1,4 @@
-//! The files of the CLI configuration: where they are, and what the environment says in their place.
+//! Locates and reads the CLI configuration files, and applies the environment variables that override them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,15 +8,15 @@ use groma_install::settings::{CliConfiguration, ConfigSources, read};
 use super::default_registry::default_registry;
 use crate::settings::Settings;
 
-/// What the files of the CLI configuration say, and what is wrong with them. `directory` is where the program was started.
+/// Reads the CLI configuration, with its problems. `directory` is the working directory at program start.
 pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliConfiguration, Diagnostics) {
-    let sources = ConfigSources {
+    let locations = ConfigSources {
         file: main_file(settings, directory),
         folder: configuration_folder(settings),
         home: settings.home.clone(),
         environment: settings.environment.texts(),
     };
-    let (mut found, problems) = read(&sources, &|| default_registry(settings));
+    let (mut found, problems) = read(&locations, &|| default_registry(settings));
     if let Some(cache) = settings.path("TF_PLUGIN_CACHE_DIR") {
         found.plugin_cache = Some(cache);
     }
@@ -29,16 +29,17 @@ pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliCo
     (found, problems)
 }
 
-/// The file that the environment names, else the one in the home folder if it is there.
+/// Returns the file that `TF_CLI_CONFIG_FILE` names, else the one in the home directory if it exists.
 fn main_file(settings: &Settings, directory: &Path) -> Option<PathBuf> {
     if let Some(named) = settings.path("TF_CLI_CONFIG_FILE") {
+        // Relative to the directory of the program start, not to -chdir, as in Terraform.
         return Some(directory.join(named));
     }
     let home = settings.home.as_ref()?;
     [".terraformrc", ".tofurc"].iter().map(|name| home.join(name)).find(|file| file.is_file())
 }
 
-/// The folder with further files, with what `login` keeps, and with plugins.
+/// Returns `~/.terraform.d`, the directory of further configuration files, stored credentials and plugins.
 pub(super) fn configuration_folder(settings: &Settings) -> Option<PathBuf> {
     settings.home.as_ref().map(|home| home.join(".terraform.d"))
 }

@@ -1,4 +1,4 @@
-//! Loading the configuration of the working directory.
+//! Loads the configuration of the working directory, with the tolerance that each command needs.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -16,28 +16,28 @@ use indexmap::IndexMap;
 
 use super::context::Context;
 use super::default_registry::default_registry;
-use super::key_network::KeyNetwork;
-use super::mistakes;
+use super::further_errors;
+use super::key_service::KeyServiceClient;
 use super::outcome::fail;
 use super::variables::{ask_for_encryption, check_given, check_options_given};
 
-/// What an empty directory means to a command.
+/// Treatment of a directory without configuration files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Empty {
-    /// Nothing wrong: there is just nothing declared.
+    /// An empty configuration, without an error.
     Fine,
-    /// A mistake of somebody who wants a plan.
+    /// An error that warns about planning the destruction of everything.
     NoPlan,
-    /// A mistake of somebody who wants to apply.
+    /// An error that warns about destroying everything.
     NoApply,
-    /// A mistake: the command is about what the configuration says.
+    /// An error, because the command only reads the configuration.
     Nothing,
 }
 
-/// A configuration to check, with the mistakes that are known.
+/// Loads a configuration for `validate`, with the errors found so far.
 ///
 /// # Errors
-/// Something that it declares cannot be read: what else there is to see would follow from that.
+/// The configuration cannot be read completely, so further errors would only be consequences.
 pub(super) fn load_to_check(
     context: &Context,
     directory: &Path,
@@ -48,6 +48,7 @@ pub(super) fn load_to_check(
     let disk = DiskFiles::new(".");
     let empty = nothing();
     let has_blocks = has_configuration(&DiskFiles::new(Path::new(".").join(directory)));
+    // `validate` succeeds in an empty directory, as in Terraform.
     let is_empty = queries == Queries::LeftOut && !has_blocks && !has_tests(&options);
     let (options, files): (_, &dyn Files) = match is_empty {
         true => (LoadOptions { directory: PathBuf::new(), ..options }, &empty),
@@ -56,26 +57,26 @@ pub(super) fn load_to_check(
     whole(load(&options, &context.sources, files))
 }
 
-/// The same for who wants to see what it comes to: at most names are wrong in it.
+/// Loads the configuration for commands that inspect it. Its references may be invalid.
 ///
 /// # Errors
-/// More is wrong.
-pub(super) fn load_to_look(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    load_to_check(context, Path::new(""), Queries::LeftOut, None).and_then(readable).map_err(as_told_of_states)
+/// The configuration has errors other than invalid references.
+pub(super) fn load_to_inspect(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    load_to_check(context, Path::new(""), Queries::LeftOut, None).and_then(readable).map_err(for_state_commands)
 }
 
-/// The configuration with the warnings about it.
+/// Loads the configuration, with its warnings.
 pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
     load_here(context, &load_options(context), empty)
 }
 
-/// The same as far as its blocks go, for commands that evaluate nothing: what expressions name does not matter to them. Whoever
-/// gives values for variables is told all the same what is wrong with these.
+/// Loads the configuration without checking references, for commands that evaluate no expressions. Values of variables are
+/// checked nevertheless.
 pub(super) fn load_blocks(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
     load_blocks_of(context, empty, None)
 }
 
-/// The same with the files of tests, and what their runs name.
+/// Loads the configuration like [`load_blocks`], with the test files and the modules that their runs use.
 pub(super) fn load_blocks_and_tests(
     context: &Context,
     empty: Empty,
@@ -108,39 +109,39 @@ fn load_here(
     loaded(context, options, &nothing())
 }
 
-/// A configuration that declares nothing, in place of none.
+/// Returns the files of an empty configuration.
 fn nothing() -> MemoryFiles {
     MemoryFiles::new().with("main.tf", "")
 }
 
-/// Whether a command can do without a configuration.
+/// Returns the error for a directory without configuration files, unless `empty` allows it.
 fn may_be_empty(context: &Context, empty: Empty) -> Result<(), Diagnostics> {
     match empty {
         Empty::Fine => Ok(()),
         Empty::Nothing => Err(fail(
             "No configuration files",
-            "There is no configuration file (.tf) in this directory, so there is nothing to look at. Change to the \
-             directory that has the configuration.",
+            "This directory contains no configuration files (.tf). Change to the directory of the configuration, or put \
+             -chdir=DIRECTORY before the command.",
         )),
         Empty::NoPlan => Err(fail(
             "No configuration files",
-            "There is no configuration file (.tf) in this directory, so the plan would be to destroy everything in \
-             the state, which is hardly what you want. Change to the directory that has the configuration. If \
-             everything shall go, run plan with the -destroy option.",
+            "This directory contains no configuration files (.tf), so the plan would destroy all existing objects, which is \
+             probably not intended. Change to the directory of the configuration. To destroy everything, run plan with \
+             the -destroy option.",
         )),
         Empty::NoApply => Err(fail(
             "No configuration files",
             format!(
-                "There is no configuration file (.tf) in this directory, so to apply it would destroy everything in \
-                 the state, which is hardly what you want. Change to the directory that has the configuration. If \
-                 everything shall go, run '{} destroy'.",
+                "This directory contains no configuration files (.tf), so apply would destroy all existing objects, which is \
+                 probably not intended. Change to the directory of the configuration. To destroy everything, run \
+                 '{} destroy'.",
                 context.wording.command
             ),
         )),
     }
 }
 
-/// The same for commands that may ask: for the variables without which the state could not be opened.
+/// Loads the configuration for a command that may prompt: it asks for variables that the state encryption depends on.
 pub(super) fn load_to_change(context: &mut Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let (configuration, warnings) = load_directory(context, empty)?;
     if ask_for_encryption(context, &configuration.root)? {
@@ -149,15 +150,15 @@ pub(super) fn load_to_change(context: &mut Context, empty: Empty) -> Result<(Con
     Ok((configuration, warnings))
 }
 
-/// The configuration that `files` hold, as far as its blocks go: names may be wrong in it.
+/// Loads the configuration in `files`. Its references may be invalid.
 pub(super) fn load_blocks_in(
     context: &Context,
     files: &dyn Files,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    whole(load(&load_options(context), &context.sources, files)).and_then(readable).map_err(as_told_of_states)
+    whole(load(&load_options(context), &context.sources, files)).and_then(readable).map_err(for_state_commands)
 }
 
-/// The configuration that `files` hold, with the values that its variables had when it was planned; what names there are was seen then.
+/// Loads the configuration of a saved plan with the variable values of that plan. References were checked during planning.
 pub(super) fn load_planned(
     context: &Context,
     files: &dyn Files,
@@ -173,16 +174,16 @@ fn loaded(
     options: &LoadOptions,
     files: &dyn Files,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let (configuration, diagnostics) = whole(load(options, &context.sources, files)).map_err(as_told_of_states)?;
-    let diagnostics = as_told_of_states(diagnostics);
+    let (configuration, diagnostics) = whole(load(options, &context.sources, files)).map_err(for_state_commands)?;
+    let diagnostics = for_state_commands(diagnostics);
     if diagnostics.has_errors() {
-        Err(mistakes::all(context, configuration, diagnostics))
+        Err(further_errors::collect(context, configuration, diagnostics))
     } else {
         Ok((configuration, diagnostics))
     }
 }
 
-/// `loaded`, if at most names are wrong in it.
+/// Returns the configuration if it has no errors but invalid references.
 fn readable(
     (configuration, problems): (Configuration, Diagnostics),
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
@@ -192,7 +193,7 @@ fn readable(
     }
 }
 
-/// A configuration in which there may be mistakes, but nothing is missing.
+/// Returns the configuration if all of it was loaded, whether or not it has errors.
 fn whole(
     (configuration, diagnostics): (Option<Configuration>, Diagnostics),
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
@@ -202,31 +203,31 @@ fn whole(
     }
 }
 
-/// The problems in the words of commands that work with a state: a backend that there is not is told of in two ways, and people search
-/// for the one that they see.
-fn as_told_of_states(problems: Diagnostics) -> Diagnostics {
-    let told = |problem: Diagnostic| match problem.summary == UNSUPPORTED_BACKEND {
+/// Rewords an unsupported backend as commands that use a state report it: Terraform has two summaries for this error, and people
+/// search for the one that they see.
+fn for_state_commands(problems: Diagnostics) -> Diagnostics {
+    let reworded = |problem: Diagnostic| match problem.summary == UNSUPPORTED_BACKEND {
         true => Diagnostic { summary: "Invalid backend type".to_owned(), ..problem },
         false => problem,
     };
-    problems.into_iter().map(told).collect()
+    problems.into_iter().map(reworded).collect()
 }
 
-/// The configuration of the working directory with its query files.
+/// Loads the configuration with its query files.
 pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let options = LoadOptions { queries: Queries::Read, ..load_options(context) };
     loaded(context, &options, &DiskFiles::new("."))
 }
 
-/// The root module, which says where the state is: what it calls does not matter for that, nor what expressions name. For commands
-/// that look at the state.
+/// Loads only the root module, which configures the backend, for commands that read the state. Module calls and references are
+/// ignored.
 pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
     check_options_given(context)?;
     load_where_state_is(context, Calls::LeftAlone)
 }
 
-/// The configuration as far as it says so, without modules that are not installed. For commands that change the state or hand it
-/// out, which are as strict as plans with the values of variables.
+/// Loads the configuration without modules that are not installed, for commands that change or export the state. They check the
+/// values of variables as strictly as a plan does.
 pub(super) fn load_to_change_state(context: &Context) -> Result<Configuration, Diagnostics> {
     let configuration = load_where_state_is(context, Calls::Followed)?;
     check_given(context, &configuration.root)?;
@@ -245,12 +246,13 @@ fn load_where_state_is(context: &Context, calls: Calls) -> Result<Configuration,
     let empty = nothing();
     let files: &dyn Files = if has_configuration(&disk) { &disk } else { &empty };
     let (configuration, problems) = load_with(&options, &context.sources, files, &mut locator);
+    // Modules that are not installed cannot configure the backend, so only other problems count.
     let others: Diagnostics = problems.into_iter().filter(|problem| !locator.missing.contains(problem)).collect();
-    let others = as_told_of_states(others);
+    let others = for_state_commands(others);
     configuration.filter(|_| !others.has_errors()).ok_or(others)
 }
 
-/// Finds installed modules, and notes what it says of others.
+/// Locates installed modules, and collects the errors about missing ones.
 struct WhereInstalled {
     installed: InstalledModules,
     missing: Vec<Diagnostic>,
@@ -264,15 +266,16 @@ impl ModuleLocator for WhereInstalled {
     }
 }
 
-/// How configurations are loaded here.
+/// Returns the default options for loading a configuration.
 pub(super) fn load_options(context: &Context) -> LoadOptions {
     LoadOptions {
         working_directory: context.original_directory.clone(),
         data_directory: context.settings.data_directory.clone(),
         default_registry: default_registry(&context.settings).into(),
         workspace: context.settings.workspace.clone(),
+        // OpenTofu also reads an encryption configuration from the environment.
         encryption: context.settings.variable("TF_ENCRYPTION").map(str::to_owned),
-        key_network: Some(Arc::new(KeyNetwork::new(&context.settings))),
+        key_network: Some(Arc::new(KeyServiceClient::new(&context.settings))),
         variables: VariableSources {
             environment: context.settings.variables.clone(),
             options: [context.given.as_slice(), &context.answers].concat(),
@@ -281,12 +284,12 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
     }
 }
 
-/// Whether there is any configuration in the working directory.
+/// Whether the working directory contains configuration files.
 pub(super) fn has_files() -> bool {
     has_configuration(&DiskFiles::new("."))
 }
 
-/// Whether there is any, be it tests alone.
+/// Whether the working directory contains configuration or test files.
 pub(super) fn has_files_or_tests(tests: &TestFolder) -> bool {
     has_files() || has_test_files(&LoadOptions::default(), tests, &DiskFiles::new("."))
 }
@@ -295,16 +298,17 @@ fn has_tests(options: &LoadOptions) -> bool {
     options.tests.as_ref().is_some_and(|folder| has_test_files(options, folder, &DiskFiles::new(".")))
 }
 
-/// Where files of tests are; `named` is what `-test-directory` says.
+/// Returns the directory of test files; `named` is the value of `-test-directory`.
 pub(super) fn test_folder(named: Option<&Path>) -> TestFolder {
     named.map_or(TestFolder::Usual, |folder| TestFolder::Named(folder.to_owned()))
 }
 
-/// Whether there are files of a configuration at the top.
+/// Whether the root directory of `files` contains configuration files.
 pub(super) fn has_configuration(files: &dyn Files) -> bool {
     let is_configuration = |name: &OsStr| {
         let name = name.as_encoded_bytes();
         let endings = [".tf", ".tf.json", ".tofu", ".tofu.json"];
+        // Hidden files are ignored, as editors keep their swap files there.
         endings.iter().any(|end| name.ends_with(end.as_bytes())) && !name.starts_with(b".")
     };
     // A directory that cannot be listed is reported when it is loaded.

@@ -1,4 +1,4 @@
-//! What every command works with.
+//! The context that every command runs in.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Sources, capitalized, io_reason
 use groma_install::settings::CliConfiguration;
 
 use super::cli_configuration::cli_configuration;
-use super::deprecated_use::Untold;
+use super::deprecation_filter::SuppressedDeprecations;
 use super::json_into::{json_file, json_twice};
 use super::outcome::{Outcome, no_thread};
 use crate::arguments::{Deprecations, Flag, JsonMessages, Secrets, View};
@@ -20,55 +20,64 @@ use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
 use crate::views::diagnostic::{Alike, Consolidated, Consolidation, DiagnosticText, consolidated, in_order};
 use crate::views::json::{Message, Stream};
 use crate::views::plan::PlanText;
-use crate::views::secrecy::Secrecy;
+use crate::views::redaction::Redaction;
 use crate::views::wording::Wording;
 
-/// Settings, streams and names.
+/// State shared by the steps of one command: settings, CLI configuration, source texts, and the presentation of its output.
+///
+/// A command creates nothing of this itself. It applies its presentation flags first ([`Context::configure_view`], [`Context::configure_json`],
+/// [`Context::configure_secrets`]), and from then on reports through the context, which routes each message to text, to the JSON stream or
+/// to both:
+///
+/// - [`Context::report`] and its variants print results and progress,
+/// - [`Context::show`] prints diagnostics, consolidated and filtered as the flags demand,
+/// - [`Context::finish`] shows the diagnostics that ended the command and returns the exit code.
+///
+/// The context guarantees that text for people is safe for a terminal, that JSON output contains nothing but JSON, and that a
+/// failure to write standard output turns into exit code 1. It neither loads configurations nor opens states.
 pub(super) struct Context {
     pub settings: Settings,
-    /// What the files of the CLI configuration say.
     pub cli: CliConfiguration,
     pub streams: Streams,
     pub sources: Arc<Sources>,
     pub wording: Wording,
     pub log: Log,
-    /// Where the program was started; `-chdir` leads away from it.
+    /// Working directory at program start, before `-chdir`.
     pub original_directory: PathBuf,
-    /// Where the configuration is: the working directory, but for `import -config`.
+    /// Directory of the configuration: the working directory, except with `import -config`.
     pub root_directory: PathBuf,
-    /// Values of variables on the command line.
+    /// Values of input variables from the command line.
     pub given: Vec<VariableOption>,
-    /// Those that the user was asked for before the state was opened.
+    /// Values of input variables from prompts that preceded opening the state.
     pub answers: Vec<VariableOption>,
     colors: Colors,
     warnings: Warnings,
     consolidation: Consolidation,
-    /// Whether what happens is told while it happens.
-    pub progress: Telling,
-    /// What is shown of secrets.
-    pub secrecy: Secrecy,
-    /// Which uses of what is deprecated the user wants to hear of.
+    pub progress: ProgressDisplay,
+    pub redaction: Redaction,
+    /// The `-deprecation` flag.
     deprecations: Deprecations,
-    /// The others.
-    untold: Untold,
+    /// Deprecation warnings that the flag suppresses in the loaded configuration.
+    suppressed: SuppressedDeprecations,
+    /// JSON messages that replace text on standard output: `-json`.
     messages: Option<Stream>,
-    /// Messages that go to a file beside what is shown.
-    aside: Option<Stream>,
+    /// JSON messages written to a file in addition to the normal output: `-json-into`.
+    json_mirror: Option<Stream>,
     interrupts: Option<Interrupts>,
 }
 
-/// How warnings are shown.
+/// Layout of warnings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Warnings {
     Full,
     Compact,
 }
 
-/// Whether something is told.
+/// Whether progress messages are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
-    Told,
-    LeftOut,
+pub(super) enum ProgressDisplay {
+    Shown,
+    Hidden,
 }
 
 impl Context {
@@ -88,19 +97,20 @@ impl Context {
             answers: Vec::new(),
             warnings: Warnings::Full,
             consolidation: Consolidation::default(),
-            progress: Telling::Told,
-            secrecy: Secrecy::Hidden,
+            progress: ProgressDisplay::Shown,
+            redaction: Redaction::Redact,
             deprecations: Deprecations::default(),
-            untold: Untold::default(),
+            suppressed: SuppressedDeprecations::default(),
             messages: None,
-            aside: None,
+            json_mirror: None,
             interrupts: None,
         }
     }
 
-    /// Reads the files of the CLI configuration. What is wrong with them ends no command, and is no part of its output: it is told on
-    /// standard error at once.
+    /// Reads the CLI configuration files. Problems with them are reported on standard error immediately, and do not stop the command.
     pub fn read_cli_configuration(&mut self) {
+        // Read before any flag is known, so that the JSON stream of a command never contains these problems, as in
+        // Terraform.
         let (cli, problems) = cli_configuration(&self.settings, &self.original_directory);
         self.cli = cli;
         if problems.is_empty() {
@@ -116,10 +126,11 @@ impl Context {
         self.streams.print_error(&text);
     }
 
-    /// Takes the flags of texts into account.
-    pub fn view(&mut self, view: &View) {
+    /// Applies the presentation flags.
+    pub fn configure_view(&mut self, view: &View) {
         if view.no_color.is_some_and(Flag::is_on) {
             self.colors = Colors::Forbidden;
+            // The streams also stop passing escape sequences, so that provider text cannot color the output.
             self.streams.forbid_colors();
         }
         if view.compact_warnings.is_some_and(Flag::is_on) {
@@ -132,87 +143,89 @@ impl Context {
             self.consolidation.errors = Alike::Together;
         }
         if view.concise.is_some_and(Flag::is_on) {
-            self.progress = Telling::LeftOut;
+            self.progress = ProgressDisplay::Hidden;
         }
         self.deprecations = view.deprecation;
     }
 
-    /// Takes the flag about secrets into account.
-    pub fn reveal(&mut self, secrets: &Secrets) {
+    /// Applies `-show-sensitive`.
+    pub fn configure_secrets(&mut self, secrets: &Secrets) {
         if secrets.show_sensitive.is_some_and(Flag::is_on) {
-            self.secrecy = Secrecy::Revealed;
+            self.redaction = Redaction::Reveal;
         }
     }
 
-    /// From here on the uses of what is deprecated in `configuration` are told of that the user wants to hear of.
-    pub fn tell_deprecations(&mut self, configuration: &Configuration) {
-        self.untold = Untold::of(self.deprecations, &configuration.root);
+    /// Applies the `-deprecation` flag to the modules of `configuration`.
+    pub fn filter_deprecations(&mut self, configuration: &Configuration) {
+        self.suppressed = SuppressedDeprecations::of(self.deprecations, &configuration.root);
     }
 
-    /// What the user wants to hear of.
-    pub fn wanted(&self, diagnostics: Diagnostics) -> Diagnostics {
-        diagnostics.into_iter().filter(|diagnostic| !self.untold.contains(diagnostic, &self.sources)).collect()
+    /// Returns the diagnostics that the `-deprecation` flag does not suppress.
+    pub fn unsuppressed(&self, diagnostics: Diagnostics) -> Diagnostics {
+        diagnostics.into_iter().filter(|diagnostic| !self.suppressed.contains(diagnostic, &self.sources)).collect()
     }
 
-    /// From here on everything is told as messages in the way that the flags ask for: in place of texts, or beside them.
+    /// Applies `-json` and `-json-into`.
     ///
     /// # Errors
-    /// Both were asked for, or the file cannot be written.
-    pub fn speak(&mut self, flags: &JsonMessages) -> Result<(), Diagnostics> {
+    /// Both flags are set, or the file cannot be written.
+    pub fn configure_json(&mut self, flags: &JsonMessages) -> Result<(), Diagnostics> {
         let is_json = flags.json.is_some_and(Flag::is_on);
         if is_json {
-            self.speak_json().version(TERRAFORM_VERSION);
+            self.switch_to_json().version(TERRAFORM_VERSION);
         }
         let Some(path) = &flags.json_into else { return Ok(()) };
         if is_json {
             return Err(json_twice());
         }
-        self.speak_into(path)
+        self.mirror_json(path)
     }
 
-    /// From here on everything is told as messages in that file, too.
-    pub fn speak_into(&mut self, path: &Path) -> Result<(), Diagnostics> {
+    /// Copies all further messages to a file as JSON.
+    pub fn mirror_json(&mut self, path: &Path) -> Result<(), Diagnostics> {
         let stream = Stream::new(Arc::new(Mutex::new(json_file(path)?)), clock::now_in_microseconds);
         stream.version(TERRAFORM_VERSION);
-        self.aside = Some(stream);
+        self.json_mirror = Some(stream);
         Ok(())
     }
 
-    /// From here on everything is told as JSON messages.
-    pub fn speak_json(&mut self) -> Stream {
+    /// Replaces all further text output with JSON messages; returns their stream.
+    pub fn switch_to_json(&mut self) -> Stream {
         let stream = Stream::new(Arc::clone(self.streams.documents()), clock::now_in_microseconds);
         self.messages = Some(stream.clone());
         stream
     }
 
-    /// Where messages go, in place of texts or beside them.
-    pub fn listeners(&self) -> impl Iterator<Item = &Stream> {
-        self.messages.iter().chain(&self.aside)
+    /// Returns all JSON streams: standard output and the file of `-json-into`.
+    pub fn json_streams(&self) -> impl Iterator<Item = &Stream> {
+        self.messages.iter().chain(&self.json_mirror)
     }
 
-    /// The messages that go to a file beside what is shown.
-    pub fn aside(&self) -> Option<&Stream> {
-        self.aside.as_ref()
+    /// Returns the JSON stream of `-json-into`.
+    pub fn json_mirror(&self) -> Option<&Stream> {
+        self.json_mirror.as_ref()
     }
 
-    /// Says something: as it is to people, as one message to programs.
-    pub fn say(&self, text: &str) {
-        self.say_as(text, || {
+    /// Prints text, or a JSON message with the text on one line.
+    pub fn report(&self, text: &str) {
+        self.report_as(text, || {
+            // List items start with "- " in text; a JSON message needs neither the bullet nor the line breaks.
             let words: Vec<&str> = text.split_whitespace().skip_while(|word| *word == "-").collect();
-            Message::said(words.join(" "))
+            Message::untyped(words.join(" "))
         });
     }
 
-    /// The same of a text that may be empty.
-    pub fn say_if_any(&self, text: &str) {
+    /// Prints text as [`Context::report`] does, unless it is empty.
+    pub fn report_nonempty(&self, text: &str) {
         if !text.is_empty() {
-            self.say(text);
+            self.report(text);
         }
     }
 
-    /// The same with a message of its own.
-    pub fn say_as(&self, text: &str, message: impl FnOnce() -> Message) {
-        if let Some(listener) = self.messages.as_ref().or(self.aside.as_ref()) {
+    /// Prints text, or `message` as JSON.
+    pub fn report_as(&self, text: &str, message: impl FnOnce() -> Message) {
+        // -json and -json-into exclude each other, so at most one stream exists.
+        if let Some(listener) = self.messages.as_ref().or(self.json_mirror.as_ref()) {
             listener.send(message());
         }
         if self.messages.is_none() {
@@ -220,17 +233,17 @@ impl Context {
         }
     }
 
-    /// Gives the value of an expression: scripts read it.
-    pub fn answer(&self, text: &str) {
-        if let Some(listener) = self.messages.as_ref().or(self.aside.as_ref()) {
-            listener.send(Message::said(text));
+    /// Prints the value of an expression as a document, because scripts read it.
+    pub fn print_result(&self, text: &str) {
+        if let Some(listener) = self.messages.as_ref().or(self.json_mirror.as_ref()) {
+            listener.send(Message::untyped(text));
         }
         if self.messages.is_none() {
             self.streams.print_document(&format!("{text}\n"));
         }
     }
 
-    /// The message stream, if that is how things are told.
+    /// Returns the JSON stream that replaces text on standard output, if any.
     pub fn messages(&self) -> Option<&Stream> {
         self.messages.as_ref()
     }
@@ -245,15 +258,16 @@ impl Context {
             columns: self.streams.output.columns(),
             wording: self.wording.clone(),
             reader: self.settings.reader,
-            secrecy: self.secrecy,
+            redaction: self.redaction,
         }
     }
 
-    /// Begins to listen to interrupts.
+    /// Starts listening for interrupts, once.
     ///
     /// # Errors
-    /// The operating system does not allow another thread.
+    /// The operating system refuses to start another thread.
     pub fn interrupts(&mut self) -> Result<Interrupts, Diagnostics> {
+        // Signal handlers must be installed only once per process.
         if let Some(interrupts) = &self.interrupts {
             return Ok(interrupts.clone());
         }
@@ -263,46 +277,49 @@ impl Context {
         Ok(interrupts)
     }
 
-    /// Asks questions; an interrupt breaks them off.
+    /// Returns a prompter whose prompts end at an interrupt.
     ///
     /// # Errors
-    /// As [`Context::interrupts`].
+    /// Fails like [`Context::interrupts`].
     pub fn prompter(&mut self) -> Result<Prompter, Diagnostics> {
         let interrupts = self.interrupts()?;
         Ok(Prompter::new(self.streams.clone(), self.palette(), interrupts))
     }
 
-    /// Shows problems: errors on standard error, warnings on standard output; or all as messages.
+    /// Shows diagnostics: errors on standard error and warnings on standard output, or all of them as JSON messages.
     pub fn show(&self, diagnostics: &Diagnostics) {
         self.show_on(Channel::Output, diagnostics);
     }
 
-    /// The same where standard output is what was asked for, such as a document, which warnings would spoil.
-    pub fn show_aside(&self, diagnostics: &Diagnostics) {
+    /// Shows diagnostics on standard error, for commands whose standard output is a document.
+    pub fn show_on_stderr(&self, diagnostics: &Diagnostics) {
         self.show_on(Channel::Error, diagnostics);
     }
 
     fn show_on(&self, warnings: Channel, diagnostics: &Diagnostics) {
         for diagnostic in diagnostics {
+            // Only the summary is logged: details may contain values.
             self.log.write(Level::Error, || diagnostic.summary.clone());
         }
         let mut ordered = in_order(diagnostics, &self.sources);
-        ordered.retain(|diagnostic| !self.untold.contains(diagnostic, &self.sources));
-        for stream in self.listeners() {
+        // JSON streams receive every diagnostic separately; consolidation is for text only.
+        ordered.retain(|diagnostic| !self.suppressed.contains(diagnostic, &self.sources));
+        for stream in self.json_streams() {
             ordered.iter().for_each(|diagnostic| stream.diagnostic(diagnostic, &self.sources));
         }
         if self.messages.is_some() {
             return;
         }
-        let told = consolidated(&ordered, self.consolidation);
+        let shown = consolidated(&ordered, self.consolidation);
+        // With errors, warnings are shown in full because they may explain the errors.
         let is_compact = self.warnings == Warnings::Compact && !diagnostics.has_errors();
         if is_compact && !ordered.is_empty() {
             let mut text = String::new();
-            self.text(self.device(warnings)).write_compact(&told, &self.sources, &mut text);
+            self.text(self.device(warnings)).write_compact(&shown, &self.sources, &mut text);
             self.print_on(warnings, &text);
             return;
         }
-        for diagnostic in told.iter().map(Consolidated::whole) {
+        for diagnostic in shown.iter().map(Consolidated::whole) {
             let channel = if diagnostic.is_error() { Channel::Error } else { warnings };
             let mut text = String::new();
             self.text(self.device(channel)).write(&diagnostic, &self.sources, &mut text);
@@ -328,16 +345,17 @@ impl Context {
         DiagnosticText { palette: device.palette(self.colors), columns: device.columns() }
     }
 
-    /// Shows what ended a command; returns the exit code.
+    /// Shows the diagnostics that ended a command; returns the exit code.
     pub fn finish(&self, outcome: Outcome) -> u8 {
         let code = outcome.unwrap_or_else(|diagnostics| {
             self.show(&diagnostics);
             1
         });
+        // Erases live progress lines before the last messages.
         self.streams.print("");
         let Some(error) = self.streams.finish() else { return code };
         let detail = format!(
-            "{}. The output is incomplete. What the command did otherwise is not affected.",
+            "{}. The output is incomplete, but the command itself was carried out.",
             capitalized(&io_reason(&error))
         );
         let mut text = String::new();
@@ -348,7 +366,7 @@ impl Context {
     }
 }
 
-/// Where something is printed.
+/// Destination of warnings.
 #[derive(Clone, Copy)]
 enum Channel {
     Output,

@@ -1,4 +1,4 @@
-//! Whose registry a provider is in, or a module, whose source names none.
+//! The default registry of provider and module sources without a hostname.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,7 +8,8 @@ use groma_address::{DEFAULT_PROVIDER_HOST, OPENTOFU_PROVIDER_HOST};
 
 use crate::settings::Settings;
 
-/// The registry of provider sources that name none: OpenTofu's where OpenTofu has worked before, unless a setting decides.
+/// Returns the default registry host: the configured one, else OpenTofu's if OpenTofu has been used in this directory, else
+/// Terraform's.
 pub(super) fn default_registry(settings: &Settings) -> String {
     if let Some(host) = &settings.registry {
         return host.clone();
@@ -19,10 +20,11 @@ pub(super) fn default_registry(settings: &Settings) -> String {
     if has_worked { OPENTOFU_PROVIDER_HOST.to_owned() } else { DEFAULT_PROVIDER_HOST.to_owned() }
 }
 
-/// Whether the beginning of a file holds `text`; of a large state the beginning is enough.
+/// Whether the beginning of a file contains `text`. States list providers early, so the beginning of a large state is enough.
 fn begins_with_mention(file: &Path, text: &str) -> bool {
     const BEGINNING: u64 = 1 << 18;
     let mut bytes = Vec::new();
     let read = File::open(file).and_then(|file| file.take(BEGINNING).read_to_end(&mut bytes));
+    // Compared as bytes: the file may be encrypted or not UTF-8.
     read.is_ok() && bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }

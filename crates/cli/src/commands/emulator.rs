@@ -1,4 +1,4 @@
-//! `emulator`: the API on a port, and what somebody else could do to the objects.
+//! `emulator`: serves the Cloud Control API on a port, and changes its objects from outside to simulate drift.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -55,13 +55,13 @@ fn open(data: &EmulatorData) -> Result<Store, Diagnostics> {
         .map_err(|problem| fail("Emulator file cannot be used", format!("{}: {problem}", path.display())))
 }
 
-/// Looking at objects does not make a file that holds none.
+/// Opens the data file only if it exists: reading objects must not create an empty file.
 fn open_existing(data: &EmulatorData) -> Result<Store, Diagnostics> {
     let path = file(data);
     if !path.exists() {
         return Err(fail(
             "No emulator file",
-            format!("There is no file {}. Name the file that holds the objects with -data=FILE.", path.display()),
+            format!("The file {} does not exist. Set the data file of the emulator with -data=FILE.", path.display()),
         ));
     }
     open(data)
@@ -70,40 +70,38 @@ fn open_existing(data: &EmulatorData) -> Result<Store, Diagnostics> {
 fn refused(problem: ApiError) -> Diagnostics {
     let next = match problem.fault {
         Fault::TypeNotFound => {
-            " Give the type as AWS names it (AWS::S3::Bucket) or as resources do (awscc_s3_bucket); \"emulator list\" shows all objects \
-             with their types."
+            " Use the AWS name (AWS::S3::Bucket) or the resource type (awscc_s3_bucket). \"emulator list\" lists all objects with their \
+             types."
         }
-        Fault::ResourceNotFound => " \"emulator list\" shows all objects with their identifiers.",
+        Fault::ResourceNotFound => " \"emulator list\" lists all objects with their identifiers.",
         _ => "",
     };
-    fail("The emulator refused", format!("{:?}: {}{next}", problem.fault, problem.message))
+    fail("Emulator request failed", format!("{:?}: {}{next}", problem.fault, problem.message))
 }
 
 fn serve(context: &mut Context, arguments: &EmulatorServe) -> Outcome {
     let address: SocketAddr = arguments.listen.parse().map_err(|_| {
         fail(
             "Invalid address to listen on",
-            format!("{:?} is no address with a port such as 127.0.0.1:4599.", arguments.listen),
+            format!("{:?} is not an IP address with a port. Use a value such as 127.0.0.1:4599.", arguments.listen),
         )
     })?;
     let store = Arc::new(open(&arguments.data)?);
+    // The messages about interrupts speak of a run, which a server is not.
     let interrupts = Interrupts::listen_silently().map_err(|error| no_thread(&error))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {
-        fail(
-            "Cannot start",
-            format!("The runtime of the server does not start: {problem}.", problem = io_reason(&problem)),
-        )
+        fail("Cannot start the async runtime", format!("{problem}.", problem = io_reason(&problem)))
     })?;
     runtime.block_on(async {
         let cannot = |problem: std::io::Error| {
             fail(
                 "Cannot listen",
-                format!("{address}: {problem}. Choose another port with -listen.", problem = io_reason(&problem)),
+                format!("{address}: {problem}. Choose another address with -listen.", problem = io_reason(&problem)),
             )
         };
         let server = Server::bind(address, store).await.map_err(cannot)?;
         let bound = server.address().map_err(cannot)?;
-        context.streams.print(&format!("Emulating AWS Cloud Control on http://{bound}. Interrupt to stop.\n"));
+        context.streams.print(&format!("Emulating AWS Cloud Control on http://{bound}. Press Control-C to stop.\n"));
         tokio::select! {
             result = server.run() => result.map_err(cannot)?,
             () = interrupts.cancellation().at_least(Stop::Gracefully) => {}

@@ -1,4 +1,4 @@
-//! How states and plans are sealed.
+//! State and plan encryption of the working directory.
 
 use std::sync::Arc;
 
@@ -9,15 +9,16 @@ use groma_encryption::Encryption;
 use super::configuration::load_options;
 use super::context::Context;
 
-/// What the `encryption` block of `module` comes to.
+/// Returns the encryption methods that the `encryption` block of `module` configures.
 ///
 /// # Errors
-/// When it cannot be carried out: nothing is written in clear by mistake then.
+/// A method cannot be set up. Failing here ensures that nothing is written in plain text by mistake.
 pub(super) fn of(module: &Module) -> Result<EncryptionMethods, Diagnostics> {
     module.encryption.as_ref().map_or_else(|| Ok(EncryptionMethods::default()), |encryption| encryption.methods.clone())
 }
 
-/// What the configuration in this directory says, which need not be sound otherwise: for files that are read before it.
+/// Returns the encryption methods of the working directory, whose configuration may have other errors: for files that are read
+/// before the configuration.
 ///
 /// # Errors
 /// As for [`of`].
@@ -30,7 +31,7 @@ pub(super) fn here(context: &Context) -> Result<Option<EncryptionMethods>, Diagn
     }
 }
 
-/// How plans are sealed in this directory.
+/// Returns the plan encryption of the working directory.
 ///
 /// # Errors
 /// As for [`of`].
@@ -38,7 +39,7 @@ pub(super) fn of_plans_here(context: &Context) -> Result<Option<Arc<Encryption>>
     Ok(here(context)?.and_then(|methods| methods.plan))
 }
 
-/// How states are.
+/// Returns the state encryption of the working directory.
 ///
 /// # Errors
 /// As for [`of`].

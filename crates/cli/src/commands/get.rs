@@ -1,4 +1,4 @@
-//! `get`: the modules, and nothing else.
+//! `get`: installs modules.
 
 use groma_install::modules::Freshness;
 
@@ -10,11 +10,11 @@ use super::variables::check_given;
 use crate::arguments::{Flag, Get};
 
 pub(super) fn run(context: &mut Context, arguments: &Get) -> Outcome {
-    context.view(&arguments.common.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.common.view);
+    context.configure_json(&arguments.json)?;
     let tests = test_folder(arguments.test_directory.as_deref());
     let freshness = if arguments.update.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
-    let mut print = |line: &str| context.say(&format!("{line}\n"));
+    let mut print = |line: &str| context.report(&format!("{line}\n"));
     let installed = install(context, freshness, EmptyList::Written, tests, &mut Lines(&mut print))?;
     let (configuration, warnings) = installed.sound()?;
     check_given(context, &configuration.root)?;

@@ -1,4 +1,4 @@
-//! `graph`: the resources and what they depend on, or the whole graph of an operation, for programs that draw.
+//! `graph`: prints the dependencies of resources, or the whole graph of an operation, for drawing programs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,17 +12,17 @@ use groma_engine::{
 };
 use groma_state::State;
 
-use super::backend::{Elsewhere, state_paths};
-use super::configuration::load_to_look;
+use super::backend::{StateOverrides, state_paths};
+use super::configuration::load_to_inspect;
 use super::context::Context;
-use super::operation::look_at_state;
+use super::operation::read_state_unlocked;
 use super::outcome::{Outcome, misuse};
 use super::show::saved_plan;
 use super::variables::check_given;
 use crate::arguments::Graph;
 
 pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
-    context.view(&arguments.common.view);
+    context.configure_view(&arguments.common.view);
     let format = match arguments.format.as_deref() {
         None | Some("dot") => Format::Dot,
         Some("mermaid") => Format::Mermaid,
@@ -31,7 +31,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
                 &context.wording.command,
                 "graph",
                 "Unknown graph format",
-                format!("There is no format {other:?}. The formats are dot and mermaid."),
+                format!("Unknown format {other:?}. Use -format=dot or -format=mermaid."),
             ));
         }
     };
@@ -43,7 +43,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     let text = match (&arguments.plan, arguments.kind.as_deref().filter(|kind| !kind.is_empty())) {
         (Some(path), None | Some("apply")) => planned(context, path, drawing)?,
         (None, None) => {
-            let (configuration, state) = looked_at(context)?;
+            let (configuration, state) = load_inputs(context)?;
             let resources = resource_dependencies(&configuration, &state)?;
             match format {
                 Format::Dot => dot(&resources, &context.wording.command),
@@ -59,7 +59,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     Ok(0)
 }
 
-/// What the word behind `-type` means.
+/// Parses the value of `-type`.
 fn operation(kind: &str) -> Option<fn(&State) -> Operation<'_>> {
     match kind {
         "plan" | "plan-refresh-only" => Some(|state| Operation::Plan(state)),
@@ -74,12 +74,11 @@ fn unknown_type(kind: &str, context: &Context) -> Diagnostics {
         "validate" | "eval" => "Graph type no longer available",
         _ => "Unsupported graph type",
     };
-    let detail =
-        format!("There is no graph {kind:?}. The option -type takes plan, plan-refresh-only, plan-destroy or apply.");
+    let detail = format!("Unknown graph type {kind:?}. Set -type to plan, plan-refresh-only, plan-destroy or apply.");
     misuse(&context.wording.command, "graph", summary, detail)
 }
 
-/// How the graph of an operation is drawn.
+/// Format and treatment of cycles for the graph of an operation.
 #[derive(Clone, Copy)]
 struct Drawing {
     format: Format,
@@ -101,7 +100,7 @@ fn planned(context: &mut Context, path: &Path, drawing: Drawing) -> Result<Strin
     drawing.of(&run.session().configuration, Operation::Planned(&plan))
 }
 
-/// The graph of an operation here, or on what a saved plan stands on.
+/// Draws the graph of an operation in the working directory, or on the prior state of a saved plan.
 fn drawn(
     context: &mut Context,
     plan: Option<&Path>,
@@ -112,27 +111,27 @@ fn drawn(
         let (run, plan) = saved_plan(context, path)?;
         return drawing.of(&run.session().configuration, operation(&plan.prior_state));
     }
-    let (configuration, state) = looked_at(context)?;
+    let (configuration, state) = load_inputs(context)?;
     drawing.of(&configuration, operation(&state))
 }
 
-fn looked_at(context: &mut Context) -> Result<(Arc<Configuration>, State), Diagnostics> {
-    let (configuration, _) = load_to_look(context)?;
+fn load_inputs(context: &mut Context) -> Result<(Arc<Configuration>, State), Diagnostics> {
+    let (configuration, _) = load_to_inspect(context)?;
     check_given(context, &configuration.root)?;
     let configuration = Arc::new(configuration);
-    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
-    let state = look_at_state(context, paths)?;
+    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
+    let state = read_state_unlocked(context, paths)?;
     Ok((configuration, state))
 }
 
-/// How a graph is written.
+/// Language of the output.
 #[derive(Clone, Copy)]
 enum Format {
     Dot,
     Mermaid,
 }
 
-/// The graph of an operation, laid out as Terraform's.
+/// Writes the graph of an operation in the DOT language, in Terraform's layout.
 fn operation_dot(nodes: &[OperationNode]) -> String {
     let mut text = "digraph {\n\tcompound = \"true\"\n\tnewrank = \"true\"\n\tsubgraph \"root\" {\n".to_owned();
     let root = |node: &OperationNode| quoted(&format!("[root] {}", node.name));
@@ -150,13 +149,14 @@ fn operation_dot(nodes: &[OperationNode]) -> String {
         node.depends_on.iter().map(edge).collect()
     };
     let mut edges: Vec<String> = nodes.iter().flat_map(needed).collect();
+    // The order of edges must not depend on hash maps: graphs are compared as text.
     edges.sort();
     text.push_str(&edges.concat());
     text.push_str("\t}\n}\n");
     text
 }
 
-/// How an edge between objects looks that is part of a circle.
+/// Returns the DOT attributes that highlight an edge of a cycle between objects.
 fn mark(node: &OperationNode, to: usize, nodes: &[OperationNode]) -> &'static str {
     let is_drawn = node.object.is_some() && nodes[to].object.is_some();
     if is_drawn && node.circular.contains(&to) { " [color = \"red\", penwidth = \"2.0\"]" } else { "" }
@@ -175,16 +175,17 @@ fn operation_mermaid(nodes: &[OperationNode]) -> String {
     text
 }
 
-/// The DOT language, as GraphViz reads it.
+/// Writes the dependencies of resources in the DOT language of Graphviz.
 fn dot(resources: &[ResourceDependencies], command: &str) -> String {
     let mut text = "digraph G {\n  rankdir = \"RL\";\n  node [shape = rect, fontname = \"sans-serif\"];\n".to_owned();
     if resources.is_empty() {
-        // Two lines of a comment in a frame, as Terraform has them.
-        let all = format!("All its parts are drawn by: {command} graph -type=plan");
+        // Terraform also prints a comment of two padded lines here.
+        let all = format!("For the graph of all objects, run: {command} graph -type=plan");
         let lines = ["There are no resources in this configuration.", &all];
         let width = lines.iter().map(|line| line.len()).max().unwrap_or_default();
         lines.iter().for_each(|line| text.push_str(&format!("  /* {line:width$} */\n")));
     }
+    // Terraform lists root resources first, then one cluster per module.
     let (in_root, in_modules): (Vec<_>, Vec<_>) = resources.iter().partition(|one| one.resource.module.is_root());
     for one in in_root {
         text.push_str(&format!("  {} [label={}];\n", quoted(&one.resource), quoted(&one.resource.resource)));
@@ -219,7 +220,7 @@ fn quoted(what: &impl ToString) -> String {
     format!("\"{}\"", what.to_string().replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A flow chart, as Mermaid reads it.
+/// Writes the dependencies of resources as a Mermaid flowchart.
 fn mermaid(resources: &[ResourceDependencies]) -> String {
     let mut text = "flowchart RL\n".to_owned();
     let numbers: HashMap<&ConfigResource, usize> =

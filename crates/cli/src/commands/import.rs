@@ -1,4 +1,4 @@
-//! `import`: an object that exists already becomes part of the state.
+//! `import`: adds an existing object to the state.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,7 +11,7 @@ use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
 
 use super::backend::{locking, state_paths, unless_off};
 use super::configuration::{has_configuration, load_blocks_in};
-use super::context::{Context, Telling};
+use super::context::{Context, ProgressDisplay};
 use super::operation::{open_state, run as new_run};
 use super::outcome::{Outcome, fail};
 use super::rescue::save;
@@ -20,18 +20,19 @@ use crate::arguments::ImportArguments;
 use crate::settings::Questions;
 use crate::terminal::{Palette, Tone};
 use crate::views::json::{Message, Stream};
-use crate::views::progress::{MessageProgress, Twofold};
+use crate::views::progress::{MessageProgress, Tee};
 
 pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome {
-    context.view(&arguments.writing.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.writing.view);
+    context.configure_json(&arguments.json)?;
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
     let (address, id) = what(&arguments.rest)?;
-    // Only the configuration is elsewhere: the state, packages and files with values are where the command was given.
+    // -config only redirects the configuration: state, packages and variable files belong to the working directory.
     let (configuration, mut warnings) = match &arguments.config {
         Some(directory) => {
+            // Absolute, so that `path.root` does not depend on the working directory.
             context.root_directory = std::path::absolute(directory).unwrap_or_else(|_| directory.clone());
             load(context, directory)?
         }
@@ -42,11 +43,12 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     let (inputs, problems) = values(context, &configuration.root, &arguments.writing.variables, Missing::Ask)?;
     warnings.append(problems);
     let (mut store, state) = open_state(context, paths, &locking(&arguments.writing.locking, "import"))?;
+    // Checked before any provider starts.
     if state.object(&address, None).is_some() {
         return Err(already_managed(context, &address));
     }
     let options = PlanOptions {
-        // Nothing is planned, and nothing but the object is read.
+        // No changes are planned, and only the imported object is read.
         mode: Mode::RefreshOnly,
         refresh: Refresh::Trust,
         targets: vec![Target::Instance(address.clone())],
@@ -61,55 +63,58 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     if let Some(mut plan) = plan.filter(|_| !warnings.has_errors()) {
         save(context, &mut store, &mut plan.prior_state, &mut warnings);
         if !warnings.has_errors() {
-            tell_success(context);
+            report_success(context);
         }
     }
     context.show(&warnings);
     Ok(u8::from(warnings.has_errors()))
 }
 
-/// Where to import, and what.
+/// Parses the arguments: the address to import to, and the import ID.
 fn what(rest: &[String]) -> Result<(ResourceInstance, &str), Diagnostics> {
     let [text, id] = rest else {
         return Err(fail(
             "Wrong number of arguments",
-            "The import command takes two arguments: the address of a resource instance, and the id of the object.",
+            "The import command expects two arguments: the address of a resource instance, and the ID of the object.",
         ));
     };
     let address: ResourceInstance = text.parse().map_err(|problem: groma_address::ParseError| {
-        Diagnostics::from(Diagnostic::error("Invalid address", format!("{text:?} is no address: {problem}")))
+        Diagnostics::from(Diagnostic::error(
+            "Invalid address",
+            format!("{text:?} is not a valid resource address: {problem}"),
+        ))
     })?;
     if address.resource.mode != ResourceMode::Managed {
         return Err(fail(
             "A managed resource address is required. Importing into a data resource is not allowed.",
-            "Only managed resources can be imported into.",
+            "Use the address of a managed resource, such as aws_instance.web.",
         ));
     }
     Ok((address, id))
 }
 
-fn tell_success(context: &Context) {
+fn report_success(context: &Context) {
     let text = format!(
         "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {} state and \
          will henceforth be managed by {}.",
         context.wording.product, context.wording.product
     );
-    let message = || Message::said(text.split_whitespace().collect::<Vec<_>>().join(" "));
-    context.say_as(&format!("\n{}\n\n", context.palette().paint(Tone::Green, &text)), message);
+    let message = || Message::untyped(text.split_whitespace().collect::<Vec<_>>().join(" "));
+    context.report_as(&format!("\n{}\n\n", context.palette().paint(Tone::Green, &text)), message);
 }
 
 fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let disk = DiskFiles::new(directory);
     if has_configuration(&disk) && directory.is_dir() {
-        // The block is often a stub yet, and so may be others: names that are not needed for the import may be wrong.
+        // During an import the configuration is often unfinished, so invalid references elsewhere are tolerated.
         let (configuration, problems) = load_blocks_in(context, &disk)?;
         return Ok((configuration, problems.into_iter().filter(|problem| !problem.is_error()).collect()));
     }
     Err(fail(
         &format!("No {} configuration files", context.wording.product),
         format!(
-            "There is no configuration file (.tf) in {}. An object is imported into a block of a configuration: name its directory \
-             with -config.",
+            "The directory {} contains no configuration files (.tf), but an import needs the resource block. Set the directory of the \
+             configuration with -config.",
             directory.display()
         ),
     ))
@@ -118,53 +123,55 @@ fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnosti
 fn already_managed(context: &Context, address: &ResourceInstance) -> Diagnostics {
     let product = &context.wording.product;
     let detail = format!(
-        "{product} manages an object as {address} already. To import another one there, take the present one out of the state first: \
-         {} state rm '{address}'.",
+        "{product} is already managing an object as {address}. To import another object to this address, first remove the existing one \
+         from the state: {} state rm '{address}'.",
         context.wording.command
     );
     fail(&format!("Resource already managed by {product}"), detail)
 }
 
-/// There must be a block to import into: it says which provider is asked.
+/// Checks that a resource block exists for `address`, because it determines the provider.
 fn must_be_configured(configuration: &Configuration, address: &ResourceInstance) -> Result<(), Diagnostics> {
     let mut module: &Module = &configuration.root;
     for step in address.module.steps() {
         module = module.children.get(&step.name).ok_or_else(|| {
             fail(
                 "Import to non-existent module",
-                format!("{} is not in the configuration. Add a module block for it first.", address.module),
+                format!("{} does not exist in the configuration. Add a module block for it first.", address.module),
             )
         })?;
     }
     if module.resources.contains_key(&address.resource) {
         return Ok(());
     }
-    let place = if address.module.is_root() { "the root module".to_owned() } else { address.module.to_string() };
+    let module = if address.module.is_root() { "the root module".to_owned() } else { address.module.to_string() };
     let resource = &address.resource;
     let detail = format!(
-        "Write a block for it in {place} first, for example:\n\nresource \"{}\" \"{}\" {{\n  # (resource arguments)\n}}",
+        "Add a block for it to {module} first, for example:\n\nresource \"{}\" \"{}\" {{\n  # (resource arguments)\n}}",
         resource.type_name, resource.name
     );
     Err(fail(&format!("resource address \"{address}\" does not exist in the configuration."), detail))
 }
 
-/// Who tells about the import.
+/// Returns the hooks that report the import.
 fn hooks(context: &Context) -> Arc<dyn Hooks> {
     let messages = |stream: &Stream| Arc::new(MessageProgress::new(stream.clone(), Arc::default()));
     if let Some(stream) = context.messages() {
         return messages(stream);
     }
     let shown: Arc<dyn Hooks> = match context.progress {
-        Telling::Told => Arc::new(Lines { out: Arc::clone(context.streams.text()), palette: context.palette() }),
-        Telling::LeftOut => Arc::new(Silent),
+        ProgressDisplay::Shown => {
+            Arc::new(Lines { out: Arc::clone(context.streams.text()), palette: context.palette() })
+        }
+        ProgressDisplay::Hidden => Arc::new(Silent),
     };
-    match context.aside() {
-        Some(stream) => Arc::new(Twofold([shown, messages(stream)])),
+    match context.json_mirror() {
+        Some(stream) => Arc::new(Tee([shown, messages(stream)])),
         None => shown,
     }
 }
 
-/// Tells about the import, a line for each stage.
+/// Reports each stage of the import on a line.
 struct Lines {
     out: Arc<Mutex<dyn std::io::Write + Send>>,
     palette: Palette,
@@ -173,7 +180,7 @@ struct Lines {
 impl Lines {
     fn line(&self, tone: Tone, text: String) {
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        // A reader that went away does not stop an import.
+        // A closed pipe must not stop an import.
         let _ = writeln!(out, "{}", self.palette.paint(tone, text));
     }
 }

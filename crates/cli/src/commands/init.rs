@@ -1,4 +1,4 @@
-//! `init`: modules, providers, the backend.
+//! `init`: installs modules and providers, and initializes the backend.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,12 @@ use groma_config::{Configuration, TestFolder};
 use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, io_reason};
 use groma_install::modules::{Freshness, copy_module, shown};
 
-use super::backend::{Elsewhere, active_workspace, has_state, paths_in, unless_off};
+use super::backend::{StateOverrides, active_workspace, has_state, paths_in, unless_off};
 use super::configuration::{Empty, has_files, has_files_or_tests, load_blocks_and_tests, load_options, test_folder};
 use super::context::Context;
 use super::init_backend;
 use super::init_providers::ProviderSteps;
-use super::init_teller::Teller;
+use super::init_reporter::InitReporter;
 use super::installation::{EmptyList, Lines, install};
 use super::operation::peek_state;
 use super::outcome::{Outcome, fail};
@@ -21,9 +21,10 @@ use crate::arguments::{Flag, Init};
 use crate::settings::Questions;
 
 pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
-    context.view(&arguments.view);
-    context.speak(&arguments.json)?;
-    let teller = Teller;
+    context.configure_view(&arguments.view);
+    context.configure_json(&arguments.json)?;
+    let reporter = InitReporter;
+    // All flags are checked before anything is installed or written.
     check_options(arguments)?;
     check_experiments(context, arguments)?;
     check_plugin_folders(&arguments.plugin_dir)?;
@@ -31,35 +32,36 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         context.settings.questions = Questions::Forbidden;
     }
     if let Some(address) = arguments.from_module.as_ref().filter(|address| !address.is_empty()) {
-        begin_with_copy(context, &teller, address)?;
+        begin_with_copy(context, &reporter, address)?;
     }
     let tests = test_folder(arguments.test_directory.as_deref());
     if !has_files_or_tests(&tests) {
         check_options_given(context)?;
-        teller.empty(context);
+        reporter.empty(context);
         return Ok(0);
     }
     let (configuration, warnings) = if arguments.get.is_none_or(Flag::is_on) {
         let freshness = if arguments.upgrade.is_some_and(Flag::is_on) { Freshness::Upgrade } else { Freshness::Keep };
-        modules(context, &teller, freshness, tests)?
+        modules(context, &reporter, freshness, tests)?
     } else {
         load_blocks_and_tests(context, Empty::Fine, tests).map_err(|problems| unreadable(context, problems))?
     };
     let root = &configuration.root;
-    teller.heading(
+    reporter.heading(
         context,
         "Initializing provider plugins found in the configuration...",
         "initializing_provider_plugin_from_config_message",
     );
-    let mut providers = ProviderSteps::begin(context, &teller, arguments)?;
+    let mut providers = ProviderSteps::begin(context, &reporter, arguments)?;
     providers.configuration(context, &configuration)?;
-    let backend = init_backend::ready(context, &teller, arguments, root)?;
+    let backend = init_backend::ready(context, &reporter, arguments, root)?;
     active_workspace(context)?;
-    let paths = paths_in(&backend, root, &context.settings.workspace, Elsewhere::default())?;
+    let paths = paths_in(&backend, root, &context.settings.workspace, StateOverrides::default())?;
     backend.make(&context.settings.workspace)?;
+    // Objects in the state may need providers that the configuration no longer requires, to destroy them.
     if has_state(&paths) {
-        teller.gap(context);
-        teller.heading(
+        reporter.gap(context);
+        reporter.heading(
             context,
             "Initializing provider plugins found in the state...",
             "initializing_provider_plugin_from_state_message",
@@ -67,9 +69,9 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
         providers.state(context, &peek_state(paths)?)?;
     }
     let notices = providers.finish(context)?;
-    notices.tell(context, &teller);
+    notices.print(context, &reporter);
     context.show(&warnings);
-    teller.success(context);
+    reporter.success(context);
     Ok(0)
 }
 
@@ -78,32 +80,32 @@ fn check_options(arguments: &Init) -> Result<(), Diagnostics> {
     if is_on(arguments.migrate_state) && is_on(arguments.reconfigure) {
         return Err(fail(
             "Invalid init options",
-            "-migrate-state takes the state along to another backend, and -reconfigure leaves it behind: give one of them.",
+            "-migrate-state moves the state to the new backend, and -reconfigure ignores it. Use only one of them.",
         ));
     }
     if arguments.backend.is_some() && arguments.cloud.is_some() {
-        return Err(fail("Invalid init options", "-backend and -cloud are two names of one option: give one of them."));
+        return Err(fail("Invalid init options", "-backend and -cloud are aliases. Use only one of them."));
     }
     if is_on(arguments.migrate_state) && is_on(arguments.json.json) {
         return Err(fail(
             "The -migrate-state and -json options are mutually-exclusive",
-            "Nobody can be asked about a state while messages are JSON. Agree beforehand with -force-copy, or leave -json out.",
+            "-json cannot prompt for confirmation. Add -force-copy to confirm beforehand, or remove -json.",
         ));
     }
     Ok(())
 }
 
-/// Packages are only looked for where the flag says: a folder that does not exist is a slip.
+/// Checks that the directories of `-plugin-dir` exist. A missing one is a mistake, because no other source is searched.
 fn check_plugin_folders(folders: &[PathBuf]) -> Result<(), Diagnostics> {
     let problem = |folder: &PathBuf| {
         let reason = match std::fs::metadata(folder) {
             Ok(found) if found.is_dir() => return None,
-            Ok(_) => "it is not a folder".to_owned(),
+            Ok(_) => "it is not a directory".to_owned(),
             Err(error) => io_reason(&error),
         };
         let shown = folder.display();
         let detail = format!(
-            "The folder {shown} of the option -plugin-dir cannot be used: {reason}. Check the path; it is relative to the working directory."
+            "The -plugin-dir directory {shown} cannot be used: {reason}. Check the path; it is relative to the working directory."
         );
         Some(Diagnostic::error("Invalid plugin directory", detail))
     };
@@ -111,7 +113,7 @@ fn check_plugin_folders(folders: &[PathBuf]) -> Result<(), Diagnostics> {
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
-/// Flags, and the variables of the environment that say the same, of builds that experiment.
+/// Rejects flags and environment variables that only experimental builds of Terraform support.
 fn check_experiments(context: &Context, arguments: &Init) -> Result<(), Diagnostics> {
     let is_on = |flag: Option<Flag>| flag.is_some_and(Flag::is_on);
     let says = |variable| context.settings.variable(variable).is_some();
@@ -132,28 +134,28 @@ fn check_experiments(context: &Context, arguments: &Init) -> Result<(), Diagnost
     Err(fail(
         &format!("Cannot use {flag} flag without experiments enabled"),
         format!(
-            "The flag, and the variable {variable} of the environment, are for experimental builds of Terraform, and this is none. Leave \
-             them out."
+            "The flag and the environment variable {variable} are only supported by experimental builds of Terraform. Remove them."
         ),
     ))
 }
 
 /// Copies the module at `address` into the working directory.
-fn begin_with_copy(context: &Context, teller: &Teller, address: &str) -> Result<(), Diagnostics> {
+fn begin_with_copy(context: &Context, reporter: &InitReporter, address: &str) -> Result<(), Diagnostics> {
     if has_files() {
         return Err(fail(
             "The working directory already contains files",
-            "With -from-module init copies a module into an empty directory. To get the configuration ready that is here, leave the \
-             option out.",
+            "The -from-module option copies a module into an empty directory. To initialize the existing configuration, remove the \
+             option.",
         ));
     }
+    // Terraform ignores .terraform here, which may hold installed plugins.
     let mut entries = std::fs::read_dir(".").into_iter().flatten().flatten();
     if entries.any(|entry| entry.file_name() != ".terraform") {
-        let detail = "The working directory is not empty, so no module is copied into it by -from-module.";
+        let detail = "The -from-module option requires an empty working directory.";
         return Err(fail("Can't populate non-empty directory", detail));
     }
     let from = shown(address);
-    teller.heading(context, &format!("Copying configuration from {from:?}..."), "copying_configuration_message");
+    reporter.heading(context, &format!("Copying configuration from {from:?}..."), "copying_configuration_message");
     let discovery = discovery(context)?;
     let registry = load_options(context).default_registry;
     let copied = wait(copy_module(address, std::path::Path::new("."), &registry, &discovery))?;
@@ -162,25 +164,26 @@ fn begin_with_copy(context: &Context, teller: &Teller, address: &str) -> Result<
     })
 }
 
-/// The configuration, with all modules installed.
+/// Installs all modules, and returns the configuration.
 fn modules(
     context: &Context,
-    teller: &Teller,
+    reporter: &InitReporter,
     freshness: Freshness,
     tests: TestFolder,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
+    // The heading only appears if there is a module to install.
     let mut is_headed = false;
     let mut head = || {
         if !std::mem::replace(&mut is_headed, true) {
             match freshness {
-                Freshness::Keep => teller.heading(context, "Initializing modules...", "initializing_modules_message"),
-                Freshness::Upgrade => teller.heading(context, "Upgrading modules...", "upgrading_modules_message"),
+                Freshness::Keep => reporter.heading(context, "Initializing modules...", "initializing_modules_message"),
+                Freshness::Upgrade => reporter.heading(context, "Upgrading modules...", "upgrading_modules_message"),
             }
         }
     };
     let mut print = |line: &str| {
         head();
-        teller.line(context, line);
+        reporter.line(context, line);
     };
     let installed = install(context, freshness, EmptyList::LeftOut, tests, &mut Lines(&mut print))?;
     let (configuration, mut diagnostics) = if installed.calls_modules() {
@@ -193,7 +196,8 @@ fn modules(
     Ok((configuration, diagnostics))
 }
 
-/// The problems of a configuration with which nothing was begun. Of one for another version nothing else is said: it may be right there.
+/// Returns the errors of an unreadable configuration. An unsupported version suppresses all others, since they may not be errors in
+/// that version.
 fn unreadable(context: &Context, problems: Diagnostics) -> Diagnostics {
     let is_for_another_version = |problem: &Diagnostic| problem.kind == DiagnosticKind::UnsupportedVersion;
     if problems.iter().any(is_for_another_version) {
@@ -203,7 +207,7 @@ fn unreadable(context: &Context, problems: Diagnostics) -> Diagnostics {
     let summary = format!(
         "{product} encountered problems during initialisation, including problems\nwith the configuration, described below."
     );
-    let detail = "Which modules and providers there are to install is known once the configuration can be read.";
+    let detail = "The required modules and providers can only be determined from a readable configuration.";
     let mut all = Diagnostics::from(Diagnostic::error(summary, detail));
     all.append(problems);
     all

@@ -1,22 +1,23 @@
-//! `init`: the backend that the configuration asks for is got ready and recorded, and states move along where that is wanted.
+//! `init`: initializes and records the configured backend, and migrates states to it.
 
 use groma_config::{Module, UNSUPPORTED_BACKEND};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::backend::{Configured, Local, Record, RecordFile, configured, given, locking, unless_off};
 use super::context::Context;
-use super::init_teller::Teller;
-use super::migration::{Consent, Leftover, Migration};
+use super::init_reporter::InitReporter;
+use super::migration::{Consent, Migration, OldFile};
 use super::outcome::fail;
 use crate::arguments::{Flag, Init};
 
-/// Gets the backend of `module` ready; where its states are then.
+/// Initializes the backend of `module`, and returns it.
 ///
 /// # Errors
-/// The backend is wrong or not there; it has changed, and no flag says what becomes of the states; a state cannot be copied.
+/// The backend is invalid or not supported, it has changed without a flag that decides about the states, or a state cannot be
+/// copied.
 pub(super) fn ready(
     context: &mut Context,
-    teller: &Teller,
+    reporter: &InitReporter,
     arguments: &Init,
     module: &Module,
 ) -> Result<Local, Diagnostics> {
@@ -24,13 +25,13 @@ pub(super) fn ready(
     if !unless_off(arguments.backend.or(arguments.cloud)) {
         return Ok(as_recorded(&file));
     }
-    teller.gap(context);
-    teller.heading(context, "Initializing the backend...", "initializing_backend_message");
+    reporter.gap(context);
+    reporter.heading(context, "Initializing the backend...", "initializing_backend_message");
     let beyond = given(context, &arguments.backend_config)?;
     let configured = configured(module, &beyond)?;
-    let initialization = Initialization { teller, arguments, module, file: &file };
+    let initialization = Initialization { reporter, arguments, module, file: &file };
     if is_on(arguments.reconfigure) {
-        return initialization.begin_anew(context, configured);
+        return initialization.reconfigure(context, configured);
     }
     if configured.is_none() && !beyond.is_empty() {
         context.show(&without_block().into());
@@ -39,7 +40,10 @@ pub(super) fn ready(
         (None, None) => Ok(Local::default()),
         (Some(new), None) => initialization.first(context, new),
         (Some(new), Some(Record::Local { settings, hash })) => {
+            // An unchanged block keeps settings that came from an earlier -backend-config, unless new ones are given.
             if new.local == settings || new.hash == hash && beyond.is_empty() {
+                // The settings are equal but written differently; recording the new hash avoids this comparison next
+                // time.
                 if new.hash != hash {
                     file.write(&settings, new.hash)?;
                 }
@@ -52,8 +56,7 @@ pub(super) fn ready(
     }
 }
 
-/// Where the states are as far as the record goes: what the configuration says does not count with `-backend=false`, nor what is
-/// wrong with it.
+/// Returns the recorded backend. With `-backend=false` the configured one is ignored, including its errors.
 fn as_recorded(file: &RecordFile) -> Local {
     match file.read() {
         Ok(Some(Record::Local { settings, .. })) => settings,
@@ -65,17 +68,17 @@ fn is_on(flag: Option<Flag>) -> bool {
     flag.is_some_and(Flag::is_on)
 }
 
-/// One `init`, as far as the backend goes.
+/// The backend step of one `init`.
 struct Initialization<'a> {
-    teller: &'a Teller,
+    reporter: &'a InitReporter,
     arguments: &'a Init,
     module: &'a Module,
     file: &'a RecordFile,
 }
 
 impl Initialization<'_> {
-    /// `-reconfigure`: what was before does not count.
-    fn begin_anew(&self, context: &Context, configured: Option<Configured>) -> Result<Local, Diagnostics> {
+    /// Records the configured backend without regard to the previous one: `-reconfigure`.
+    fn reconfigure(&self, context: &Context, configured: Option<Configured>) -> Result<Local, Diagnostics> {
         match configured {
             Some(new) => self.record(context, new),
             None => {
@@ -87,40 +90,40 @@ impl Initialization<'_> {
         }
     }
 
-    /// There was no backend block before; there may have been states without one.
+    /// Records the first backend block. States may already exist in the default location.
     fn first(&self, context: &mut Context, new: Configured) -> Result<Local, Diagnostics> {
-        self.migrate(context, &Local::default(), &new.local, Leftover::Retired)?;
+        self.migrate(context, &Local::default(), &new.local, OldFile::Retired)?;
         self.record(context, new)
     }
 
     fn changed(&self, context: &mut Context, old: &Local, new: Configured) -> Result<Local, Diagnostics> {
         self.may_migrate(context, &old.difference(&new.local))?;
         let text = format!(
-            "Backend configuration changed!\n\nThe block says something else than when the backend was last initialized:\n{}.\n",
+            "Backend configuration changed!\n\nThe backend block has changed since it was last initialized:\n{}.\n",
             old.difference(&new.local)
         );
-        self.teller.notice(context, &text, "backend_reconfigure");
-        self.migrate(context, old, &new.local, Leftover::Kept)?;
+        self.reporter.notice(context, &text, "backend_reconfigure");
+        self.migrate(context, old, &new.local, OldFile::Kept)?;
         self.record(context, new)
     }
 
     fn unset(&self, context: &mut Context, old: &Local) -> Result<Local, Diagnostics> {
-        self.may_migrate(context, "the backend block is gone")?;
+        self.may_migrate(context, "the backend block was removed")?;
         let product = &context.wording.product;
         let text = format!("{product} has detected you're unconfiguring your previously set \"local\" backend.\n");
-        self.teller.notice(context, &text, "backend_migrate_local");
+        self.reporter.notice(context, &text, "backend_migrate_local");
         let new = Local::default();
-        self.migrate(context, old, &new, Leftover::Kept)?;
+        self.migrate(context, old, &new, OldFile::Kept)?;
         self.file.clear()?;
         let text = format!(
             "\nSuccessfully unset the backend \"local\". {} will now operate locally.\n",
             context.wording.product
         );
-        self.teller.notice(context, &text, "backend_configured_unset");
+        self.reporter.notice(context, &text, "backend_configured_unset");
         Ok(new)
     }
 
-    /// Whether a flag says what becomes of the states.
+    /// Checks that a flag allows to migrate the states.
     fn may_migrate(&self, context: &Context, change: &str) -> Result<(), Diagnostics> {
         if is_on(self.arguments.migrate_state) || is_on(self.arguments.force_copy) {
             return Ok(());
@@ -129,17 +132,17 @@ impl Initialization<'_> {
         Err(fail(
             "Backend configuration changed",
             format!(
-                "Since the backend was last initialized, it has changed: {change}. The states may be in the old place still. To take them \
-                 along, run \"{command} init -migrate-state\". To use what is in the new place, and leave them where they are, run \
-                 \"{command} init -reconfigure\"."
+                "The backend has changed since it was last initialized: {change}. The state may still be in the previous backend. To migrate \
+                 it, run \"{command} init -migrate-state\". To use the new backend without migrating the state, run \"{command} init \
+                 -reconfigure\"."
             ),
         ))
     }
 
-    fn migrate(&self, context: &mut Context, from: &Local, to: &Local, leftover: Leftover) -> Result<(), Diagnostics> {
+    fn migrate(&self, context: &mut Context, from: &Local, to: &Local, old_file: OldFile) -> Result<(), Diagnostics> {
         let consent = if is_on(self.arguments.force_copy) { Consent::Given } else { Consent::Asked };
         let locking = locking(&self.arguments.locking, "migration of states");
-        Migration { module: self.module, from, to, consent, locking, leftover }.run(context)
+        Migration { module: self.module, from, to, consent, locking, old_file }.run(context)
     }
 
     fn record(&self, context: &Context, new: Configured) -> Result<Local, Diagnostics> {
@@ -148,7 +151,7 @@ impl Initialization<'_> {
             "\nSuccessfully configured the backend \"local\"! {} will use it until its\nconfiguration changes.\n",
             context.wording.product
         );
-        self.teller.notice(context, &text, "backend_configured_success");
+        self.reporter.notice(context, &text, "backend_configured_success");
         Ok(new.local)
     }
 }
@@ -156,20 +159,20 @@ impl Initialization<'_> {
 fn without_block() -> Diagnostic {
     Diagnostic::warning(
         "Missing backend configuration",
-        "The option -backend-config completes a backend block, and the configuration has none, so it says nothing. Write one for it to \
-         complete:\n\nterraform {\n  backend \"local\" {}\n}",
+        "The configuration has no backend block that -backend-config could complete, so the option has no effect. To use it, add a \
+         block:\n\nterraform {\n  backend \"local\" {}\n}",
     )
 }
 
-/// The state is where only another program gets at it.
+/// Reports that the state is in a backend that only another program supports.
 fn foreign(context: &Context, kind: &str) -> Diagnostics {
     let command = &context.wording.command;
     fail(
         UNSUPPORTED_BACKEND,
         format!(
-            "Until now the state of this directory was kept in the backend {kind:?}. This version of Groma knows the local backend only, so \
-             it cannot take the state along from there. Nothing was read or written. Write the state to a file with the program that made \
-             it (state pull), then run \"{command} init -reconfigure\" and \"{command} state push FILE\" here."
+            "The state of this directory is in the backend {kind:?}, but this version of Groma only supports the local backend, so it cannot \
+             migrate the state. Nothing was read or written. Export the state to a file with the program that created it (state pull), then \
+             run \"{command} init -reconfigure\" and \"{command} state push FILE\" here."
         ),
     )
 }

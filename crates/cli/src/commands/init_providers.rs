@@ -1,4 +1,4 @@
-//! The providers' part of `init`.
+//! `init`: installs providers, and updates the dependency lock file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,16 +11,16 @@ use groma_install::providers::{Event, Installation, LOCK_FILE, Locks, Method, Pl
 use groma_plugin::client::SchemaCache;
 use groma_state::State;
 
+use super::builtin_providers::is_included;
 use super::context::Context;
-use super::init_teller::Teller;
+use super::init_reporter::InitReporter;
 use super::outcome::fail;
-use super::own_providers::is_included;
 use super::packages::{builtin, installer, locks, methods, needed, reattached};
 use super::plugins::schema_folder;
 use super::servers::wait;
 use crate::arguments::{Flag, Init};
 
-/// What is to be told about the lock file when the backend is ready.
+/// Messages about the lock file, held back until the backend is initialized.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     lock_file: Option<String>,
@@ -35,9 +35,9 @@ enum LockFileMode {
     ReadOnly,
 }
 
-/// The installation of a run of `init`: in steps, one for what the configuration needs and one for what the state needs besides.
+/// Provider installation of one `init`, in two steps: first for the configuration, then for objects that only the state contains.
 pub(super) struct ProviderSteps<'a> {
-    teller: &'a Teller,
+    reporter: &'a InitReporter,
     arguments: &'a Init,
     mode: LockFileMode,
     before: Locks,
@@ -48,8 +48,8 @@ pub(super) struct ProviderSteps<'a> {
 
 impl<'a> ProviderSteps<'a> {
     /// # Errors
-    /// A flag or the lock file is wrong.
-    pub fn begin(context: &Context, teller: &'a Teller, arguments: &'a Init) -> Result<Self, Diagnostics> {
+    /// A flag or the lock file is invalid.
+    pub fn begin(context: &Context, reporter: &'a InitReporter, arguments: &'a Init) -> Result<Self, Diagnostics> {
         let mode = lock_file_mode(arguments)?;
         let mut notices = Notices::default();
         let before = locks(context, &mut notices.warnings);
@@ -58,55 +58,55 @@ impl<'a> ProviderSteps<'a> {
         }
         notices.warnings.append(overrides_warning(context, &context.cli.overrides));
         let (needed, done) = (BTreeSet::new(), Installation::default());
-        Ok(Self { teller, arguments, mode, before, needed, done, notices })
+        Ok(Self { reporter, arguments, mode, before, needed, done, notices })
     }
 
-    /// Installs the packages that `configuration` needs.
+    /// Installs the packages that `configuration` requires.
     ///
     /// # Errors
-    /// What cannot be installed, and why.
+    /// Lists the packages that cannot be installed, with the reasons.
     pub fn configuration(&mut self, context: &Context, configuration: &Configuration) -> Result<(), Diagnostics> {
         let all = needed(configuration);
         possible(&all, context)?;
-        self.tell_builtin(context, &all);
+        self.report_builtin(context, &all);
         let is_upgrade = self.arguments.upgrade.is_some_and(Flag::is_on);
         let selecting = if is_upgrade { Selecting::Newest } else { Selecting::Locked };
-        let teller = self.teller;
-        self.install(context, all, selecting, &mut |event| teller.event(context, &event))
+        let reporter = self.reporter;
+        self.install(context, all, selecting, &mut |event| reporter.event(context, &event))
     }
 
-    /// Installs the packages that only objects in the state need.
+    /// Installs the packages that only objects in the state require.
     ///
     /// # Errors
-    /// What cannot be installed, and why.
+    /// Lists the packages that cannot be installed, with the reasons.
     pub fn state(&mut self, context: &Context, state: &State) -> Result<(), Diagnostics> {
         let in_state: BTreeSet<_> = state.resources().map(|(_, entry)| entry.provider.provider.clone()).collect();
         nameable(&in_state, context)?;
         let all = in_state.iter().map(|address| (address.clone(), Constraints::default())).collect();
-        self.tell_builtin(context, &all);
+        self.report_builtin(context, &all);
         let mut missing = BTreeMap::new();
-        let teller = self.teller;
+        let reporter = self.reporter;
         let reusing = |address: &ProviderAddress| {
-            teller.item(context, &format!("Reusing previous version of {}", address.display_short()));
+            reporter.item(context, &format!("Reusing previous version of {}", address.display_short()));
         };
         for address in in_state {
-            // What the step before has put in place and verified is told again, as people know it, and not hashed again.
+            // Terraform also reports packages again that the first step has installed; hashing them again would waste time.
             if let Some(lock) = self.done.locks.providers.get(&address) {
                 reusing(&address);
-                teller.event(context, &Event::Present(&address, &lock.version));
+                reporter.event(context, &Event::Present(&address, &lock.version));
             } else if !self.needed.contains(&address) {
                 missing.insert(address, Constraints::default());
             }
         }
         self.install(context, missing, Selecting::Locked, &mut |event| match event {
             Event::Reusing(address) => reusing(address),
-            other => teller.event(context, &other),
+            other => reporter.event(context, &other),
         })
     }
 
-    fn tell_builtin(&self, context: &Context, all: &BTreeMap<ProviderAddress, Constraints>) {
+    fn report_builtin(&self, context: &Context, all: &BTreeMap<ProviderAddress, Constraints>) {
         for address in builtin(all, &context.cli, &self.before) {
-            self.teller.item(context, &format!("{address} is built in to {}", context.wording.product));
+            self.reporter.item(context, &format!("{address} is built in to {}", context.wording.product));
         }
     }
 
@@ -115,49 +115,51 @@ impl<'a> ProviderSteps<'a> {
         context: &Context,
         all: BTreeMap<ProviderAddress, Constraints>,
         selecting: Selecting,
-        tell: &mut (dyn FnMut(Event<'_>) + Send),
+        report: &mut (dyn FnMut(Event<'_>) + Send),
     ) -> Result<(), Diagnostics> {
         let cli = &context.cli;
-        let mut wanted = all.clone();
+        let mut to_install = all.clone();
         let running = reattached(context)?;
         let without = builtin(&all, cli, &self.before);
-        wanted.retain(|address, _| {
+        to_install.retain(|address, _| {
             !without.contains(address) && !running.contains(address) && !cli.overrides.contains_key(address)
         });
         self.needed.extend(all.into_keys());
-        if wanted.is_empty() {
+        if to_install.is_empty() {
             return Ok(());
         }
+        // -plugin-dir replaces all configured installation methods.
         let methods = match &self.arguments.plugin_dir[..] {
-            [] => methods(context, &wanted),
+            [] => methods(context, &to_install),
             folders => folders.iter().map(|folder| Method::for_all(Source::Filesystem(folder.clone()))).collect(),
         };
         let installer = installer(context, methods)?;
-        self.done.add(wait(installer.install(&wanted, &self.before, selecting, tell))??);
+        self.done.add(wait(installer.install(&to_install, &self.before, selecting, report))??);
         Ok(())
     }
 
     /// Writes the lock file.
     ///
     /// # Errors
-    /// It must not be written and would have to be, or cannot be written.
+    /// The file cannot be written, or would have to change although it is read-only.
     pub fn finish(self, context: &Context) -> Result<Notices, Diagnostics> {
-        // Schemas are cached for packages that were verified before; what cannot be removed here is only used if it passes the checks
-        // of the cache.
+        // Cached schemas belong to the packages before this run. Entries that cannot be removed are harmless, because the cache checks
+        // every entry before use.
         let _ = SchemaCache::clear(&schema_folder(context));
         finish(context, self.notices, self.mode, &self.before, self.done, &self.needed)
     }
 }
 
-/// What is built in is part of this program, in one version, or there is none.
+/// Checks built-in providers: they must exist, and must not have a version constraint.
 fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> Result<(), Diagnostics> {
     let problem = |(address, constraints): (&ProviderAddress, &Constraints)| {
         let product = &context.wording.product;
         let detail = if !is_included(address) {
-            format!("{address} would be a part of {product}, which has no such provider. Check its \"source\".")
+            format!("{product} has no built-in provider {address}. Check its \"source\".")
         } else if !constraints.is_empty() {
             format!(
-                "{address} is a part of {product} and has no version of its own. Remove the constraint {constraints}."
+                "The provider {address} is built in to {product}, so it has no version of its own. Remove the version constraint \
+                {constraints}."
             )
         } else {
             return None;
@@ -168,15 +170,15 @@ fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> 
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
-/// States from before Terraform 0.13 have the last names of their providers only, which no registry knows.
+/// Rejects provider addresses from states before Terraform 0.13, which have no namespace and so exist in no registry.
 fn nameable(in_state: &BTreeSet<ProviderAddress>, context: &Context) -> Result<(), Diagnostics> {
     let half_named = in_state.iter().filter(|address| address.is_half_named());
     let problem = |address: &ProviderAddress| {
         let (command, name) = (&context.wording.command, &address.type_name);
         let detail = format!(
-            "The state has objects of the unqualified provider \"{name}\": an old version of Terraform wrote it, before \
-             providers had namespaces. Say which provider that is, such as hashicorp/{name}, then run init again:\n  \
-             {command} state replace-provider {address} hashicorp/{name}"
+            "The state contains objects of the unqualified provider \"{name}\", written by a version of Terraform before \
+             0.13. Replace it with a qualified provider such as hashicorp/{name}, then run init again:\n  {command} state \
+             replace-provider {address} hashicorp/{name}"
         );
         Diagnostic::error("Invalid legacy provider address", detail)
     };
@@ -191,7 +193,7 @@ fn lock_file_mode(arguments: &Init) -> Result<LockFileMode, Diagnostics> {
         Some(other) => {
             return Err(fail(
                 "Invalid lockfile mode",
-                format!("The option -lockfile does not know the mode {other:?}; there is only \"readonly\"."),
+                format!("Unsupported -lockfile mode {other:?}. The only supported mode is \"readonly\"."),
             ));
         }
     };
@@ -211,7 +213,7 @@ fn finish(
 ) -> Result<Notices, Diagnostics> {
     let Installation { mut locks, hashed_here, has_third_party, warnings } = installation;
     notices.warnings.append(warnings);
-    // What runs without installation keeps its lock.
+    // Providers that run without installation keep their locks.
     for (address, lock) in &before.providers {
         if needed.contains(address) && !locks.providers.contains_key(address) {
             locks.providers.insert(address.clone(), lock.clone());
@@ -223,6 +225,7 @@ fn finish(
                 .to_owned(),
         );
     }
+    // An unchanged file is not written, so that its formatting and modification time stay.
     if locks == *before {
         return Ok(notices);
     }
@@ -254,7 +257,7 @@ fn finish(
 
 fn read_only(context: &Context, mut notices: Notices, before: &Locks, now: &Locks) -> Result<Notices, Diagnostics> {
     let command = &context.wording.command;
-    // A version stays as it is locked; constraints and hashes may be told anew without anything else being selected.
+    // Changed constraints or checksums do not select other versions, so they only cause a warning.
     let has_same_selections = before.providers.keys().eq(now.providers.keys());
     if !has_same_selections {
         return Err(fail(
@@ -310,22 +313,22 @@ fn overrides_warning(
         "Provider development overrides are in effect",
         format!(
             "The following provider development overrides are set in the CLI configuration:\n{}\n\nSkip {command} init when using provider \
-             development overrides. It is not necessary and may error unexpectedly: {product} runs what is in these folders without \
-             installation and without any check.",
+             development overrides. It is not necessary and may error unexpectedly: {product} runs the executables in these directories \
+             without installing or verifying them.",
             list.join("\n")
         ),
     ))
 }
 
 impl Notices {
-    /// Tells them.
-    pub fn tell(&self, context: &Context, teller: &Teller) {
+    /// Prints the messages.
+    pub fn print(&self, context: &Context, reporter: &InitReporter) {
         if let Some(text) = &self.lock_file {
-            teller.notice(context, text, "lock_info");
+            reporter.notice(context, text, "lock_info");
         }
         context.show(&self.warnings);
         if let Some(text) = &self.signatures {
-            teller.notice(context, text, "partner_and_community_providers_message");
+            reporter.notice(context, text, "partner_and_community_providers_message");
         }
     }
 }

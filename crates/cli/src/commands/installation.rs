@@ -1,4 +1,4 @@
-//! Installing the modules of the working directory.
+//! Installs the modules of the working directory.
 
 use std::path::PathBuf;
 
@@ -12,31 +12,31 @@ use super::context::Context;
 use super::outcome::fail;
 use super::servers::discovery;
 
-/// Whether the list of installed modules is written where no module is called.
+/// Treatment of an empty module manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EmptyList {
-    /// It is.
+    /// The manifest is written, as `get` does.
     Written,
-    /// A folder that needs none gets none.
+    /// No manifest is written, as `init` does.
     LeftOut,
 }
 
-/// A configuration whose modules were to be installed.
+/// Result of a module installation.
 pub(super) struct Installed {
     configuration: Option<Configuration>,
     problems: Diagnostics,
 }
 
 impl Installed {
-    /// Whether there was a module to install.
+    /// Whether the configuration calls modules.
     pub fn calls_modules(&self) -> bool {
         self.configuration.as_ref().is_some_and(Configuration::calls_modules)
     }
 
-    /// The configuration with the warnings about it.
+    /// Returns the configuration with its warnings.
     ///
     /// # Errors
-    /// The configuration is wrong, or a module cannot be had.
+    /// The configuration is invalid, or a module cannot be installed.
     pub fn sound(self) -> Result<(Configuration, Diagnostics), Diagnostics> {
         match self.configuration {
             Some(configuration) if !self.problems.has_errors() => Ok((configuration, self.problems)),
@@ -45,10 +45,10 @@ impl Installed {
     }
 }
 
-/// Loads the configuration, and installs the modules that it calls and those that runs of tests name.
+/// Loads the configuration, and installs the modules that it and its test runs call.
 ///
 /// # Errors
-/// Modules cannot be looked for at all, or what is installed cannot be recorded.
+/// The network cannot be used, or the manifest cannot be written.
 pub(super) fn install(
     context: &Context,
     freshness: Freshness,
@@ -58,20 +58,21 @@ pub(super) fn install(
 ) -> Result<Installed, Diagnostics> {
     let options = LoadOptions { references: References::LeftAlone, tests: Some(tests), ..load_options(context) };
     let files = DiskFiles::new(".");
-    // A manifest that cannot be read is written anew.
+    // An unreadable manifest only means that modules are installed again.
     let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();
     let discovery = discovery(context)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|error| fail("Network not usable", format!("{error}.", error = io_reason(&error))))?;
-    let paths = ModulePaths {
+    let runtime = runtime
+        .map_err(|error| fail("Cannot start the async runtime", format!("{error}.", error = io_reason(&error))))?;
+    let locations = ModulePaths {
         root: PathBuf::from("."),
         data_directory: options.data_directory.clone(),
         default_registry: options.default_registry.clone(),
     };
-    let mut installer = ModuleInstaller::new(paths, freshness, before, &discovery, &runtime, progress);
+    let mut installer = ModuleInstaller::new(locations, freshness, before, &discovery, &runtime, progress);
     let (configuration, problems) = load_with(&options, &context.sources, &files, &mut installer);
     let installed = Installed { configuration, problems };
+    // After an error the old manifest stays, so that the previous installation keeps working.
     if !installed.problems.has_errors() && (empty_list == EmptyList::Written || installed.calls_modules()) {
         installer.write_manifest().map_err(|error| {
             fail(
@@ -83,7 +84,7 @@ pub(super) fn install(
     Ok(installed)
 }
 
-/// Lines for people; `line` prints one.
+/// Reports module installation as lines of text.
 pub(super) struct Lines<'a>(pub &'a mut dyn FnMut(&str));
 
 impl ModuleProgress for Lines<'_> {

@@ -1,4 +1,4 @@
-//! The file of `-json-into`.
+//! The output file of `-json-into`.
 
 use std::fs::File;
 use std::path::Path;
@@ -7,15 +7,15 @@ use groma_diagnostics::{Diagnostics, io_reason};
 
 use super::outcome::fail;
 
-/// A new file for JSON.
+/// Creates the file.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub(super) fn json_file(path: &Path) -> Result<File, Diagnostics> {
-    // What programs are told has secrets in it.
+    // JSON output contains sensitive values, so only the owner may read the file.
     owned_file(path).map_err(|problem| {
         let detail = format!(
-            "The file {} of the option -json-into cannot be written: {problem}. Name one in a folder that exists.",
+            "The -json-into file {} cannot be written: {problem}. Choose a file in an existing, writable directory.",
             path.display(),
             problem = io_reason(&problem)
         );
@@ -31,9 +31,8 @@ fn owned_file(path: &Path) -> std::io::Result<File> {
     options.open(path)
 }
 
-/// -json and -json-into do not go together.
+/// Returns the error for -json together with -json-into.
 pub(super) fn json_twice() -> Diagnostics {
-    let detail =
-        "-json prints JSON in place of text, and -json-into writes it to a file beside the text: give one of them.";
+    let detail = "-json replaces text with JSON, and -json-into writes JSON to a file in addition to the text. Use only one of them.";
     fail("Invalid output format", detail)
 }

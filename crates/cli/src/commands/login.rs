@@ -1,4 +1,4 @@
-//! `login`: a token from a host, kept for later.
+//! `login`: obtains an API token from a host, and stores it.
 
 use std::time::Duration;
 
@@ -13,73 +13,74 @@ use super::browser;
 use super::context::Context;
 use super::outcome::{Outcome, fail};
 use super::servers::{discovery, wait};
-use super::token_place::TokenPlace;
+use super::token_storage::TokenStorage;
 use crate::arguments::Login;
 use crate::terminal::{Answer, Hidden, Tone};
 
-/// What a host says about an account is not longer.
-const LARGEST_ANSWER: u64 = 1 << 20;
+/// Maximum size of the response with the account details, in bytes.
+const MAX_RESPONSE: u64 = 1 << 20;
 
-/// How often it is looked whether the user has had enough.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// Interval of checking for an interrupt.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How the host gives tokens.
-enum Way {
+/// Method by which the host issues tokens.
+enum LoginMethod {
+    /// OAuth in a browser.
     Browser(OauthClient),
-    /// The user makes the token on a page of the host; the address is that of its API.
-    ByHand(Url),
+    /// The user creates the token on a web page of the host and pastes it. The URL is that of the API.
+    Manual(Url),
 }
 
 pub(super) fn run(context: &mut Context, arguments: &Login) -> Outcome {
-    context.view(&arguments.view);
-    let place = TokenPlace::of(context, &arguments.host)?;
-    let host = place.host().to_owned();
+    context.configure_view(&arguments.view);
+    let storage = TokenStorage::of(context, &arguments.host)?;
+    let host = storage.host().to_owned();
     let discovery = discovery(context)?;
     let services = wait(discovery.services(&host))?
         .map_err(|problem| fail(&format!("Service discovery failed for {host}"), format!("{problem}.")))?;
-    if place.is_by_hand()? {
+    if storage.is_by_hand()? {
         return Err(fail(
             &format!("Credentials for {host} are manually configured"),
-            "A file of the CLI configuration has a token for this host, which counts more than one that login would keep. Take the credentials \
-             block out of the file to log in.",
+            "The CLI configuration contains a token for this host, which overrides the stored one. To log in, remove the credentials block \
+             from the CLI configuration.",
         ));
     }
-    let way = way(&services, &host)?;
-    consent(context, &host, &way, &place)?;
-    let token = match &way {
-        Way::Browser(client) => through_browser(context, &discovery, &host, client)?,
-        Way::ByHand(api) => by_hand(context, &discovery, &host, api)?,
+    let method = login_method(&services, &host)?;
+    consent(context, &host, &method, &storage)?;
+    let token = match &method {
+        LoginMethod::Browser(client) => through_browser(context, &discovery, &host, client)?,
+        LoginMethod::Manual(api) => manual(context, &discovery, &host, api)?,
     };
-    place.store(&token)?;
+    storage.store(&token)?;
     let success = context.palette().paint(Tone::BoldGreen, "Success!").to_string();
     context.streams.print(&format!(
-        "\n{success} There is a token for {host} now; every command that asks this host for something sends it.\n\nIt is kept {}\n",
-        place.text()
+        "\n{success} The API token for {host} was obtained. Commands send it with their requests to this host.\n\nThe token is stored {}\n",
+        storage.text()
     ));
     Ok(0)
 }
 
-fn way(services: &Services, host: &str) -> Result<Way, Diagnostics> {
-    let wrong = |problem| fail("Host describes its login wrongly", format!("{problem}."));
-    if let Some(client) = OauthClient::of(services).map_err(wrong)? {
-        return Ok(Way::Browser(client));
+fn login_method(services: &Services, host: &str) -> Result<LoginMethod, Diagnostics> {
+    let invalid = |problem| fail("Invalid login service description", format!("{problem}."));
+    if let Some(client) = OauthClient::of(services).map_err(invalid)? {
+        return Ok(LoginMethod::Browser(client));
     }
-    services.url("tfe.v2").map(Way::ByHand).map_err(|_| {
+    services.url("tfe.v2").map(LoginMethod::Manual).map_err(|_| {
         let detail =
-            format!("The host {host} offers neither login.v1 nor tfe.v2, so there is no way to get a token from it.");
+            format!("The host {host} offers neither of the services login.v1 and tfe.v2, so it cannot issue tokens.");
         fail("Host does not support Terraform tokens API", detail)
     })
 }
 
-fn consent(context: &mut Context, host: &str, way: &Way, place: &TokenPlace) -> Result<(), Diagnostics> {
+fn consent(context: &mut Context, host: &str, method: &LoginMethod, storage: &TokenStorage) -> Result<(), Diagnostics> {
     let product = &context.wording.product;
-    let how = match way {
-        Way::Browser(_) => "with a browser on this computer, by OAuth",
-        Way::ByHand(_) => "with a browser, on a page of the host that shows the token",
+    let how = match method {
+        LoginMethod::Browser(_) => "using OAuth in a browser on this computer",
+        LoginMethod::Manual(_) => "using a browser, on a web page of the host that shows the token",
     };
     context.streams.print(&format!(
-        "{product} will ask {host} for an API token, {how}.\n\nThe token will be kept, in plain text, {}\n",
-        place.text()
+        "{product} will request an API token for {host}, {how}.\n\nThe token will be stored in plain text {}\n",
+        storage.text()
     ));
     match context.prompter()?.ask("Do you want to proceed?", "Only 'yes' will be accepted to confirm.") {
         Answer::Line(line) if line == "yes" => Ok(()),
@@ -89,7 +90,7 @@ fn consent(context: &mut Context, host: &str, way: &Way, place: &TokenPlace) -> 
 }
 
 fn no_input() -> Diagnostics {
-    fail("Login needs somebody to answer", "The input ended before there was an answer.")
+    fail("Login requires interactive input", "Standard input ended before an answer was given.")
 }
 
 fn through_browser(
@@ -99,7 +100,8 @@ fn through_browser(
     client: &OauthClient,
 ) -> Result<Token, Diagnostics> {
     let interrupts = context.interrupts()?;
-    let failed = |problem| fail("Failed to obtain an API token", format!("The login at {host} failed: {problem}."));
+    let failed = |problem| fail("Failed to obtain an API token", format!("The login to {host} failed: {problem}."));
+    // The future below must not hold a mutable borrow.
     let context = &*context;
     wait(async move {
         let attempt = Attempt::begin(client.clone()).await.map_err(failed)?;
@@ -107,7 +109,7 @@ fn through_browser(
         let notices = interrupts.notices();
         let interrupted = async {
             while notices.try_recv().is_err() {
-                tokio::time::sleep(BETWEEN_LOOKS).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         };
         tokio::select! {
@@ -120,17 +122,20 @@ fn through_browser(
 fn show_page(context: &Context, host: &str, page: &Url) {
     let is_open = context.streams.input_is_terminal && browser::open(&context.settings, page);
     let what = if is_open { "If no browser opens, open" } else { "Open" };
-    context.streams.print(&format!("\n{what} this page of {host} to log in:\n    {page}\n\nWaiting for the host...\n"));
+    context.streams.print(&format!(
+        "\n{what} this page of {host} to log in:\n    {page}\n\nWaiting for the login to complete...\n"
+    ));
 }
 
-fn by_hand(context: &mut Context, discovery: &Discovery, host: &str, api: &Url) -> Result<Token, Diagnostics> {
+fn manual(context: &mut Context, discovery: &Discovery, host: &str, api: &Url) -> Result<Token, Diagnostics> {
     let page = Url::parse(&format!("https://{host}/app/settings/tokens?source=terraform-login"));
     let page = page.map_err(|problem| fail("Invalid hostname", format!("{problem}.")))?;
     let is_open = context.streams.input_is_terminal && browser::open(&context.settings, &page);
-    let what = if is_open { "If no browser opens, make" } else { "Make" };
+    let what = if is_open { "If no browser opens, create" } else { "Create" };
     context.streams.print(&format!("\n{what} a token on this page:\n    {page}\n\n"));
     let prompter = context.prompter()?;
     let answer = {
+        // The guard only lives during this prompt.
         let _hidden = Hidden::begin();
         prompter.ask(&format!("Token for {host}:"), "")
     };
@@ -139,13 +144,14 @@ fn by_hand(context: &mut Context, discovery: &Discovery, host: &str, api: &Url) 
         Answer::Line(_) | Answer::NotUtf8 | Answer::Interrupted => return Err(fail("Login cancelled", "")),
         Answer::End => return Err(no_input()),
     };
+    // A mistyped token is detected now rather than by the next command.
     let url = api.join("account/details").map_err(|problem| fail("Token not usable", format!("{problem}.")))?;
-    let answer = wait(discovery.http().get(&url, Some(&token), LARGEST_ANSWER))?;
+    let answer = wait(discovery.http().get(&url, Some(&token), MAX_RESPONSE))?;
     let answer = answer.map_err(|problem| fail("Token not usable", format!("{problem}.")))?;
     if !answer.status.is_success() {
         return Err(fail(
             "Token is invalid",
-            format!("The host {host} does not accept it: it answered {}.", answer.status),
+            format!("The host {host} rejected the token with status {}.", answer.status),
         ));
     }
     let account: Value = serde_json::from_slice(&answer.body).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Schemas of what is in a state, and the state's objects decoded with them.
+//! Decodes the objects of a state with the schemas of their providers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use super::packages::Packages;
 use super::provider_source::Included;
 use crate::views::state::StoredObject;
 
-/// Providers by address, started for their schemas.
+/// Providers started for their schemas, by address.
 pub(super) struct Lookup {
     source: Included,
     providers: HashMap<ProviderAddress, Arc<dyn Provider>>,
 }
 
 impl Lookup {
-    /// None started yet.
+    /// Creates a lookup without started providers.
     ///
     /// # Errors
-    /// The CLI configuration is wrong.
+    /// The CLI configuration is invalid.
     pub fn new(context: &Context) -> Result<Self, Diagnostics> {
-        Ok(Self { source: Included::unless(Packages::of_surroundings(context)?), providers: HashMap::new() })
+        Ok(Self { source: Included::unless(Packages::without_configuration(context)?), providers: HashMap::new() })
     }
 
-    /// The provider at `address`.
+    /// Returns the provider at `address`, which is started on first use.
     pub fn provider(&mut self, address: &ProviderAddress) -> Result<&Arc<dyn Provider>, Diagnostics> {
         if !self.providers.contains_key(address) {
             self.providers.insert(address.clone(), self.source.start(address)?);
@@ -41,7 +41,7 @@ impl Lookup {
             .ok_or_else(|| fail("Provider not available", format!("{address} cannot be started.")))
     }
 
-    /// All objects of `state`, in its order.
+    /// Decodes all objects of `state`, in its order.
     pub fn objects(&mut self, state: &State) -> Result<Vec<StoredObject>, Diagnostics> {
         let mut objects = Vec::with_capacity(state.len());
         for view in state.iter() {
@@ -50,7 +50,7 @@ impl Lookup {
         Ok(objects)
     }
 
-    /// The objects of one instance, the current one first.
+    /// Decodes the objects of one instance: the current one first, then deposed ones.
     pub fn objects_of(&mut self, view: &InstanceView<'_>) -> Result<Vec<StoredObject>, Diagnostics> {
         let current = view.record.current.iter().map(|record| (None, record));
         let deposed = view.record.deposed.iter().map(|(key, record)| (Some(key), record));
@@ -76,7 +76,7 @@ impl Lookup {
             fail(
                 "No schema for a resource in the state",
                 format!(
-                    "The provider {} has no type {:?}, which {address} is of.",
+                    "The provider {} does not have the type {:?} of {address}.",
                     view.provider.provider, &*resource.type_name
                 ),
             )
@@ -107,15 +107,15 @@ fn decode(
     let unreadable = |text: String| Diagnostic::error("Unreadable object in the state", text);
     if record.schema_version > schema.version {
         let text = format!(
-            "It was written by a newer version of its provider (schema version {}; the version in use knows up to {}). Use \
-             that version of the provider, or a newer one.",
+            "The object was written by a newer version of its provider: it has schema version {}, but the version in use only \
+             supports {}. Upgrade the provider.",
             record.schema_version, schema.version
         );
         return Err(unreadable(text));
     }
     let stored = record.decode(schema.block.implied_type());
     let fits = stored.is_ok() && record.schema_version == schema.version;
-    // What is written as the provider has it today is shown as it is written.
+    // An object in the current schema needs no upgrade call to the provider.
     let value = if mode == Mode::Managed && !fits {
         let request = UpgradeRequest {
             type_name: type_name.clone(),
@@ -125,13 +125,15 @@ fn decode(
         let response = provider.upgrade_resource(request).wait();
         if response.diagnostics.has_errors() {
             return Err(unreadable(
-                "Its provider cannot read it: the state was written by another version.".to_owned(),
+                "The provider cannot upgrade the object, which another version of the provider wrote.".to_owned(),
             ));
         }
         response.upgraded_state
     } else {
-        stored.map_err(|problem| unreadable(format!("Its attributes do not fit the schema of its type: {problem}.")))?
+        stored
+            .map_err(|problem| unreadable(format!("The attributes do not match the schema of the type: {problem}.")))?
     };
+    // The state records marks of values; the schema adds attributes that are always sensitive.
     let paths = record.sensitive_attributes.iter().cloned().chain(schema.block.sensitive_paths(&value));
     let marks: PathMarks = paths.map(|path| (path, Marks::SENSITIVE)).collect();
     Ok(value.mark_paths(&marks))
@@ -146,9 +148,9 @@ mod tests {
 
     use super::*;
 
-    /// What a provider makes of an older object is not what it would make of one of today.
+    /// Provider whose upgrade changes an object, so that the test detects upgrades.
     #[test]
-    fn an_object_is_upgraded_where_the_provider_wrote_it_in_another_way_and_nowhere_else() {
+    fn upgrades_only_objects_in_another_schema_version() {
         let block = Block::new([("a", Attribute::optional(Type::String))], Vec::<(&str, NestedBlock)>::new());
         let schema = Schema::new(block).versioned(1);
         let script = ResourceScript::new(schema.clone()).on_upgrade(|_, _| UpgradeResponse {

@@ -1,4 +1,4 @@
-//! `metadata functions`: what the functions take and give.
+//! `metadata functions`: prints the signatures of all functions.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,13 @@ pub(super) fn functions(context: &mut Context, arguments: &Functions) -> Outcome
             &context.wording.command,
             "metadata functions",
             "The -json option is required",
-            "The signatures are there as JSON only.",
+            "The function signatures are only available as JSON. Add -json.",
         ));
     }
     let mut signatures = BTreeMap::new();
     for name in functions::names() {
         let signature = signature(name);
+        // Terraform lists every function under both names.
         signatures.insert(format!("core::{name}"), signature.clone());
         signatures.insert(name.to_owned(), signature);
     }

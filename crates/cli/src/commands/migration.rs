@@ -1,4 +1,4 @@
-//! States that move along when the backend changes: `init -migrate-state`.
+//! Migrates states to a changed backend: `init -migrate-state`.
 
 use std::path::Path;
 
@@ -6,46 +6,46 @@ use groma_config::Module;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_state::{Locking, State, StatePaths, claim_backup};
 
-use super::backend::{Elsewhere, Local, has_state, paths_in};
+use super::backend::{Local, StateOverrides, has_state, paths_in};
 use super::context::Context;
 use super::operation::{OpenState, open_for_changes};
 use super::outcome::fail;
 use crate::settings::Questions;
 use crate::terminal::Answer;
 
-/// Whether the user has agreed to the copying.
+/// Whether the user has agreed to copy a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Consent {
-    /// Not yet.
+    /// The user has to be asked.
     Asked,
-    /// With `-force-copy`, or for all workspaces at once.
+    /// The user has agreed with `-force-copy`, or for all workspaces at once.
     Given,
 }
 
-/// What becomes of a state in its old place.
+/// Treatment of the old state file after copying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leftover {
-    /// It stays as it is.
+pub(super) enum OldFile {
+    /// The file stays.
     Kept,
-    /// It becomes a backup: commands would find it where they look first.
+    /// The file becomes a backup, because commands without a backend block would find it first.
     Retired,
 }
 
-/// One change of the backend.
+/// The migration from one backend configuration to another.
 pub(super) struct Migration<'a> {
     pub module: &'a Module,
     pub from: &'a Local,
     pub to: &'a Local,
     pub consent: Consent,
     pub locking: Locking,
-    pub leftover: Leftover,
+    pub old_file: OldFile,
 }
 
 impl Migration<'_> {
-    /// Copies the states of all workspaces, as far as there are any and the user agrees.
+    /// Copies the states of all workspaces if the user agrees.
     ///
     /// # Errors
-    /// The user has to be asked and cannot be, or aborts; a state cannot be read, is locked, or cannot be written.
+    /// Prompting is not possible, the user aborts, or a state is locked or cannot be read or written.
     pub fn run(&self, context: &mut Context) -> Result<(), Diagnostics> {
         let names = self.from.workspaces().map_err(|problem| {
             let folder = self.from.workspace_directory();
@@ -54,22 +54,23 @@ impl Migration<'_> {
                 format!("{problem}.", problem = io_reason(&problem)),
             )
         })?;
+        // With only the default workspace, the question about its state is enough.
         if names.len() == 1 {
             return self.copy(context, &names[0], self.consent);
         }
-        if self.are_in_place(&names)? {
+        if self.are_same_files(&names)? {
             return Ok(());
         }
         if self.consent == Consent::Asked
             && !agrees(context, "Do you want to migrate all workspaces to \"local\"?", ALL)?
         {
-            return Err(fail("Migration aborted by user.", "Nothing was copied, and the backend is as it was."));
+            return Err(fail("Migration aborted by user.", "Nothing was copied, and the backend is unchanged."));
         }
         names.iter().try_for_each(|name| self.copy(context, name, Consent::Given))
     }
 
-    /// Whether the states are in the same files before and after.
-    fn are_in_place(&self, names: &[String]) -> Result<bool, Diagnostics> {
+    /// Whether all states stay in their files.
+    fn are_same_files(&self, names: &[String]) -> Result<bool, Diagnostics> {
         for name in names {
             let (source, target) = self.paths(name)?;
             if has_state(&source) && !is_same_file(&source.write, &target.write) {
@@ -80,12 +81,13 @@ impl Migration<'_> {
     }
 
     fn paths(&self, workspace: &str) -> Result<(StatePaths, StatePaths), Diagnostics> {
-        let of = |local| paths_in(local, self.module, workspace, Elsewhere::default());
+        let of = |local| paths_in(local, self.module, workspace, StateOverrides::default());
         Ok((of(self.from)?, of(self.to)?))
     }
 
     fn copy(&self, context: &mut Context, workspace: &str, consent: Consent) -> Result<(), Diagnostics> {
         let (source, target) = self.paths(workspace)?;
+        // A path may be written differently and still name the same file; copying would then retire the only copy.
         if !has_state(&source) || is_same_file(&source.write, &target.write) {
             return Ok(());
         }
@@ -93,8 +95,8 @@ impl Migration<'_> {
         if from.state.is_empty() {
             return Ok(());
         }
-        if self.leftover == Leftover::Retired {
-            // What only the journal has would come to life again where the file is gone.
+        if self.old_file == OldFile::Retired {
+            // The journal must not outlive the file: otherwise its results would be recovered into a new state there.
             from.store.catch_up(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
         let mut to = self.open(context, target)?;
@@ -104,13 +106,13 @@ impl Migration<'_> {
             }
             to.store.put(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
-        match self.leftover {
-            Leftover::Kept => Ok(()),
-            Leftover::Retired => retire(from.store.paths()),
+        match self.old_file {
+            OldFile::Kept => Ok(()),
+            OldFile::Retired => retire(from.store.paths()),
         }
     }
 
-    /// Opens a state of which nothing is under way.
+    /// Opens a state that has no operations of an interrupted run.
     fn open(&self, context: &mut Context, paths: StatePaths) -> Result<OpenState, Diagnostics> {
         let file = paths.write.clone();
         let opened = open_for_changes(context, paths, &self.locking)?;
@@ -118,10 +120,10 @@ impl Migration<'_> {
             return Ok(opened);
         }
         Err(fail(
-            "Operations of an interrupted run are open",
+            "Unfinished operations of an interrupted run",
             format!(
-                "An earlier run on {} ended before it knew what became of its operations, and what is known about them belongs to \
-                 that place. Run apply there, with the backend as it was; then the state can move.",
+                "An earlier run on {} was interrupted, and the results of its operations are unknown. Restore the previous backend \
+                 configuration and run apply to recover them, then migrate the state.",
                 file.display()
             ),
         ))
@@ -130,39 +132,39 @@ impl Migration<'_> {
 
 const COPY: &str = "Do you want to copy existing state to the new backend?";
 
-const ALL: &str = "There are several workspaces. The states of all of them will be copied, each\n\
-                   to the workspace of the same name, and OVERWRITE states that are there. To\n\
-                   move only some, answer \"no\", and use state pull and state push.\n\n\
-                   \"yes\" copies them all; \"no\" ends here, and changes nothing.";
+const ALL: &str = "There are several workspaces. All their states will be copied to workspaces of\n\
+                   the same name, and OVERWRITE existing states there. To migrate only some of\n\
+                   them, answer \"no\" and use state pull and state push.\n\n\
+                   Enter \"yes\" to copy all states, or \"no\" to cancel without changes.";
 
 fn explanation(from: &OpenState, to: &OpenState) -> String {
-    let told = |of: &OpenState| {
+    let describe = |of: &OpenState| {
         let (file, instances) = (of.store.paths().write.display(), of.state.iter().count());
         format!("{file} (serial {}, resource instances: {instances})", of.state.serial)
     };
     if to.state.is_empty() {
         return format!(
-            "There is a state in the old place, and none in the new one:\n\n  old: {}\n  new: {}\n\n\"yes\" copies it; \"no\" begins with an \
-             empty state in the new place.",
-            told(from),
+            "The previous backend has a state, and the new one has none:\n\n  old: {}\n  new: {}\n\nEnter \"yes\" to copy the state, or \
+             \"no\" to start with an empty state.",
+            describe(from),
             to.store.paths().write.display()
         );
     }
     format!(
-        "There is a state in both places, and they are not the same:\n\n  old: {}\n  new: {}\n\n\"yes\" OVERWRITES the new one with the old \
-         one, and keeps a backup beside\nit; \"no\" goes on with the one that is there.",
-        told(from),
-        told(to)
+        "Both backends have a state, and the states differ:\n\n  old: {}\n  new: {}\n\nEnter \"yes\" to OVERWRITE the new state with the \
+         old one, which keeps a\nbackup next to it, or \"no\" to use the state of the new backend.",
+        describe(from),
+        describe(to)
     )
 }
 
-/// Asks; only `yes` is yes.
+/// Prompts for confirmation; only `yes` confirms.
 fn agrees(context: &mut Context, title: &str, text: &str) -> Result<bool, Diagnostics> {
     if context.settings.questions == Questions::Forbidden || context.messages().is_some() {
         return Err(fail(
             "Can't ask approval for state migration when interactive input is disabled.",
-            "There is a state to copy, and nobody can be asked. Answer beforehand with -force-copy, or leave the state where it is with \
-             -reconfigure.",
+            "The state would be copied to the new backend, which needs confirmation. Confirm with -force-copy, or keep the state where it \
+             is with -reconfigure.",
         ));
     }
     match context.prompter()?.ask(title, text) {
@@ -170,7 +172,7 @@ fn agrees(context: &mut Context, title: &str, text: &str) -> Result<bool, Diagno
         Answer::NotUtf8 => Ok(false),
         Answer::End => Err(fail(
             "Error asking for state migration action: EOF",
-            "The input ended before there was an answer; nothing was changed. Use -force-copy where nobody can answer.",
+            "Standard input ended before an answer was given. Nothing was changed. Use -force-copy to migrate without a prompt.",
         )),
         Answer::Interrupted => {
             Err(fail("Error asking for state migration action: interrupted", "Nothing was changed."))
@@ -183,14 +185,15 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
     canonical(one) == canonical(other)
 }
 
-/// Whether copying would change nothing.
+/// Whether both states are the same version of the same state.
 fn is_same_state(from: &State, to: &State) -> bool {
     from.lineage == to.lineage && from.serial == to.serial && !to.is_empty()
 }
 
-/// Makes a state that has moved a backup of its own.
+/// Renames the file of a migrated state to a backup.
 fn retire(paths: &StatePaths) -> Result<(), Diagnostics> {
     let file = &paths.write;
+    // An existing backup belongs to an earlier state and must not be overwritten.
     let usual = paths.backup.path().filter(|backup| !backup.exists()).map(Path::to_owned);
     let backup = usual.map_or_else(|| claim_backup(file), Ok).map_err(|problem| {
         let detail = format!("The state was copied to the new backend, but no backup of the old file could be made: {problem}. Move the file by hand, then run init -reconfigure.", problem = io_reason(&problem));
@@ -200,7 +203,8 @@ fn retire(paths: &StatePaths) -> Result<(), Diagnostics> {
         fail(
             &format!("Failed to move {} out of the way", file.display()),
             format!(
-                "Its state was copied to the new place, and is to become {}: {problem}. Move the file by hand, then run init -reconfigure.",
+                "The state was copied to the new backend, but the old file cannot be renamed to {}: {problem}. Move the file manually, then run \
+                init -reconfigure.",
                 backup.display(), problem = io_reason(&problem)),
         )
     })

@@ -1,20 +1,21 @@
-//! The commands: each in a file of its own, thin over the engine.
+//! The commands, each a thin layer over the engine in its own file.
 
 mod apply;
 mod approval;
 mod backend;
-mod beside;
 mod browser;
+mod builtin_providers;
 mod cli_configuration;
 mod configuration;
 mod console;
 mod context;
 mod default_registry;
-mod deprecated_use;
+mod deprecation_filter;
 mod emulator;
 mod encryption;
 mod fmt;
 mod force_unlock;
+mod further_errors;
 mod generated;
 mod get;
 mod graph;
@@ -22,23 +23,22 @@ mod import;
 mod init;
 mod init_backend;
 mod init_providers;
-mod init_teller;
+mod init_reporter;
 mod installation;
 mod json_into;
-mod key_network;
-mod left_open;
+mod key_service;
 mod login;
 mod logout;
 mod lookup;
 mod metadata;
 mod migration;
-mod mistakes;
 mod modules;
 mod operation;
 mod outcome;
 mod output;
-mod own_providers;
 mod packages;
+mod parallel;
+mod partial_apply;
 mod plan;
 mod planfile;
 mod plugins;
@@ -56,7 +56,7 @@ mod show;
 mod state;
 mod taint;
 mod targeting;
-mod token_place;
+mod token_storage;
 mod validate;
 mod variables;
 mod version;
@@ -77,14 +77,15 @@ use context::Context;
 use outcome::Outcome;
 use variables::in_order;
 
-/// Runs what the command line asks for; returns the exit code.
+/// Parses the command line and runs the command; returns the exit code.
 pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     let environment = Environment::of_process();
+    // Parsing takes a lookup function instead of the process environment, which tests cannot set safely.
     let variable = |name: &str| environment.text(name).map(str::to_owned);
-    let telling = Telling::of(&arguments);
+    let format = ErrorFormat::of(&arguments);
     let parsed = match parse(program, arguments, &variable) {
         Ok(parsed) => parsed,
-        Err(problem) => return misused(program, &environment, problem, telling),
+        Err(problem) => return misused(program, &environment, problem, format),
     };
     let (directory, arguments) = match parsed {
         Parsed::Run { directory, arguments } => (directory, arguments),
@@ -92,30 +93,31 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
         Parsed::Group(text) => return help(program, &environment, &text, 1),
         Parsed::Usage(text) => return help(program, &environment, &text, 127),
     };
+    // `-chdir` comes first: all relative paths, including TF_DATA_DIR, are relative to the new directory.
     let original = match enter(directory.as_deref()) {
         Ok(original) => original,
-        Err(text) => return tell_error(&text, 1),
+        Err(text) => return print_error(&text, 1),
     };
     let problems = environment.problems();
     if problems.has_errors() {
-        return refused(program, &environment, &problems, telling);
+        return refused(program, &environment, &problems, format);
     }
     let (settings, log) = match prepare(&environment) {
         Ok(prepared) => prepared,
-        Err(problems) => return refused(program, &environment, &problems, telling),
+        Err(problems) => return refused(program, &environment, &problems, format),
     };
     let mut context = Context::new(&command_line(program, directory.as_deref()), settings, log, original);
-    context.show_aside(&problems);
+    context.show_on_stderr(&problems);
     context.read_cli_configuration();
-    context.log.write(Level::Info, || format!("Groma {VERSION}, standing for Terraform {TERRAFORM_VERSION}"));
+    context.log.write(Level::Info, || format!("Groma {VERSION}, compatible with Terraform {TERRAFORM_VERSION}"));
     context.given = arguments.task.variables().map(in_order).unwrap_or_default();
     let outcome = perform(arguments.task, &mut context);
-    // Runs leave their memory, and the providers in it, to the operating system; it would not end processes.
+    // Runs are never dropped, so that large ones need not be freed. Hence plugin processes must be stopped explicitly.
     groma_plugin::client::shutdown_all();
     context.finish(outcome)
 }
 
-/// The command itself.
+/// Dispatches to the command.
 fn perform(task: Task, context: &mut Context) -> Outcome {
     match task {
         Task::Init(arguments) => init::run(context, &arguments),
@@ -149,10 +151,10 @@ fn perform(task: Task, context: &mut Context) -> Outcome {
     }
 }
 
-/// The settings of the environment, and the log that they ask for.
+/// Reads the settings, and opens the log.
 ///
 /// # Errors
-/// The selected workspace cannot be read.
+/// The file of the selected workspace cannot be read.
 fn prepare(environment: &Environment) -> Result<(Settings, Log), Diagnostics> {
     let mut problem = None;
     let settings = Settings::of(environment, |file| {
@@ -165,10 +167,11 @@ fn prepare(environment: &Environment) -> Result<(Settings, Log), Diagnostics> {
     problem.map_or(Ok((settings, log)), Err)
 }
 
-/// The workspace that was selected; `None` if there was none.
+/// Reads the selected workspace from `file`; `None` if none was selected.
 fn chosen_workspace(file: &Path) -> io::Result<Option<String>> {
     let name = match std::fs::read_to_string(file) {
         Ok(name) => name,
+        // A data directory that does not exist yet means that no workspace was selected.
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
         }
@@ -180,30 +183,30 @@ fn chosen_workspace(file: &Path) -> io::Result<Option<String>> {
 
 fn unreadable_workspace(file: &Path, error: &io::Error) -> Diagnostics {
     let detail = format!(
-        "The file {} names the selected workspace, and it cannot be read: {}. Correct its permissions, or remove it to work in the \
-         default workspace.",
+        "The file {} with the selected workspace cannot be read: {}. Correct its permissions, or remove it to use the default \
+         workspace.",
         file.display(),
         io_reason(error)
     );
     outcome::fail("Failed to read the selected workspace", detail)
 }
 
-/// Goes to the directory of `-chdir`; returns the directory in which the program was started.
+/// Changes to the directory of `-chdir`; returns the working directory at program start.
 ///
 /// # Errors
 /// One of the directories does not exist or cannot be entered.
 fn enter(directory: Option<&Path>) -> Result<PathBuf, String> {
     let original = std::env::current_dir().map_err(|error| {
         format!(
-            "Failed to determine current working directory: {}\n\nThe directory was removed or cannot be entered. Change to a \
-             directory that exists, and run the command again.",
+            "Failed to determine current working directory: {}\n\nThe directory was removed or cannot be accessed. Change to an \
+             existing directory, and run the command again.",
             io_reason(&error)
         )
     })?;
     if let Some(directory) = directory {
         std::env::set_current_dir(directory).map_err(|error| {
             format!(
-                "Error handling -chdir option: chdir {}: {}\n\nGive a directory that exists; the path is relative to the current \
+                "Error handling -chdir option: chdir {}: {}\n\nThe directory must exist, and its path is relative to the current \
                  working directory.",
                 directory.display(),
                 io_reason(&error)
@@ -213,10 +216,11 @@ fn enter(directory: Option<&Path>) -> Result<PathBuf, String> {
     Ok(original)
 }
 
-/// The command line that starts the program again in the same directory, for commands that messages suggest.
+/// Returns the command line that runs the program in the same directory, for commands that messages suggest.
 fn command_line(program: &str, directory: Option<&Path>) -> String {
     let Some(directory) = directory else { return program.to_owned() };
     let directory = directory.to_string_lossy();
+    // Only characters that no common shell interprets; everything else is quoted.
     let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ',' | '@' | '%');
     if directory.chars().all(is_plain) {
         return format!("{program} -chdir={directory}");
@@ -231,31 +235,32 @@ fn help(program: &str, environment: &Environment, text: &str, exit: u8) -> u8 {
     context.finish(Ok(exit))
 }
 
-/// A context for what is printed before a command runs.
+/// Creates a context for output before a command runs.
 fn bare_context(program: &str, environment: &Environment) -> Context {
     let settings = Settings::of(environment, |_| None);
     Context::new(program, settings, Log::default(), PathBuf::new())
 }
 
-/// Writes a line to standard error, and returns `exit`.
-fn tell_error(text: &str, exit: u8) -> u8 {
+/// Prints a line to standard error; returns `exit`.
+fn print_error(text: &str, exit: u8) -> u8 {
     let mut out = SafeWriter::new(io::stderr(), Palette::Plain);
     let _ = writeln!(out, "{text}");
     exit
 }
 
-/// How mistakes on the command line are told.
+/// Format of errors that precede the command.
 #[derive(Clone, Copy)]
-enum Telling {
+enum ErrorFormat {
     Text,
     Messages,
-    /// The result of `validate -json`.
+    /// The document of `validate -json`.
     Document,
 }
 
-impl Telling {
-    /// As the command would tell everything else.
+impl ErrorFormat {
+    /// Returns the format of the command, found without parsing its arguments.
     fn of(arguments: &[OsString]) -> Self {
+        // The parser has failed, so its result cannot say whether JSON was requested.
         let is_json =
             |word: &OsString| ["-json", "--json", "-json=true", "--json=true"].iter().any(|flag| word == flag);
         if !arguments.iter().any(is_json) {
@@ -270,24 +275,24 @@ impl Telling {
     }
 }
 
-fn misused(program: &str, environment: &Environment, problem: UsageError, telling: Telling) -> u8 {
+fn misused(program: &str, environment: &Environment, problem: UsageError, format: ErrorFormat) -> u8 {
     match problem {
-        UsageError::Bare(text) => tell_error(&format!("{text}\n"), 1),
-        UsageError::NoCommand(text) => tell_error(&format!("{text}\n"), 127),
-        UsageError::Diagnostic(diagnostic) => refused(program, environment, &Diagnostics::from(*diagnostic), telling),
+        UsageError::Bare(text) => print_error(&format!("{text}\n"), 1),
+        UsageError::NoCommand(text) => print_error(&format!("{text}\n"), 127),
+        UsageError::Diagnostic(diagnostic) => refused(program, environment, &Diagnostics::from(*diagnostic), format),
     }
 }
 
 /// Reports the problems that prevent the command from running; returns the exit code.
-fn refused(program: &str, environment: &Environment, problems: &Diagnostics, telling: Telling) -> u8 {
+fn refused(program: &str, environment: &Environment, problems: &Diagnostics, format: ErrorFormat) -> u8 {
     let mut context = bare_context(program, environment);
-    match telling {
-        Telling::Document => context.streams.print_document(&validate::document(&context, problems)),
-        Telling::Messages => {
-            context.speak_json().version(TERRAFORM_VERSION);
+    match format {
+        ErrorFormat::Document => context.streams.print_document(&validate::document(&context, problems)),
+        ErrorFormat::Messages => {
+            context.switch_to_json().version(TERRAFORM_VERSION);
             context.show(problems);
         }
-        Telling::Text => context.show(problems),
+        ErrorFormat::Text => context.show(problems),
     }
     context.finish(Ok(1))
 }
@@ -297,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suggested_commands_go_to_the_same_directory() {
+    fn suggested_commands_include_chdir() {
         assert_eq!(command_line("groma", None), "groma");
         assert_eq!(command_line("groma", Some(Path::new("a/b"))), "groma -chdir=a/b");
         assert_eq!(command_line("groma", Some(Path::new("a b's"))), "groma -chdir='a b'\\''s'");

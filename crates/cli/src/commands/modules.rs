@@ -1,4 +1,4 @@
-//! `modules`: which modules the configuration calls, and in which versions they are installed.
+//! `modules`: lists the module calls of the configuration with their installed versions.
 
 use groma_config::{DiskFiles, Module, ModuleManifest};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Modules};
 use crate::views::json::compact;
 
-/// A called module.
+/// A module call.
 struct Called {
     name: String,
     source: String,
@@ -19,11 +19,12 @@ struct Called {
 }
 
 pub(super) fn run(context: &mut Context, arguments: &Modules) -> Outcome {
-    context.view(&arguments.common.view);
+    context.configure_view(&arguments.common.view);
     let (configuration, _) = load_blocks(context, Empty::Fine)?;
     let options = load_options(context);
-    let manifest = ModuleManifest::read(&options.data_directory, &DiskFiles::new("."))
-        .map_err(|problem| fail("Unreadable module manifest", format!("{problem}. Install the modules again.")))?;
+    let manifest = ModuleManifest::read(&options.data_directory, &DiskFiles::new(".")).map_err(|problem| {
+        fail("Unreadable module manifest", format!("{problem}. Run init to install the modules again."))
+    })?;
     let called = called(&configuration.root, &manifest, &options.default_registry);
     match (arguments.json.is_some_and(Flag::is_on), called.is_empty()) {
         (true, _) => context.streams.print_document(&document(&called)),
@@ -33,7 +34,7 @@ pub(super) fn run(context: &mut Context, arguments: &Modules) -> Outcome {
     Ok(0)
 }
 
-/// The calls of `module` with those below them, by name.
+/// Returns the module calls of `module` and its children, sorted by name.
 fn called(module: &Module, manifest: &ModuleManifest, registry: &str) -> Vec<Called> {
     let mut calls: Vec<Called> = module
         .calls
@@ -57,7 +58,7 @@ fn called(module: &Module, manifest: &ModuleManifest, registry: &str) -> Vec<Cal
 fn document(called: &[Called]) -> String {
     let mut records = Vec::new();
     collect(called, &mut records);
-    // Terraform says null where there are none.
+    // Terraform writes null instead of an empty list.
     let records = (!records.is_empty()).then_some(records);
     format!("{}\n", compact(&json!({ "format_version": "1.0", "modules": records })))
 }
@@ -79,6 +80,7 @@ fn tree(called: &[Called]) -> String {
 fn branches(called: &[Called], indent: &str, text: &mut String) {
     for (index, module) in called.iter().enumerate() {
         let is_last = index + 1 == called.len();
+        // Terraform's tree uses no-break spaces.
         let (branch, below) = if is_last { ("└── ", "    ") } else { ("├── ", "│\u{a0}\u{a0} ") };
         let version = if module.version.is_empty() { String::new() } else { format!(" {}", module.version) };
         let constraint = if module.constraint.is_empty() { String::new() } else { format!(" ({})", module.constraint) };

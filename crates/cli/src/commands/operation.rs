@@ -1,4 +1,4 @@
-//! What plan and apply have in common: the run of the engine, its progress, its state.
+//! Shared parts of plan and apply: the engine run, its progress, its state and its options.
 
 use std::sync::{Arc, Weak};
 
@@ -9,7 +9,7 @@ use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOption
 use groma_state::{Begin, DamagedJournal, LocalStore, Locking, Opened, State, StatePaths};
 
 use super::backend::unless_off;
-use super::context::{Context, Telling};
+use super::context::{Context, ProgressDisplay};
 use super::encryption;
 use super::outcome::fail;
 use super::packages::Packages;
@@ -19,39 +19,44 @@ use super::targeting::{self, Targets, parsed};
 use crate::arguments::{Flag, Planning};
 use crate::settings::{Questions, TERRAFORM_VERSION};
 use crate::terminal::{Overlay, Palette};
-use crate::views::progress::{Counter, Counting, LineProgress, LiveProgress, MessageProgress, Progress, Twofold};
+use crate::views::progress::{Counter, Counting, LineProgress, LiveProgress, MessageProgress, Progress, Tee};
 
-/// Progress of a run, and what it has counted.
+/// Progress reporter of a run, with the counter of its changes.
 pub(super) struct Watched {
     pub progress: Arc<dyn Progress>,
     pub counter: Arc<Counter>,
 }
 
-/// The progress that suits the output.
+/// Creates the progress reporter that suits the output: messages, live lines on a terminal, or plain lines.
 pub(super) fn watch(context: &Context) -> Watched {
     let counter = Arc::new(Counter::default());
     let out = Arc::clone(context.streams.text());
     let palette = context.palette();
+    // Live lines need cursor movement, which the palette indicates: it is only set for a terminal that allows escape
+    // sequences.
     let progress: Arc<dyn Progress> = match (context.messages(), context.progress, palette) {
         (Some(stream), ..) => Arc::new(MessageProgress::new(stream.clone(), Arc::clone(&counter))),
-        (None, Telling::LeftOut, _) => Arc::new(Counting::new(Arc::clone(&counter))),
-        (None, Telling::Told, Palette::Ansi) => {
+        (None, ProgressDisplay::Hidden, _) => Arc::new(Counting::new(Arc::clone(&counter))),
+        (None, ProgressDisplay::Shown, Palette::Ansi) => {
             let (bare, columns) = (Arc::clone(context.streams.bare()), context.streams.output.columns());
             let live = Arc::new(LiveProgress::new(palette, columns, bare, Arc::clone(&counter)));
             let overlay: Weak<dyn Overlay> = Arc::downgrade(&(Arc::clone(&live) as Arc<dyn Overlay>));
+            // Everything printed during the run must erase the live lines first, or they would be left in the output.
             context.streams.print_above(overlay);
             live
         }
-        (None, Telling::Told, Palette::Plain) => Arc::new(LineProgress::new(palette, out, Arc::clone(&counter))),
+        (None, ProgressDisplay::Shown, Palette::Plain) => {
+            Arc::new(LineProgress::new(palette, out, Arc::clone(&counter)))
+        }
     };
-    let progress: Arc<dyn Progress> = match context.aside() {
-        Some(stream) => Arc::new(Twofold([progress, Arc::new(MessageProgress::new(stream.clone(), Arc::default()))])),
+    let progress: Arc<dyn Progress> = match context.json_mirror() {
+        Some(stream) => Arc::new(Tee([progress, Arc::new(MessageProgress::new(stream.clone(), Arc::default()))])),
         None => progress,
     };
     Watched { progress: context.log.watch(progress), counter }
 }
 
-/// Progress as lines or messages, for a command whose result is in them.
+/// Creates a progress reporter of lines or messages, for a command whose progress contains its result.
 pub(super) fn watch_lines(context: &Context) -> Arc<dyn Progress> {
     let counter = Arc::new(Counter::default());
     match context.messages() {
@@ -60,7 +65,7 @@ pub(super) fn watch_lines(context: &Context) -> Arc<dyn Progress> {
     }
 }
 
-/// A run over `configuration`; what there is to know about its providers before is told.
+/// Creates a run over `configuration`, after warnings about its providers.
 pub(super) fn run(
     context: &mut Context,
     configuration: Configuration,
@@ -72,7 +77,7 @@ pub(super) fn run(
     run_with(context, configuration, packages, hooks, parallelism)
 }
 
-/// A run that only looks: nothing stands before its answer, which programs may read.
+/// Creates a read-only run over `configuration`, without warnings, because its output is a document.
 pub(super) fn quiet_run(
     context: &mut Context,
     configuration: Configuration,
@@ -83,7 +88,7 @@ pub(super) fn quiet_run(
     run_with(context, configuration, packages, hooks, parallelism)
 }
 
-/// What answers for the providers of `configuration`.
+/// Returns the packages of the providers of `configuration`, all of which must be installed.
 fn installed(context: &Context, configuration: &Configuration) -> Result<Packages, Diagnostics> {
     let packages = Packages::of(context, configuration)?;
     match packages.missing() {
@@ -92,7 +97,7 @@ fn installed(context: &Context, configuration: &Configuration) -> Result<Package
     }
 }
 
-/// A run over `configuration` with the providers in `packages`.
+/// Creates a run over `configuration` with the providers in `packages`.
 pub(super) fn run_with(
     context: &mut Context,
     configuration: Configuration,
@@ -100,60 +105,61 @@ pub(super) fn run_with(
     hooks: Arc<dyn Hooks>,
     parallelism: i64,
 ) -> Result<Run, Diagnostics> {
-    // A block that cannot be carried out is told of where states are opened.
+    // An invalid encryption block is reported when the state is opened.
     let remote = encryption::of(&configuration.root).unwrap_or_default().remote;
     let providers = Included::unless(packages).with_encryption(remote);
     let cancellation = context.interrupts()?.cancellation().clone();
+    // Zero selects the default, as in Terraform; negative values were rejected before.
     let parallelism = usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(DEFAULT_PARALLELISM);
     session(context, configuration, providers, Watch { hooks, cancellation, parallelism }).map(Run::new)
 }
 
-/// A state that was opened, and what an interrupted run left under way.
+/// An open state, with the operations of an interrupted run whose results are unknown.
 pub(super) struct OpenState {
     pub store: LocalStore,
     pub state: State,
     pub in_flight: Vec<Begin>,
 }
 
-/// The state as it is, for a command that prints what is in it; what there is to be told about it does not mix with that.
-pub(super) fn look_at_state(context: &Context, paths: StatePaths) -> Result<State, Diagnostics> {
+/// Reads the state without its lock, for a command that prints it. Warnings go to standard error.
+pub(super) fn read_state_unlocked(context: &Context, paths: StatePaths) -> Result<State, Diagnostics> {
     let opened = look(paths)?;
-    context.show_aside(&opened.warnings);
-    context.show_aside(&under_way(&opened.in_flight));
+    context.show_on_stderr(&opened.warnings);
+    context.show_on_stderr(&in_flight_warning(&opened.in_flight));
     Ok(opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
 }
 
-/// Opens the state for a command that does not ask after what interrupted runs left under way; a state that is not there yet
-/// is an empty one.
+/// Opens the state for a command that does not recover operations of an interrupted run. A missing state is an empty one.
 pub(super) fn open_state(
     context: &mut Context,
     paths: StatePaths,
     locking: &Locking,
 ) -> Result<(LocalStore, State), Diagnostics> {
     let opened = open_for_changes(context, paths, locking)?;
-    context.show(&under_way(&opened.in_flight));
+    context.show(&in_flight_warning(&opened.in_flight));
     Ok((opened.store, opened.state))
 }
 
-/// The state as it is, for a command that neither waits for a lock nor tells of interrupted runs.
+/// Reads the state without its lock and without warnings.
 pub(super) fn peek_state(paths: StatePaths) -> Result<State, Diagnostics> {
     Ok(look(paths)?.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
 }
 
 fn look(paths: StatePaths) -> Result<Opened, Diagnostics> {
-    // Without the lock nothing is written, so a damaged journal is shown as far as it can be read.
+    // Nothing is written without the lock, so reading the intact part of a damaged journal is safe.
     let paths = paths.with_damaged_journal(DamagedJournal::Recover);
     let opened = LocalStore::open(paths, TERRAFORM_VERSION, &Locking::Off, &|| true);
     opened.map(|(_, opened)| opened).map_err(|problem| Diagnostics::from(problem.diagnostic()))
 }
 
-/// Opens the state for a run that changes things: what an interrupted run left under way is for the engine to ask after.
+/// Opens the state for an apply, which recovers the operations of an interrupted run.
 pub(super) fn open_for_changes(
     context: &mut Context,
     paths: StatePaths,
     locking: &Locking,
 ) -> Result<OpenState, Diagnostics> {
     let cancellation = context.interrupts()?.cancellation().clone();
+    // An interrupt ends waiting for the lock, so that -lock-timeout cannot block the program.
     let keep_waiting = || cancellation.state() == groma_engine::Stop::No;
     let paths = paths.with_damaged_journal(context.settings.damaged_journal());
     let (store, opened) = LocalStore::open(paths, TERRAFORM_VERSION, locking, &keep_waiting)
@@ -163,22 +169,22 @@ pub(super) fn open_for_changes(
     Ok(OpenState { store, state, in_flight: opened.in_flight })
 }
 
-/// Says that an interrupted run left calls whose results nobody knows.
-fn under_way(in_flight: &[Begin]) -> Diagnostics {
+/// Warns about operations of an interrupted run whose results are unknown.
+fn in_flight_warning(in_flight: &[Begin]) -> Diagnostics {
     if in_flight.is_empty() {
         return Diagnostics::new();
     }
     let list: Vec<String> =
         in_flight.iter().map(|begin| format!("  - {} ({})", begin.address, begin.operation)).collect();
     let detail = format!(
-        "An earlier run ended before it knew what became of these operations:\n{}\n\nThe next apply asks their providers \
-         first, before it plans. What is shown now may still miss these objects.",
+        "An earlier run was interrupted before these operations completed:\n{}\n\nThe next apply recovers their results from the \
+         providers before it plans. Until then these objects may be missing from the output.",
         list.join("\n")
     );
-    Diagnostic::warning("Operations of an interrupted run are open", detail).into()
+    Diagnostic::warning("Unfinished operations of an interrupted run", detail).into()
 }
 
-/// The options of a plan, as the flags say, without values of variables.
+/// Returns the plan options that the flags set, without values of variables.
 pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> Result<PlanOptions, Diagnostics> {
     let mut problems = Diagnostics::new();
     let mode = mode(planning, &mut problems);
@@ -188,7 +194,7 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     if planning.parallelism < 0 {
         problems.append(fail(
             "Invalid parallelism value",
-            format!("-parallelism says how many operations may run at once; {} of them cannot.", planning.parallelism),
+            format!("-parallelism must not be negative, but it is set to {}.", planning.parallelism),
         ));
     }
     let deferral = if is_on(planning.allow_deferral) { Deferral::Allowed } else { Deferral::Refused };
@@ -196,17 +202,17 @@ pub(super) fn options(context: &Context, planning: &Planning, command: &str) -> 
     if invoke.is_some() && !(targets.is_empty() && excludes.is_empty()) {
         problems.append(fail(
             "Invalid arguments",
-            "-invoke looks at the action and at what it stands on, and at nothing else: give it without -target and -exclude.",
+            "-invoke already limits the plan to the action and its dependencies. Remove -target and -exclude.",
         ));
     }
     if invoke.is_some() && !replace.is_empty() && mode == Mode::Normal {
-        let detail = "-invoke does nothing but invoke an action, so it does not go with -replace.";
+        let detail = "-invoke only invokes an action, so it cannot be combined with -replace.";
         problems.append(fail("Unsupported plan mode", detail));
     }
+    // The checks above use the mode of the flags, because -invoke itself selects refresh-only.
     let mode = if invoke.is_some() { mode_of_invocation(mode, &mut problems) } else { mode };
     if problems.has_errors() {
-        let help =
-            format!("\n\nThe options of this command are shown by:\n  {} {command} -help", context.wording.command);
+        let help = format!("\n\nFor the options of this command, run:\n  {} {command} -help", context.wording.command);
         problems.iter_mut().for_each(|problem| problem.detail.push_str(&help));
         return Err(problems);
     }
@@ -222,7 +228,7 @@ fn mode(planning: &Planning, problems: &mut Diagnostics) -> Mode {
         (true, true) => {
             problems.append(fail(
                 "Incompatible plan mode options",
-                "A plan can either destroy or only refresh: give -destroy or -refresh-only, not both.",
+                "-destroy and -refresh-only are mutually exclusive. Use only one of them.",
             ));
             Mode::Normal
         }
@@ -232,14 +238,14 @@ fn mode(planning: &Planning, problems: &mut Diagnostics) -> Mode {
     }
 }
 
-/// An action is invoked on what a refresh finds.
+/// Returns the plan mode for `-invoke`, which only refreshes objects before it invokes the action.
 fn mode_of_invocation(mode: Mode, problems: &mut Diagnostics) -> Mode {
     if mode != Mode::Destroy {
         return Mode::RefreshOnly;
     }
     problems.append(fail(
         "Incompatible plan options",
-        "-invoke does nothing but invoke an action, so it does not go with -destroy.",
+        "-invoke only invokes an action, so it cannot be combined with -destroy.",
     ));
     mode
 }
@@ -249,13 +255,13 @@ fn refresh(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Refre
     if mode == Mode::RefreshOnly && refresh == Refresh::Trust {
         problems.append(fail(
             "Incompatible refresh options",
-            "-refresh=false leaves nothing to do for a plan with -refresh-only. Give only one of the two.",
+            "-refresh=false leaves nothing to do for a -refresh-only plan. Use only one of them.",
         ));
     }
     refresh
 }
 
-/// What is replaced whether it changes or not.
+/// Returns the instances to replace, from `-replace`.
 fn replaced(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Vec<ResourceInstance> {
     let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", problems);
     for address in replace.iter().filter(|address| address.resource.mode != groma_address::Mode::Managed) {
@@ -267,26 +273,31 @@ fn replaced(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Vec<
     if mode != Mode::Normal && !replace.is_empty() {
         problems.append(fail(
             "Unsupported plan mode",
-            "-replace only goes with a plan that makes objects match the configuration.",
+            "-replace only works with a normal plan, not with -destroy or -refresh-only.",
         ));
     }
     replace
 }
 
-/// The action that `-invoke` names.
+/// Returns the action to invoke, from `-invoke`.
 fn invoked(texts: &[String], problems: &mut Diagnostics) -> Option<InvokeTarget> {
     let text = match texts {
         [] => return None,
         [text] => text,
         _ => {
-            problems.append(fail("Too many action invocations", "-invoke can be given once: one action a run."));
+            problems.append(fail(
+                "Too many action invocations",
+                "-invoke may only be set once, because a run invokes a single action.",
+            ));
             return None;
         }
     };
+    // The address parser knows resources only, so the step "action." is cut out of the address.
     let named =
         if text.starts_with("action.") { Some((0, 7)) } else { text.find(".action.").map(|at| (at + 1, at + 8)) };
     let Some((begin, end)) = named else {
-        let detail = "An action is named as action.TYPE.NAME, with the steps of modules before it and a key after it if need be.";
+        let detail = "The address of an action has the form action.TYPE.NAME, optionally preceded by a module path and followed by an \
+        instance key.";
         problems.push(Diagnostic::error(format!("Invalid target {text:?}"), detail));
         return None;
     };
@@ -304,27 +315,27 @@ fn invoked(texts: &[String], problems: &mut Diagnostics) -> Option<InvokeTarget>
     }
 }
 
-/// Takes `-input` and the flags of views into account.
+/// Applies `-input` and the presentation flags.
 pub(super) fn prepare_context(context: &mut Context, planning: &Planning) -> Result<(), Diagnostics> {
-    context.view(&planning.view);
+    context.configure_view(&planning.view);
     if !unless_off(planning.input) {
         context.settings.questions = Questions::Forbidden;
     }
-    context.reveal(&planning.secrets);
-    context.speak(&planning.json)
+    context.configure_secrets(&planning.secrets);
+    context.configure_json(&planning.json)
 }
 
-/// The warning about `-state`, which the argument `path` of the local backend replaces.
+/// Warns about the flag `-state`, which the argument `path` of the local backend replaces.
 pub(super) fn state_flag_warning(planning: &Planning) -> Diagnostics {
     if planning.state.is_none() {
         return Diagnostics::new();
     }
     let detail =
-        "The file of the state is named by the argument path of a backend \"local\" block, for all commands at once.";
+        "Use the argument \"path\" of a backend \"local\" block instead, which sets the state file for all commands.";
     Diagnostic::warning("Deprecated flag: -state", detail).into()
 }
 
-/// The warning that a plan lets go of objects which stay.
+/// Warns about objects that the plan removes from the state without destroying them.
 pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics {
     let forgotten =
         plan.changes.iter().filter(|change| matches!(change.action, Action::Forget | Action::ForgetThenCreate));
@@ -339,8 +350,8 @@ pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics 
     }
     let product = &context.wording.product;
     let detail = format!(
-        "This plan takes these objects out of the state, and leaves the objects themselves as they are:\n{}\n\nOnce it is \
-         applied, {product} knows nothing of them any more. To manage one again, import it.",
+        "Applying this plan will remove these objects from the state without destroying them:\n{}\n\nAfter that, {product} \
+         will no longer manage them. To manage an object again, import it.",
         list.join("\n")
     );
     Diagnostic::warning(format!("Some objects will no longer be managed by {product}"), detail).into()

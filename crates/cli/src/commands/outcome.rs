@@ -1,30 +1,27 @@
-//! How commands end.
+//! Results of commands.
 
 use std::io;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, capitalized, io_reason};
 
-/// How a command ends: its exit code, or the problems that ended it.
+/// Exit code of a command, or the diagnostics that ended it.
 pub(super) type Outcome = Result<u8, Diagnostics>;
 
-/// The failure of a command because of one problem.
+/// Returns one error as diagnostics.
 pub(super) fn fail(summary: &str, detail: impl Into<String>) -> Diagnostics {
     Diagnostic::error(summary, detail).into()
 }
 
-/// The failure of a command because the operating system does not allow another thread.
+/// Returns the error for a thread that could not be started.
 pub(super) fn no_thread(error: &io::Error) -> Diagnostics {
     let detail = format!(
-        "{}. The limit on processes and threads may be reached: raise it (ulimit -u), or end other programs.",
+        "{}. The limit on processes and threads may be reached. Raise it (ulimit -u), or stop other programs.",
         capitalized(&io_reason(error))
     );
     fail("Failed to start a thread", detail)
 }
 
-/// The failure of a command because it was not called as it must be.
+/// Returns the error for invalid arguments of `command`, with a pointer to its help.
 pub(super) fn misuse(program: &str, command: &str, summary: &str, detail: impl AsRef<str>) -> Diagnostics {
-    fail(
-        summary,
-        format!("{}\n\nThe options of this command are shown by:\n  {program} {command} -help", detail.as_ref()),
-    )
+    fail(summary, format!("{}\n\nFor the options of this command, run:\n  {program} {command} -help", detail.as_ref()))
 }

@@ -1,4 +1,4 @@
-//! Provider packages: what the configuration needs, what answers for each provider.
+//! Provider packages: the providers that a run requires, and the package or process selected for each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,43 +13,43 @@ use groma_install::providers::{
 };
 use groma_install::settings::CliConfiguration;
 
+use super::builtin_providers::{is_cloud_control, is_included};
 use super::context::Context;
-use super::own_providers::{is_cloud_control, is_included};
 use super::plugins::Plugins;
 use super::servers::{discovery, implied_mirrors};
 use crate::views::wording::Wording;
 
-/// What answers for the providers of a run.
+/// Selected packages and processes of the providers of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packages {
     selected: BTreeMap<ProviderAddress, Selection>,
     missing: Option<Diagnostic>,
     needed: BTreeSet<ProviderAddress>,
-    /// The problems of packages that the lock file selects.
+    /// Problems of packages that the lock file selects.
     unusable: BTreeMap<ProviderAddress, PackageProblem>,
     available: Option<Available>,
     plugins: Plugins,
 }
 
-/// The warning that development builds stand in for released packages, whatever the configuration needs.
+/// Warns about all development overrides, used or not.
 pub(super) fn overrides_in_effect(context: &Context) -> Diagnostics {
     if context.cli.overrides.is_empty() {
         return Diagnostics::new();
     }
-    // What keeps it from being known is told where it matters.
-    Packages::of_surroundings(context).map(|packages| packages.warning()).unwrap_or_default()
+    // Errors are reported where the packages are needed.
+    Packages::without_configuration(context).map(|packages| packages.warning()).unwrap_or_default()
 }
 
-/// Which versions of providers do.
+/// Source of version constraints.
 #[derive(Clone, Copy)]
 enum Versions {
-    /// Those that the configuration wants.
+    /// The constraints of the configuration.
     Wanted,
-    /// Those of the lock file.
+    /// Only the lock file.
     Locked,
 }
 
-/// What may answer for providers that no module requires: those of the state.
+/// Packages for providers that only the state requires.
 #[derive(Clone, Debug)]
 struct Available {
     overrides: BTreeMap<ProviderAddress, PathBuf>,
@@ -59,28 +59,28 @@ struct Available {
 }
 
 impl Packages {
-    /// A version constraint, an entry of the lock file, a development override or a running provider chooses a package, also in the place of
-    /// a provider that is built in. What is not installed is told when it is needed.
+    /// Selects packages for the providers that `configuration` requires. A version constraint, a lock file entry, a development
+    /// override or a running provider takes precedence over a built-in provider. Missing packages are reported on use.
     ///
     /// # Errors
-    /// The CLI configuration is wrong.
+    /// The CLI configuration is invalid.
     pub fn of(context: &Context, configuration: &Configuration) -> Result<Self, Diagnostics> {
         Self::of_needed(context, &needed(configuration), Versions::Wanted)
     }
 
-    /// The same for whoever only checks: the lock file chooses, whatever versions the configuration wants by now.
+    /// Selects the locked packages for the providers that `configuration` requires, without checking version constraints.
     ///
     /// # Errors
-    /// The CLI configuration is wrong.
+    /// The CLI configuration is invalid.
     pub fn as_locked(context: &Context, configuration: &Configuration) -> Result<Self, Diagnostics> {
         Self::of_needed(context, &needed(configuration), Versions::Locked)
     }
 
-    /// The same where there is no configuration: what the lock file, the CLI configuration and running processes say.
+    /// Selects packages without a configuration, from the lock file, the CLI configuration and running processes.
     ///
     /// # Errors
-    /// The CLI configuration is wrong.
-    pub fn of_surroundings(context: &Context) -> Result<Self, Diagnostics> {
+    /// The CLI configuration is invalid.
+    pub fn without_configuration(context: &Context) -> Result<Self, Diagnostics> {
         Self::of_needed(context, &BTreeMap::new(), Versions::Wanted)
     }
 
@@ -91,7 +91,7 @@ impl Packages {
     ) -> Result<Self, Diagnostics> {
         let cli = &context.cli;
         let plugins = Plugins::of(context)?;
-        // What is wrong with a lock file is told where it would be written anew, or leaves out what is needed.
+        // Errors in the lock file are only reported when a required provider is missing, or when the file would be written.
         let mut problems = Diagnostics::new();
         let locks = locks(context, &mut problems);
         let reattached = plugins.reattached().cloned().collect();
@@ -115,6 +115,8 @@ impl Packages {
         match candidates.select(needed) {
             Ok(all) => selected = all,
             Err(problem) => {
+                // One missing package must not hide the others: commands that need no provider, and the error list, use
+                // what is available.
                 for address in needed.keys() {
                     let one = BTreeMap::from([(address.clone(), Constraints::default())]);
                     match candidates.select(&one) {
@@ -124,6 +126,7 @@ impl Packages {
                         }
                     }
                 }
+                // A damaged lock file explains why nothing is selected better than the missing packages do.
                 let wrong_locks = problems.into_iter().find(Diagnostic::is_error);
                 missing = Some(wrong_locks.unwrap_or(problem));
             }
@@ -134,24 +137,24 @@ impl Packages {
         Ok(Self { selected, missing, needed, unusable, available, plugins })
     }
 
-    /// What answers for the provider; none where it is not installed.
+    /// Returns the selection for the provider; `None` if it is not installed.
     pub fn selection(&self, address: &ProviderAddress) -> Option<Selection> {
         let selected = self.selected.get(address).cloned();
         selected.or_else(|| self.available.as_ref()?.select(address, &self.plugins)?.ok())
     }
 
-    /// Why nothing answers for the provider, as far as the configuration or the lock file asks for it.
+    /// Returns the reason why the provider is not available, if the configuration or the lock file requires it.
     pub fn problem_with(&self, address: &ProviderAddress) -> Option<Diagnostic> {
         let locked = || self.available.as_ref()?.select(address, &self.plugins)?.err();
         self.missing.clone().or_else(locked)
     }
 
-    /// How plugin processes are reached.
+    /// Returns the settings of plugin processes.
     pub fn plugins(&self) -> &Plugins {
         &self.plugins
     }
 
-    /// The warning that development builds stand in for released packages.
+    /// Warns about development overrides in use.
     pub fn warning(&self) -> Diagnostics {
         let is_attached = |address: &ProviderAddress| self.plugins.reattached().any(|one| one == address);
         let overrides = self.available.iter().flat_map(|available| &available.overrides);
@@ -163,15 +166,15 @@ impl Packages {
             return Diagnostics::new();
         }
         let detail = format!(
-            "The following provider development overrides are set in the CLI configuration:\n{}\n\nThese builds are not verified and may \
-             behave unlike any released version: what they write into the state may not be understood by released versions.",
+            "The following provider development overrides are set in the CLI configuration:\n{}\n\nThese builds are not verified, and \
+             may behave differently from all released versions. Released versions may be unable to read the state that they write.",
             used.join("\n")
         );
         Diagnostic::warning("Provider development overrides are in effect", detail).into()
     }
 
-    /// Returns an error for each provider of the configuration that cannot be used. For a package that is missing it has the summary by
-    /// which wrappers of `validate` recognize that `init` has to run first; a package that is there and wrong is not reported as missing.
+    /// Returns an error for each provider of the configuration that cannot be used. The summary of a missing package tells wrappers of
+    /// `validate` that `init` must run first, so a damaged package has a different summary.
     pub fn not_available(&self) -> Diagnostics {
         let command = self.available.as_ref().map_or("", |available| &available.wording.command);
         let lacking = self.needed.iter().filter(|address| !self.selected.contains_key(address));
@@ -193,14 +196,14 @@ impl Packages {
         if reported.is_empty() { self.missing.clone().map_or_else(Diagnostics::new, Into::into) } else { reported }
     }
 
-    /// Why providers of the configuration have nobody that answers for them.
+    /// Returns the error about providers of the configuration that are not available.
     pub fn missing(&self) -> Option<&Diagnostic> {
         self.missing.as_ref()
     }
 }
 
 impl Available {
-    /// What answers for the provider, or why nothing does; none where nothing here names it.
+    /// Returns the selection for the provider, or the reason why it is not available; `None` if nothing refers to it.
     fn select(&self, address: &ProviderAddress, plugins: &Plugins) -> Option<Result<Selection, Diagnostic>> {
         let candidates = Candidates {
             builtin: BTreeSet::new(),
@@ -220,13 +223,13 @@ impl Available {
     }
 }
 
-/// The providers that the configuration needs, with what it asks of their versions.
+/// Returns the providers that the configuration requires, with their version constraints.
 pub(super) fn needed(configuration: &Configuration) -> BTreeMap<ProviderAddress, Constraints> {
     let requirements = configuration.provider_requirements();
     requirements.iter().map(|(address, requirement)| (address.clone(), requirement.constraints.clone())).collect()
 }
 
-/// Those of the needed providers that are part of this program and give way to no package.
+/// Returns the required providers that are built in and not replaced by a package.
 pub(super) fn builtin(
     needed: &BTreeMap<ProviderAddress, Constraints>,
     cli: &CliConfiguration,
@@ -242,39 +245,39 @@ pub(super) fn builtin(
     builtin.map(|(address, _)| address.clone()).collect()
 }
 
-/// The providers of processes that run already.
+/// Returns the providers of running processes: `TF_REATTACH_PROVIDERS`.
 ///
 /// # Errors
-/// `TF_REATTACH_PROVIDERS` cannot be read: what it names must not be installed from elsewhere instead.
+/// `TF_REATTACH_PROVIDERS` is invalid. Ignoring it would install packages instead of attaching to the running providers.
 pub(super) fn reattached(context: &Context) -> Result<BTreeSet<ProviderAddress>, Diagnostics> {
     Ok(Plugins::of(context)?.reattached().cloned().collect())
 }
 
-/// What the lock file of the working directory says.
+/// Reads the dependency lock file of the working directory.
 pub(super) fn locks(context: &Context, problems: &mut Diagnostics) -> Locks {
     let (file, found) = LockFile::read(&context.sources, &DiskFiles::new("."));
     problems.append(found);
     Locks::from(&file)
 }
 
-/// Where the packages of the working directory are.
+/// Returns the package store of the working directory.
 pub(super) fn store(context: &Context) -> Store {
     noted_store(context, context.settings.data_directory.join("providers"))
 }
 
-/// A store whose packages are known again by what the data directory notes of them.
+/// Returns a store that recognizes verified packages by notes in the data directory.
 fn noted_store(context: &Context, root: impl Into<PathBuf>) -> Store {
     Store::with_notes(root, context.settings.data_directory.join("packages"))
 }
 
-/// The cache that configurations share, if there is to be one.
+/// Returns the shared plugin cache, if one is configured.
 pub(super) fn cache(context: &Context) -> Option<Cache> {
     let cli = &context.cli;
     let trust = if cli.cache_may_break_lock_file { CacheTrust::Any } else { CacheTrust::Locked };
     cli.plugin_cache.as_ref().map(|folder| Cache { store: noted_store(context, folder), trust })
 }
 
-/// What installs the packages of these providers.
+/// Returns the installer for provider packages.
 ///
 /// # Errors
 /// The network cannot be used.
@@ -288,8 +291,8 @@ pub(super) fn installer(context: &Context, methods: Vec<Method>) -> Result<Insta
     })
 }
 
-/// Where packages come from: as configured; else from the folders that are searched anyway, and from the registries for the providers that
-/// none of these folders has.
+/// Returns the installation methods: the configured ones, else the implied local mirrors, and the registries for providers that no
+/// local mirror has.
 pub(super) fn methods(context: &Context, needed: &BTreeMap<ProviderAddress, Constraints>) -> Vec<Method> {
     if let Some(methods) = &context.cli.methods {
         return methods.clone();

@@ -1,4 +1,4 @@
-//! `plan`.
+//! `plan`: shows the changes that an apply would make, and saves them.
 
 use std::sync::{Arc, PoisonError};
 
@@ -6,7 +6,7 @@ use groma_diagnostics::Diagnostics;
 use groma_engine::{Hooks, MissingResources, Mode, Run};
 use groma_state::LocalStore;
 
-use super::backend::{Elsewhere, active_workspace, in_use, locking, paths_in};
+use super::backend::{StateOverrides, active_workspace, in_use, locking, paths_in};
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
@@ -28,7 +28,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
             &context.wording.command,
             "plan",
             "Too many command line arguments",
-            "Plan works in the current directory. For another one, put the option -chdir=DIRECTORY before the \
+            "The plan command takes no arguments. To plan another directory, put -chdir=DIRECTORY before the \
              command.",
         ));
     }
@@ -41,6 +41,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         let encryption = encryption::of(&run.session().configuration.root)?.plan;
         planfile::write(path, &run, &plan, &made, encryption.as_deref())?;
     }
+    // The lock is released before generated files and advice are written.
     drop(store);
     let generated = match &arguments.generate_config_out {
         Some(path) => generated::write(context, path, &plan.generated, &mut warnings),
@@ -57,20 +58,20 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         let _ = out.flush();
     }
     let reports_changes = arguments.detailed_exitcode.is_some_and(Flag::is_on) && plan.is_applyable();
-    // The program ends now: taking large plans and configurations apart would only cost time.
+    // The process exits next: freeing a large plan piece by piece would only delay that.
     std::mem::forget(plan);
     run.leave();
     Ok(if reports_changes { 2 } else { 0 })
 }
 
-/// A plan, if the configuration allows for one, and what it was made with.
+/// A plan with its inputs. There is no plan if the configuration has errors.
 struct Planned {
     plan: Option<groma_engine::Plan>,
     run: Run,
-    /// The lock of the state, until everything is written.
+    /// Holds the lock of the state until everything is written.
     store: LocalStore,
     made: Made,
-    /// Errors among them, where there are any.
+    /// Warnings and errors of planning.
     warnings: Diagnostics,
 }
 
@@ -79,15 +80,16 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let mut options = options(context, planning, "plan")?;
     if let Some(path) = &arguments.generate_config_out {
         options.missing = MissingResources::Generated;
+        // Fails before planning if the target file exists, because a plan may take minutes.
         generated::check(path, options.mode)?;
     }
     let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
-    context.tell_deprecations(&configuration);
-    let elsewhere = Elsewhere { state: planning.state.as_deref(), ..Elsewhere::default() };
+    context.filter_deprecations(&configuration);
+    let overrides = StateOverrides { state: planning.state.as_deref(), ..StateOverrides::default() };
     let backend = in_use(context, &configuration.root)?;
     active_workspace(context)?;
-    let paths = paths_in(&backend, &configuration.root, &context.settings.workspace, elsewhere)?;
+    let paths = paths_in(&backend, &configuration.root, &context.settings.workspace, overrides)?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
@@ -98,25 +100,25 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;
     let ticker = Ticker::start(watched.progress);
     let (plan, problems) = run.plan(state, &options);
-    // Everything is asked: the providers end while the plan is shown and written.
+    // The provider processes shut down while the plan is shown and written.
     groma_plugin::client::begin_shutdown_all();
     drop(ticker);
     warnings.append(problems);
     Ok(Planned { plan, run, store, made, warnings })
 }
 
-/// Shows a plan in the way the context speaks.
+/// Shows a plan as text or JSON messages.
 pub(super) fn show_plan(context: &Context, plan: &groma_engine::Plan) {
-    context.listeners().for_each(|stream| stream.plan(plan));
+    context.json_streams().for_each(|stream| stream.plan(plan));
     if context.messages().is_none() {
         let mut out = context.streams.text().lock().unwrap_or_else(PoisonError::into_inner);
-        // A reader that went away wants to see no more.
+        // A closed pipe is no error: the reader has seen enough.
         let _ = context.plan_text().write(plan, &mut *out);
         let _ = out.flush();
     }
 }
 
-/// What is shown when planning did not even get to a plan.
+/// Shows the errors that prevented a plan.
 pub(super) fn failed_without_plan(context: &Context, problems: &Diagnostics) -> Outcome {
     context.show(problems);
     Ok(1)

@@ -1,4 +1,4 @@
-//! Saved plans: the plan, the state it was made from and the configuration, in one file.
+//! Saved plans: a file with the plan, its prior state and its configuration.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -26,29 +26,29 @@ const STATE: &str = "state";
 const MADE: &str = "made";
 const CONFIGURATION: &str = "configuration/";
 
-/// The values that variables of the root module are given, by name.
+/// Values of the root module's variables, by name.
 pub(super) type Given = IndexMap<Name, Input>;
 
-/// What a plan was made with that has to be there again when it is applied.
+/// Conditions of a plan that must still hold when it is applied.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Made {
-    /// Where the state is.
+    /// Backend of the state.
     pub backend: Local,
-    /// The workspace in it.
+    /// Workspace of the state.
     pub workspace: String,
-    /// The ephemeral variables that had a value, which is not kept.
+    /// Ephemeral variables that had a value. The values themselves are not stored.
     ephemeral: BTreeSet<String>,
 }
 
 impl Made {
-    /// With the variables `given`.
+    /// Returns the conditions of a plan with the variable values `given`.
     pub fn with(backend: Local, workspace: &str, root: &Module, given: &Given) -> Self {
         let set = ephemeral(root, given).filter(|(_, input)| !input.value.is_null());
         let ephemeral = set.map(|(name, _)| name.to_string()).collect();
         Self { backend, workspace: workspace.to_owned(), ephemeral }
     }
 
-    /// The problem of applying a plan in another workspace, where its changes do not belong.
+    /// Checks that the plan is applied in its own workspace.
     pub fn check_workspace(&self, current: &str, command: &str) -> Result<(), Diagnostics> {
         let planned = &self.workspace;
         if planned == current {
@@ -59,26 +59,26 @@ impl Made {
                 "The plan file describes changes to the {planned:?} workspace, but the {current:?} workspace is currently in use."
             ),
             format!(
-                "The changes belong to objects of another state. Nothing was done; go back with {command} workspace select \
-                 {planned}, or make a new plan here."
+                "Nothing was changed. Switch to the workspace of the plan with \"{command} workspace select {planned}\", or \
+                 create a new plan in the current workspace."
             ),
         ))
     }
 
-    /// The problems of what is `given` again: ephemeral variables have a value in both runs or in none.
+    /// Checks that ephemeral variables have a value in both runs or in neither.
     pub fn check_ephemeral(&self, root: &Module, given: &Given) -> Diagnostics {
         let missing = self.ephemeral.iter().filter(|name| !given.contains_key(name.as_str())).map(|name| {
             let detail = format!(
-                "The ephemeral variable {name:?} had a value when this plan was made. Values of ephemeral variables are not \
-                 kept in plans: give it again, with -var for example."
+                "The ephemeral variable {name:?} was set when this plan was created. Plans do not store values of ephemeral \
+                 variables, so set it again, for example with -var."
             );
             Diagnostic::error("No value for required variable", detail)
         });
         let surplus = ephemeral(root, given).filter(|(name, _)| !self.ephemeral.contains(&name[..]));
         let surplus = surplus.map(|(name, input)| {
             let detail = format!(
-                "The ephemeral variable {:?} had no value when this plan was made, so it can have none now. Leave it out, or \
-                 make a new plan with it.",
+                "The ephemeral variable {:?} was not set when this plan was created, so it cannot be set now. Remove the value, \
+                 or create a new plan with it.",
                 name.to_string()
             );
             Diagnostic::error("Ephemeral variable was not set during planning", detail).at(input.span)
@@ -87,12 +87,12 @@ impl Made {
     }
 }
 
-/// What is given to the ephemeral ones among the variables of `root`.
+/// Returns the values of ephemeral variables.
 pub(super) fn ephemeral<'g>(root: &Module, given: &'g Given) -> impl Iterator<Item = (&'g Name, &'g Input)> {
     given.iter().filter(|(name, _)| root.variables.get(*name).is_some_and(|variable| variable.ephemeral))
 }
 
-/// Saves `plan` with everything that applying it needs.
+/// Writes `plan` with everything that applying it requires.
 pub(super) fn write(
     path: &Path,
     run: &Run,
@@ -102,10 +102,11 @@ pub(super) fn write(
 ) -> Result<(), Diagnostics> {
     let mut parts = plan_file::Parts::new();
     parts.insert(PLAN.to_owned(), run.save(plan)?);
+    // The prior state is stored even if unchanged: apply compares its lineage and serial with the current state.
     parts.insert(STATE.to_owned(), file::write(&plan.prior_state));
     parts.insert(
         MADE.to_owned(),
-        serde_json::to_vec(made).map_err(|problem| not_saved("part about how it was made", &problem))?,
+        serde_json::to_vec(made).map_err(|problem| not_saved("metadata of the plan", &problem))?,
     );
     for loaded in run.session().configuration.files() {
         let name = format!("{CONFIGURATION}{}", entry_name(&loaded.path));
@@ -113,15 +114,15 @@ pub(super) fn write(
     }
     plan_file::write(path, VERSION, &parts, encryption).map_err(|problem| {
         let problem = problem.diagnostic();
-        // What people search for.
+        // People search for this summary, which is Terraform's.
         let summary = "Failed to write plan file".to_owned();
         let detail = format!("The plan was not saved in {}. {}", path.display(), problem.detail);
         Diagnostic { summary, detail, ..problem }.into()
     })
 }
 
-/// The name of a file in a plan. Bytes of a path that are not UTF-8 are escaped, so that different paths have different
-/// names.
+/// Returns the name of a configuration file in a plan file. Bytes that are not UTF-8 are escaped, so that different paths have
+/// different names.
 fn entry_name(path: &Path) -> String {
     let mut name = String::new();
     for chunk in path.as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -132,26 +133,25 @@ fn entry_name(path: &Path) -> String {
 }
 
 fn not_saved(what: &str, problem: &dyn Display) -> Diagnostics {
-    fail("Plan not saved", format!("The {what} cannot be written: {problem}."))
+    fail("Failed to save the plan", format!("The {what} cannot be written: {problem}."))
 }
 
-/// What a saved plan holds.
+/// Contents of a plan file.
 pub(super) struct Saved {
     /// The plan, for [`Run::load`].
     pub plan: Vec<u8>,
-    /// The state it was made from.
+    /// Prior state of the plan.
     pub state: PriorState,
-    /// What has to be there again.
     pub made: Made,
-    /// The configuration it was made from.
+    /// Configuration files of the plan.
     files: MemoryFiles,
 }
 
 impl Saved {
-    /// The configuration. Its module sources may depend on the values of variables.
+    /// Loads the configuration with the plan's variable values, which module sources may depend on.
     ///
     /// # Errors
-    /// The plan cannot be read; the configuration is wrong, or a module of it is not installed.
+    /// The plan cannot be read, the configuration is invalid, or a module is not installed.
     pub fn configuration(&self, context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
         let variables = planned_variables(&self.plan)?.into_iter();
         let variables = variables.map(|variable| (variable.name, variable.value.unmark_deep().0)).collect();
@@ -159,8 +159,8 @@ impl Saved {
     }
 }
 
-/// The state of a saved plan. It may be large: a thread of its own reads it, while the configuration is loaded and the state of today
-/// is opened.
+/// Prior state of a saved plan, read on its own thread: it may be large, and meanwhile the configuration is loaded and the current
+/// state is opened.
 pub(super) struct PriorState(JoinHandle<Result<State, Diagnostics>>);
 
 impl PriorState {
@@ -171,24 +171,25 @@ impl PriorState {
         started.map(Self).map_err(|error| no_thread(&error))
     }
 
-    /// Waits until it is there.
+    /// Waits for the state.
     ///
     /// # Errors
-    /// It is damaged.
+    /// The state is damaged.
     pub fn wait(self) -> Result<State, Diagnostics> {
         self.0.join().unwrap_or_else(|panic| resume_unwind(panic))
     }
 }
 
-/// Reads a saved plan.
+/// Reads the plan file at `path`.
 pub(super) fn read(path: &Path, encryption: Option<&Encryption>) -> Result<Saved, Diagnostics> {
     let mut parts =
         plan_file::read(path, VERSION, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let plan = parts.remove(PLAN);
     let state = parts.remove(STATE);
+    // Plans of incompatible versions fail the version check, so an unreadable part means damage.
     let made = parts.remove(MADE).and_then(|bytes| serde_json::from_slice(&bytes).ok());
     let (Some(plan), Some(state), Some(made)) = (plan, state, made) else {
-        return Err(fail("Invalid plan file", format!("{} lacks a part of a plan. Make a new plan.", path.display())));
+        return Err(fail("Invalid plan file", format!("{} is incomplete. Create a new plan.", path.display())));
     };
     let state = PriorState::read(state, path)?;
     let mut files = MemoryFiles::new();

@@ -1,4 +1,4 @@
-//! Providers that are processes: starting them, attaching to them, and their log lines in ours.
+//! Provider plugins: starts plugin processes or attaches to running ones, and forwards their log lines.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -16,21 +16,21 @@ use super::context::Context;
 use super::outcome::fail;
 use crate::log::{Level, Log};
 
-/// How plugin processes are reached.
+/// Settings of plugin processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plugins {
     reattached: BTreeMap<ProviderAddress, Reattach>,
     tls: Tls,
     log: Log,
-    /// Where what providers declare is kept.
+    /// Directory of the schema cache.
     schemas: PathBuf,
 }
 
 impl Plugins {
-    /// As the environment says.
+    /// Reads the settings from the environment.
     ///
     /// # Errors
-    /// `TF_REATTACH_PROVIDERS` cannot be read.
+    /// `TF_REATTACH_PROVIDERS` is invalid.
     pub fn of(context: &Context) -> Result<Self, Diagnostics> {
         let settings = &context.settings;
         let reattached = settings.reattach.as_deref().map(parse_reattach).transpose();
@@ -40,20 +40,20 @@ impl Plugins {
         Ok(Self { reattached: reattached.unwrap_or_default(), tls, log: context.log.clone(), schemas })
     }
 
-    /// The providers of processes that run already.
+    /// Returns the providers of running processes.
     pub fn reattached(&self) -> impl Iterator<Item = &ProviderAddress> {
         self.reattached.keys()
     }
 
-    /// The provider of a process that runs already.
+    /// Attaches to the running process of a provider, if there is one.
     pub fn attach(&self, address: &ProviderAddress) -> Option<Arc<dyn Provider>> {
         self.reattached.get(address).map(|reattach| self.plugin(address, Start::Attach(reattach.clone())))
     }
 
-    /// The provider whose program is in `folder`. What it declares is kept under the hash of a `verified` package.
+    /// Starts the provider executable in `folder`. Its schemas are cached under `verified`, the hash of a verified package.
     ///
     /// # Errors
-    /// The folder has no such program, or several.
+    /// The directory contains no such executable, or several.
     #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
     pub fn launch(
         &self,
@@ -62,10 +62,10 @@ impl Plugins {
         verified: Option<&str>,
     ) -> Result<Arc<dyn Provider>, Diagnostic> {
         let program = executable(folder, address).map_err(|problem| {
-            let detail = format!("The provider {address} has no program that could be started: {problem}.");
+            let detail = format!("The provider {address} has no usable executable: {problem}.");
             Diagnostic::error("Failed to start provider", detail)
         })?;
-        // A script may start anything: the hash of its package says nothing about that.
+        // A script may run any other program, so the hash of its package does not identify its schemas.
         let verified = verified.filter(|_| !is_script(&program));
         let cache = verified.map(|hash| SchemaCache::new(&self.schemas, hash, &program));
         let start = Start::Launch(Launch { tls: self.tls, ..Launch::new(address.to_string(), program) });
@@ -82,7 +82,7 @@ impl Plugins {
     }
 }
 
-/// The directory in which schemas of providers are cached.
+/// Returns the directory of the schema cache.
 pub(super) fn schema_folder(context: &Context) -> PathBuf {
     context.settings.data_directory.join("schemas")
 }
@@ -90,11 +90,11 @@ pub(super) fn schema_folder(context: &Context) -> PathBuf {
 fn is_script(program: &Path) -> bool {
     let mut start = [0; 2];
     let read = std::fs::File::open(program).and_then(|mut file| file.read_exact(&mut start));
-    // What is too short to be a program is none.
+    // A file too short to be an executable is treated as a script.
     read.is_err() || start == *b"#!"
 }
 
-/// The log lines of plugins in ours.
+/// Forwards the log lines of plugins.
 struct PluginLog(Log);
 
 impl LogSink for PluginLog {
@@ -109,7 +109,7 @@ impl LogSink for PluginLog {
 
     fn least(&self) -> Option<LogLevel> {
         self.0.least_of_providers().map(|least| match least {
-            // The log knows no finer lines, and shows all.
+            // This program has no finer level than debug, so debug includes trace.
             Level::Debug => LogLevel::Trace,
             Level::Info => LogLevel::Info,
             Level::Error => LogLevel::Warn,

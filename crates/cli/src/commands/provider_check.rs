@@ -1,4 +1,4 @@
-//! `provider check`: any provider held to the lifecycle rules.
+//! `provider check`: tests a provider against the lifecycle rules.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use groma_plugin::client::{Plugin, Start};
 use groma_plugin::transport::{Launch, NoLog};
 use groma_provider::{Provider, ProviderDiagnostic, ProviderDiagnostics};
 
+use super::builtin_providers::is_cloud_control;
 use super::context::Context;
 use super::outcome::{Outcome, fail};
-use super::own_providers::is_cloud_control;
 use super::packages::Packages;
 use crate::arguments::{Flag, ProviderCheck};
 use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
-    context.view(&arguments.view);
+    context.configure_view(&arguments.view);
     let scratch = scratch_folder()?;
     let known = Known::find(context, &arguments.provider)?;
     let start = || known.start(scratch.path());
@@ -48,7 +48,7 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
     if report.types.is_empty() {
         return Err(fail(
             "Nothing to check",
-            "The provider has nothing that could be checked, or nothing that -type names. Leave -type out to check all that it has.",
+            "The provider declares no types, or none of those that -type selects. Remove -type to check all its types.",
         ));
     }
     let text = if arguments.json.is_some_and(Flag::is_on) {
@@ -62,7 +62,7 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
 
 fn words(report: &Report, options: &Options) -> String {
     let hint = match options.extent {
-        Extent::Plan => "Nothing was created, opened or invoked: -apply lets each object live its whole life.\n",
+        Extent::Plan => "No objects were created, opened or invoked. Use -apply to test complete lifecycles.\n",
         Extent::Full => "",
     };
     format!("{report}{hint}")
@@ -82,7 +82,7 @@ fn plain(problems: &ProviderDiagnostics) -> Diagnostics {
     problems.iter().map(|one| Diagnostic::error(one.summary.clone(), one.detail.clone())).collect()
 }
 
-/// Where the provider to be checked is.
+/// Location of the provider to check.
 enum Known {
     Program(ProviderAddress, PathBuf),
     Builtin,
@@ -96,6 +96,7 @@ impl Known {
             let program = std::path::absolute(path).map_err(|problem| fail("Unusable path", problem.to_string()))?;
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = name.strip_prefix("terraform-provider-").unwrap_or("checked").to_lowercase();
+            // The file name has the form terraform-provider-NAME_vVERSION; only NAME is valid in an address.
             let name = name.split(['_', '.']).next().unwrap_or("checked");
             let address = ProviderAddress::parse(&format!("checked/{name}"), "registry.terraform.io")
                 .or_else(|_| ProviderAddress::parse("checked/checked", "registry.terraform.io"));
@@ -103,7 +104,7 @@ impl Known {
         }
         let address = ProviderAddress::parse(word, "registry.terraform.io").map_err(|problem| {
             let detail = format!(
-                "There is no program {word:?}, and it is no source address such as hashicorp/random either: {problem}. Check the \
+                "{word:?} is neither an existing file nor a source address such as hashicorp/random: {problem}. Check the \
                  path; a provider must be built before it can be checked."
             );
             fail("Invalid provider", detail)
@@ -111,7 +112,7 @@ impl Known {
         if address == ProviderAddress::builtin_terraform() {
             return Ok(Self::Builtin);
         }
-        match Packages::of_surroundings(context)?.selection(&address) {
+        match Packages::without_configuration(context)?.selection(&address) {
             Some(Selection::Override(folder) | Selection::Package { folder, .. }) => {
                 let program = executable(&folder, &address)
                     .map_err(|problem| fail("Failed to start provider", problem.to_string()))?;
@@ -123,15 +124,14 @@ impl Known {
             _ => Err(fail(
                 "Provider not installed",
                 format!(
-                    "Nothing answers for {address} here. Run init in a folder that requires it, or give the path of its \
-                     program."
+                    "The provider {address} is not installed in this directory. Run init in a directory that requires it, or \
+                     pass the path of its executable."
                 ),
             )),
         }
     }
 
-    /// A new process, or a new provider in this one. Programs start in `folder`: what they write with relative names
-    /// goes there.
+    /// Starts a new instance of the provider. Plugin processes start in `folder`, so that files with relative names are created there.
     fn start(&self, folder: &Path) -> Result<Arc<dyn Provider>, ProviderDiagnostics> {
         match self {
             Self::Program(address, program) => {
@@ -144,6 +144,7 @@ impl Known {
                 let store = Store::in_memory(Arc::clone(Catalogue::shipped()), Settings::default())
                     .map_err(|problem| ProviderDiagnostic::error("Emulator Unusable", problem.to_string()))?;
                 let api = Arc::new(Embedded::new(Arc::new(store), "us-east-1"));
+                // The emulator completes requests at once, so polling delays would only slow the check down.
                 let provider = AwsCloudControl::default().with_api(api).with_first_delay(std::time::Duration::ZERO);
                 Ok(Arc::new(provider.served()))
             }
@@ -151,8 +152,9 @@ impl Known {
     }
 }
 
-/// A folder for what providers write, gone with the check.
+/// Creates a temporary working directory for plugin processes.
 fn scratch_folder() -> Result<tempfile::TempDir, Diagnostics> {
-    tempfile::tempdir()
-        .map_err(|problem| fail("No scratch folder", format!("{problem}.", problem = io_reason(&problem))))
+    tempfile::tempdir().map_err(|problem| {
+        fail("Failed to create a temporary directory", format!("{problem}.", problem = io_reason(&problem)))
+    })
 }

@@ -1,4 +1,4 @@
-//! `providers lock` and `providers mirror`: packages for other machines.
+//! `providers lock` and `providers mirror`: provider packages for other platforms and machines.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ use super::packages::{builtin, cache, locks, methods, needed};
 use super::servers::{discovery, wait};
 use crate::arguments::{Flag, ProvidersLock, ProvidersMirror};
 
-/// What is to be done, and what with.
+/// Providers and platforms to process, with their package sources.
 struct Work {
     wanted: BTreeMap<ProviderAddress, Constraints>,
     locks: Locks,
@@ -32,8 +32,8 @@ struct Work {
 }
 
 pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome {
-    context.view(&arguments.common.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.common.view);
+    context.configure_json(&arguments.json)?;
     let given = given_source(arguments)?;
     let tests = test_folder(arguments.test_directory.as_deref());
     let (configuration, warnings) = load_blocks_and_tests(context, Empty::Fine, tests)?;
@@ -44,8 +44,7 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     }
     let only = addresses(context, &arguments.rest)?;
     if let Some(unknown) = only.iter().find(|address| !work.wanted.contains_key(address)) {
-        let detail =
-            format!("No module of the configuration requires the provider {unknown}, so there is nothing to lock.");
+        let detail = format!("The configuration does not require the provider {unknown}, so it cannot be locked.");
         return Err(fail("Invalid provider argument", detail));
     }
     if !only.is_empty() {
@@ -54,7 +53,7 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     let before = work.locks.clone();
     let mut locks = before.clone();
     wait(learn_all(context, &work, &mut locks))??;
-    // The file is there afterwards, in the form that it has: also where there is nothing to lock.
+    // Terraform also writes the file when it has no changes, which normalizes its format.
     locks.write(Path::new(".")).map_err(|error| {
         fail(
             "Failed to save dependency lock file",
@@ -63,10 +62,10 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     })?;
     let product = &context.wording.product;
     if locks == before {
-        context.say(&format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"));
+        context.report(&format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"));
         return Ok(0);
     }
-    context.say(&format!(
+    context.report(&format!(
         "\nSuccess! {product} has updated the lock file.\n\nReview the changes in {LOCK_FILE} and then commit to your\nversion control system to \
          retain the new checksums.\n\n"
     ));
@@ -83,7 +82,7 @@ fn given_source(arguments: &ProvidersLock) -> Result<Option<Source>, Diagnostics
         (None, Some(text)) => {
             let url = Url::parse(&format!("{}/", text.trim_end_matches('/'))).ok();
             let url = url.filter(|url| url.scheme() == "https").ok_or_else(|| {
-                fail("Invalid network mirror URL", "The -net-mirror option needs an address that begins with https:.")
+                fail("Invalid network mirror URL", "The -net-mirror option requires a URL with the https: scheme.")
             })?;
             Ok(Some(Source::Network(url)))
         }
@@ -104,12 +103,13 @@ fn work(
         return Err(problems);
     }
     let mut wanted = needed(configuration);
+    // Built-in providers have no packages.
     for address in builtin(&wanted.clone(), &context.cli, &locks) {
         wanted.remove(&address);
     }
     let methods = match given {
         Some(source) => vec![Method::for_all(source)],
-        // What a mirror says about other machines is less than what the registry has signed.
+        // Checksums for other platforms come from the registry, which signs them; mirrors need not have them.
         None => vec![Method::for_all(Source::Direct)],
     };
     Ok(Work { wanted, locks, platforms, sources: Sources { methods, discovery: discovery(context)? }, cache: None })
@@ -144,7 +144,7 @@ async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<
         let mut failed = Vec::new();
         for (address, constraints) in &work.wanted {
             match learn(context, work, (address, constraints, platform), locks).await {
-                Ok(told) => obtained.push_str(&told),
+                Ok(message) => obtained.push_str(&message),
                 Err(problem) => failed.push(format!("- {address}: {problem}")),
             }
         }
@@ -152,11 +152,11 @@ async fn learn_all(context: &Context, work: &Work, locks: &mut Locks) -> Result<
             return Err(could_not(platform, &failed));
         }
     }
-    context.say(&obtained);
+    context.report(&obtained);
     Ok(())
 }
 
-/// Learns the checksums of one package, and says what the lock file gains.
+/// Obtains the checksums of one package; returns the message about the added checksums.
 async fn learn(
     context: &Context,
     work: &Work,
@@ -166,29 +166,29 @@ async fn learn(
     let known = locks.providers.get(address);
     let version = work.sources.resolve(address, constraints, known, platform).await?;
     let shown = address.display_short();
-    context.say(&format!("- Fetching {shown} {version} for {platform}...\n"));
+    context.report(&format!("- Fetching {shown} {version} for {platform}...\n"));
     let cached = work.cache.as_ref();
     let cached = cached.and_then(|cache| cached_package(cache, address, &version, platform, known));
-    let learnt = match cached {
-        Some(learnt) => learnt,
+    let obtained_hashes = match cached {
+        Some(obtained_hashes) => obtained_hashes,
         None => work.sources.learn(address, &version, platform).await?,
     };
-    context.say(&format!("- Retrieved {shown} {version} for {platform} ({})\n", learnt.authentication));
+    context.report(&format!("- Retrieved {shown} {version} for {platform} ({})\n", obtained_hashes.authentication));
     let lock = locks.providers.entry(address.clone()).or_insert_with(|| Lock {
         version: version.clone(),
         constraints: constraints.clone(),
         hashes: Vec::new(),
     });
     let before = work.locks.providers.get(address).map(|lock| lock.hashes.as_slice()).unwrap_or_default();
-    let told = told(before, &learnt.hashes, &shown.to_string(), platform);
+    let message = obtained_message(before, &obtained_hashes.hashes, &shown.to_string(), platform);
     lock.constraints = constraints.clone();
-    lock.add_hashes(learnt.hashes);
-    Ok(told)
+    lock.add_hashes(obtained_hashes.hashes);
+    Ok(message)
 }
 
-/// What the lock file gains.
-fn told(before: &[Arc<str>], learnt: &[Arc<str>], shown: &str, platform: &Platform) -> String {
-    let is_tracked = learnt.iter().all(|hash| before.contains(hash));
+/// Returns the message about checksums that the lock file gains.
+fn obtained_message(before: &[Arc<str>], obtained_hashes: &[Arc<str>], shown: &str, platform: &Platform) -> String {
+    let is_tracked = obtained_hashes.iter().all(|hash| before.contains(hash));
     let what = match (before, is_tracked) {
         ([], _) => "This was a new provider and the checksums for this platform are now tracked in the lock file",
         (_, true) => "All checksums for this platform were already tracked in the lock file",
@@ -201,15 +201,15 @@ fn could_not(platform: &Platform, failed: &[String]) -> Diagnostics {
     fail(
         "Could not retrieve providers for locking",
         format!(
-            "The packages for {platform} cannot all be fetched, so their checksums stay unknown: some providers could not be installed:\n{}",
+            "The checksums for {platform} are incomplete, because some providers could not be installed:\n{}",
             failed.join("\n")
         ),
     )
 }
 
 pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outcome {
-    context.view(&arguments.common.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.common.view);
+    context.configure_json(&arguments.json)?;
     let [folder] = &arguments.rest[..] else {
         return Err(misuse(
             &context.wording.command,
@@ -228,7 +228,7 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
     Ok(0)
 }
 
-/// Mirrors what can be had, and tells of all that cannot.
+/// Mirrors all available packages, and reports the others.
 async fn mirror_all(context: &Context, work: &Work, folder: &Path) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     for (address, constraints) in &work.wanted {
@@ -245,7 +245,7 @@ async fn mirror_one(
     (address, constraints): (&ProviderAddress, &Constraints),
     folder: &Path,
 ) -> Result<(), Diagnostics> {
-    context.say(&format!("- Mirroring {}...\n", address.display_short()));
+    context.report(&format!("- Mirroring {}...\n", address.display_short()));
     let lock = work.locks.providers.get(address);
     for platform in &work.platforms {
         let failed = |problem: String| {
@@ -253,26 +253,25 @@ async fn mirror_one(
         };
         let version = work.sources.resolve(address, constraints, lock, platform).await.map_err(failed)?;
         match lock {
-            Some(_) => context.say(&format!("  - Selected v{version} to match dependency lock file\n")),
-            None if constraints.is_empty() => context.say(&format!("  - Selected v{version} with no constraints\n")),
-            None => {
-                context.say(&format!("  - Selected v{version} to meet constraints {}\n", constraints_text(constraints)))
-            }
+            Some(_) => context.report(&format!("  - Selected v{version} to match dependency lock file\n")),
+            None if constraints.is_empty() => context.report(&format!("  - Selected v{version} with no constraints\n")),
+            None => context
+                .report(&format!("  - Selected v{version} to meet constraints {}\n", constraints_text(constraints))),
         }
-        context.say(&format!("  - Downloading package for {platform}...\n"));
-        // Another platform's package need not be in the lock file.
+        context.report(&format!("  - Downloading package for {platform}...\n"));
+        // The lock file need not contain checksums for other platforms.
         let allowed = lock.filter(|_| *platform == Platform::current()).map(|lock| lock.hashes.as_slice());
         let authentication = work
             .sources
             .mirror(address, &version, platform, allowed.unwrap_or_default(), folder)
             .await
             .map_err(failed)?;
-        context.say(&format!("  - Package authenticated: {authentication}\n"));
+        context.report(&format!("  - Package authenticated: {authentication}\n"));
     }
     write_mirror_documents(folder, address).map_err(|error| {
         fail(
             "Failed to update indexes",
-            format!("The documents of the mirror cannot be written: {error}.", error = io_reason(&error)),
+            format!("The index files of the mirror cannot be written: {error}.", error = io_reason(&error)),
         )
     })
 }

@@ -1,4 +1,4 @@
-//! Where providers come from: packages, and what is part of this program.
+//! The source of providers for the engine: packages, running processes and built-in providers.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use groma_engine::ProviderSource;
 use groma_install::providers::Selection;
 use groma_provider::Provider;
 
-use super::own_providers::is_cloud_control;
+use super::builtin_providers::is_cloud_control;
 use super::packages::Packages;
 
-/// Starts the providers that need no installation, unless a package was chosen instead.
+/// Starts providers from packages, or built-in ones where no package is selected.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Included {
     packages: Packages,
@@ -22,12 +22,12 @@ pub(super) struct Included {
 }
 
 impl Included {
-    /// Those that give way to no package of `packages`.
+    /// Creates a source in which `packages` take precedence over built-in providers.
     pub fn unless(packages: Packages) -> Self {
         Self { packages, remote: RemoteEncryption::default() }
     }
 
-    /// The same, with the states of others opened as `remote` says.
+    /// Sets the encryption for reading remote states with `terraform_remote_state`.
     pub fn with_encryption(self, remote: RemoteEncryption) -> Self {
         Self { remote, ..self }
     }
@@ -54,11 +54,11 @@ impl ProviderSource for Included {
     }
 }
 
-/// The state mentions a provider that no module requires, so nothing says which version is meant.
+/// Returns the error for a provider that only the state refers to, and that the lock file does not select.
 fn not_required(address: &ProviderAddress) -> Diagnostic {
     let detail = format!(
-        "The state has objects of the provider {address}, which no module of the configuration requires and which is not installed. Run \
-         init, which installs what the state needs too."
+        "The state contains objects of the provider {address}, which the configuration does not require and which is not installed. Run \
+         init, which also installs the providers that the state requires."
     );
     Diagnostic::error("Missing required provider", detail)
 }

@@ -1,20 +1,20 @@
-//! `providers`: which providers the modules and the state need.
+//! `providers`: shows the providers that the modules and the state require.
 
 use std::collections::BTreeSet;
 
 use groma_config::{Configuration, Module, TestFile, module_requirements};
 use groma_install::providers::constraints_text;
 
-use super::backend::{Elsewhere, state_paths};
+use super::backend::{StateOverrides, state_paths};
 use super::configuration::{Empty, load_blocks_and_tests, test_folder};
 use super::context::Context;
-use super::operation::look_at_state;
+use super::operation::read_state_unlocked;
 use super::outcome::Outcome;
 use super::{provider_packages, schema};
 use crate::arguments::{Providers, ProvidersTask};
 
 pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
-    context.view(&arguments.common.view);
+    context.configure_view(&arguments.common.view);
     match &arguments.task {
         Some(ProvidersTask::Schema(arguments)) => return schema::run(context, arguments),
         Some(ProvidersTask::Lock(arguments)) => return provider_packages::lock(context, arguments),
@@ -26,8 +26,8 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();
     Node::of_configuration(&configuration).write_below("", &mut out);
     out.push('\n');
-    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
-    let state = look_at_state(context, paths)?;
+    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
+    let state = read_state_unlocked(context, paths)?;
     let in_state: BTreeSet<String> = state.resources().map(|(_, entry)| entry.provider.provider.to_string()).collect();
     if !in_state.is_empty() {
         out.push_str("Providers required by state:\n\n");
@@ -38,7 +38,7 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
     Ok(0)
 }
 
-/// A line of the tree, with those below it.
+/// A node of the printed tree.
 struct Node {
     text: String,
     below: Vec<Node>,
@@ -49,7 +49,7 @@ impl Node {
         Self::of_module(String::new(), &configuration.root, &configuration.tests)
     }
 
-    /// The providers of a module, then the tests of it, then its children.
+    /// Returns the subtree of a module: its providers, test files and child modules.
     fn of_module(text: String, module: &Module, tests: &[TestFile]) -> Self {
         let mut below: Vec<Self> = module_requirements(module)
             .iter()
@@ -65,7 +65,7 @@ impl Node {
         Self { text, below }
     }
 
-    /// The runs of a file that name a module.
+    /// Returns the subtree of a test file: its runs that use a module.
     fn of_test(file: &TestFile) -> Self {
         let runs = file.runs.iter().filter_map(|run| {
             let module = run.tested.module()?;

@@ -1,4 +1,4 @@
-//! `query`: searches for objects that nobody manages yet.
+//! `query`: finds unmanaged objects with list blocks.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -10,7 +10,7 @@ use groma_config::Module;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{FoundObjects, Hooks, Mode, PlanOptions, Searched};
 
-use super::backend::{Elsewhere, state_paths};
+use super::backend::{StateOverrides, state_paths};
 use super::configuration::load_with_queries;
 use super::context::Context;
 use super::generated;
@@ -22,21 +22,22 @@ use crate::settings::{Questions, TERRAFORM_VERSION};
 use crate::terminal::Tone;
 use crate::views::query::blocks;
 
-/// How many searches go on at once.
+/// Number of concurrent searches.
 const PARALLELISM: i64 = 10;
 
 pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
-    context.view(&arguments.view);
+    context.configure_view(&arguments.view);
+    // Terraform never prompts in this command.
     context.settings.questions = Questions::Forbidden;
     if arguments.json.is_some_and(Flag::is_on) {
-        context.speak_json().version(TERRAFORM_VERSION);
+        context.switch_to_json().version(TERRAFORM_VERSION);
     }
     if !arguments.rest.is_empty() {
         return Err(misuse(
             &context.wording.command,
             "query",
             "Too many command line arguments",
-            "Query works in the current directory. For another one, put the option -chdir=DIRECTORY before the command.",
+            "The query command takes no arguments. To query from another directory, put -chdir=DIRECTORY before the command.",
         ));
     }
     let mut options = PlanOptions::default();
@@ -48,10 +49,10 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
     if !has_lists(&configuration.root) {
         return Err(fail(
             "No resources to query",
-            "There is no list block here. Write one into a file whose name ends in .tfquery.hcl, beside the configuration.",
+            "The directory contains no list blocks. Add one to a file with the extension .tfquery.hcl, next to the configuration.",
         ));
     }
-    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
     let (inputs, warnings) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
     problems.append(warnings);
     options.inputs = inputs;
@@ -62,7 +63,7 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
     let (searched, found) = run.query(state, options);
     progress.settle();
     problems.append(found);
-    tell_of_nothing(context, &searched);
+    report_empty_searches(context, &searched);
     if let Some(path) = &arguments.generate_config_out {
         problems.append(write(context, path, &searched));
     }
@@ -75,8 +76,8 @@ fn has_lists(root: &Module) -> bool {
     root.resources.keys().any(|address| address.mode == ResourceMode::List)
 }
 
-/// Says which searches came to nothing; programs have seen that already.
-fn tell_of_nothing(context: &Context, searched: &[Searched]) {
+/// Warns about searches without results, for people only: the JSON messages contain the number of results.
+fn report_empty_searches(context: &Context, searched: &[Searched]) {
     let empty = searched.iter().filter(|one| one.found.is_empty());
     let empty: Vec<String> = empty.map(|one| one.address.to_string()).collect();
     if empty.is_empty() || context.messages().is_some() {
@@ -87,7 +88,7 @@ fn tell_of_nothing(context: &Context, searched: &[Searched]) {
     context.streams.print(&format!("{word}{}\n\n", context.palette().paint(Tone::Bold, rest)));
 }
 
-/// Writes the blocks of what was found, if anything was.
+/// Writes the generated blocks of the found objects, if there are any.
 fn write(context: &Context, path: &Path, searched: &[Searched]) -> Diagnostics {
     let text = blocks(&context.wording.product, searched);
     if text.is_empty() {
@@ -100,7 +101,7 @@ fn write(context: &Context, path: &Path, searched: &[Searched]) -> Diagnostics {
         Err(problem) => fail(
             "Failed to create target generated file",
             format!(
-                "{} cannot be written: {problem}. What was found is shown above.",
+                "{} cannot be written: {problem}. The found objects are listed above.",
                 path.display(),
                 problem = io_reason(&problem)
             ),

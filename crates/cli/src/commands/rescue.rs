@@ -1,4 +1,4 @@
-//! Saving a state with results of provider calls, and where it goes if that fails.
+//! Writes the state at the end of a run, with fallbacks if that fails.
 
 use std::path::Path;
 
@@ -9,9 +9,9 @@ use groma_state::{LocalStore, State, StateError, sealed_state, write_errored, wr
 use super::context::Context;
 use crate::views::json::Message;
 
-/// Writes the state. If that fails it goes to a file elsewhere, and to the terminal if there is no room for one.
+/// Writes the state. If that fails, falls back to a file in another directory, and then to standard output.
 ///
-/// Every command that changes the state after provider calls saves it here: these results are nowhere else.
+/// Every command that changes the state after provider calls saves it here: these results are stored nowhere else.
 pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
     let Err(problem) = store.save(state) else { return };
     let encryption = store.paths().encryption.as_deref();
@@ -24,7 +24,7 @@ pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State,
              state push -force FILE"
         )
     };
-    let rescue = match written_elsewhere(state, encryption) {
+    let rescue = match write_fallback(state, encryption) {
         Ok(path) => format!(
             "The state was written to {} instead. {}",
             path.display(),
@@ -33,7 +33,7 @@ pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State,
         Err(second) if store.is_in_journal() => {
             format!("It could not be written to another file either: {}. {next}", second.summary)
         }
-        Err(second) => printed(context, state, encryption, &second, &next),
+        Err(second) => print_fallback(context, state, encryption, &second, &next),
     };
     problems.push(Diagnostic::error(
         "Failed to save state",
@@ -41,14 +41,14 @@ pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State,
     ));
 }
 
-/// Writes the state to the working directory, or to the directory for temporary files.
-fn written_elsewhere(state: &State, encryption: Option<&Encryption>) -> Result<std::path::PathBuf, StateError> {
+/// Writes the state to the working directory, or to the temporary directory.
+fn write_fallback(state: &State, encryption: Option<&Encryption>) -> Result<std::path::PathBuf, StateError> {
     write_errored(Path::new("."), state, encryption)
         .or_else(|first| write_errored_in_shared(&std::env::temp_dir(), state, encryption).map_err(|_| first))
 }
 
-/// Prints the state, as the last place that it can be kept in.
-fn printed(
+/// Prints the state to standard output, as the last resort.
+fn print_fallback(
     context: &Context,
     state: &State,
     encryption: Option<&Encryption>,

@@ -1,4 +1,4 @@
-//! The result of a command, for people and for programs.
+//! Output of a command's result, as text or as a JSON document.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,21 +12,20 @@ use super::outcome::fail;
 use crate::arguments::{Flag, JsonDocument};
 use crate::views::json::write_compact;
 
-/// Who gets a result.
+/// Format of a result.
 pub(super) enum Results {
-    /// People.
     Text,
-    /// Programs, in place of people.
+    /// JSON instead of text: `-json`.
     Document,
-    /// People, and programs in this file.
+    /// Text, and JSON in a file: `-json-into`.
     Both(File),
 }
 
 impl Results {
-    /// As the flags ask for.
+    /// Returns the format that the flags select.
     ///
     /// # Errors
-    /// Both were asked for, or the file cannot be written.
+    /// Both flags are set, or the file cannot be written.
     pub fn of(flags: &JsonDocument) -> Result<Self, Diagnostics> {
         match (flags.json.is_some_and(Flag::is_on), &flags.json_into) {
             (true, Some(_)) => Err(json_twice()),
@@ -36,18 +35,18 @@ impl Results {
         }
     }
 
-    /// Whether people get it.
+    /// Whether text is printed.
     pub fn has_text(&self) -> bool {
         !matches!(self, Self::Document)
     }
 
-    /// Whether programs get it.
+    /// Whether a JSON document is written.
     pub fn has_document(&self) -> bool {
         !matches!(self, Self::Text)
     }
 
-    /// Tells it.
-    pub fn tell(
+    /// Prints the result as text or as a JSON document, or both.
+    pub fn print(
         &self,
         context: &Context,
         text: impl FnOnce() -> String,
@@ -56,11 +55,12 @@ impl Results {
         if self.has_text() {
             context.streams.print(&text());
         }
-        self.tell_programs(context, document)
+        self.print_json(context, document)
     }
 
-    /// Tells a document to programs, if they get it, on one line. It is written as it is made.
-    pub fn tell_document(&self, context: &Context, document: &impl Serialize) -> Result<(), Diagnostics> {
+    /// Writes the document as one line of JSON, if JSON is requested. It is serialized directly to the output, so that the document of a
+    /// large state need not fit into memory as text.
+    pub fn print_document(&self, context: &Context, document: &impl Serialize) -> Result<(), Diagnostics> {
         let write = |out: &mut dyn Write| write_compact(document, out).and_then(|()| out.write_all(b"\n"));
         match self {
             Self::Text => Ok(()),
@@ -69,14 +69,15 @@ impl Results {
                 Ok(())
             }
             Self::Both(file) => {
+                // Serialization writes many small pieces.
                 let mut file = BufWriter::new(file);
                 write(&mut file).and_then(|()| file.flush()).map_err(|problem| not_written(&problem))
             }
         }
     }
 
-    /// Tells it to programs, if they get it.
-    pub fn tell_programs(&self, context: &Context, document: impl FnOnce() -> String) -> Result<(), Diagnostics> {
+    /// Writes the document, if JSON is requested.
+    pub fn print_json(&self, context: &Context, document: impl FnOnce() -> String) -> Result<(), Diagnostics> {
         match self {
             Self::Text => Ok(()),
             Self::Document => {
@@ -93,5 +94,5 @@ impl Results {
 
 fn not_written(problem: &io::Error) -> Diagnostics {
     let reason = io_reason(problem);
-    fail("Failed to write JSON", format!("The file of the option -json-into cannot be written: {reason}."))
+    fail("Failed to write JSON", format!("The -json-into file cannot be written: {reason}."))
 }

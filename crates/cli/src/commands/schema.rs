@@ -1,4 +1,4 @@
-//! `providers schema`: what the providers of the configuration can hold.
+//! `providers schema`: prints the schemas of the required providers.
 
 use std::sync::PoisonError;
 
@@ -15,9 +15,9 @@ use crate::views::document::provider_json;
 use crate::views::json::write_compact;
 
 pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
-    context.view(&arguments.common.view);
+    context.configure_view(&arguments.common.view);
     if !arguments.json.is_some_and(Flag::is_on) {
-        return Err(fail("The -json flag is required", "There is no other form of the schemas."));
+        return Err(fail("The -json flag is required", "The schemas are only available as JSON. Add -json."));
     }
     let (configuration, _) = load_blocks(context, Empty::Fine)?;
     let mut lookup = Lookup::new(context)?;
@@ -41,5 +41,8 @@ pub(super) fn run(context: &mut Context, arguments: &Schema) -> Outcome {
 
 fn not_given(address: &ProviderAddress, problems: &ProviderDiagnostics) -> Diagnostics {
     let reasons: String = problems.iter().map(|problem| format!("\n  - {problem}")).collect();
-    fail("Failed to read a provider's schemas", format!("The provider {address} does not give its schemas:{reasons}"))
+    fail(
+        "Failed to read a provider's schemas",
+        format!("The provider {address} failed to return its schemas:{reasons}"),
+    )
 }

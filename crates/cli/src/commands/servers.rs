@@ -1,4 +1,4 @@
-//! The client for servers, with the settings, tokens and folders that a person gave it.
+//! Network access: the HTTP client, service discovery, credentials and implied local mirrors, as configured.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,24 +16,25 @@ use super::context::Context;
 use super::outcome::fail;
 use crate::settings::Settings;
 
-/// The client for all servers of a command.
+/// Creates the HTTP client of a command.
 ///
 /// # Errors
-/// The system's certificates or proxies cannot be used.
+/// The certificates or proxies of the system cannot be used.
 pub(super) fn http(settings: &Settings) -> Result<Http, Diagnostics> {
     http_over(settings, Route::default())
 }
 
-/// The same over a route of its own.
+/// Creates an HTTP client with its own proxies and certificate authorities.
 ///
 /// # Errors
-/// As [`http`]; its proxies or certificates cannot be used.
+/// Fails like [`http`], or if the proxies or certificates of `route` cannot be used.
 pub(super) fn http_over(settings: &Settings, route: Route) -> Result<Http, Diagnostics> {
     let number = |name: &str, otherwise: u64| {
         settings.variable(name).and_then(|text| text.parse::<u64>().ok()).unwrap_or(otherwise)
     };
     let options = HttpOptions {
         retries: u32::try_from(number("TF_REGISTRY_DISCOVERY_RETRY", 1)).unwrap_or(u32::MAX),
+        // Zero would mean that every request fails.
         timeout: Duration::from_secs(number("TF_REGISTRY_CLIENT_TIMEOUT", 10).max(1)),
         route,
         ..HttpOptions::default()
@@ -41,18 +42,18 @@ pub(super) fn http_over(settings: &Settings, route: Route) -> Result<Http, Diagn
     Http::new(options).map_err(|error| fail("Cannot use the network", format!("{error}.")))
 }
 
-/// Who tells what a host offers, and which token it gets.
+/// Creates the service discovery, with the credentials for each host.
 ///
 /// # Errors
-/// As [`http`].
+/// Fails like [`http`].
 pub(super) fn discovery(context: &Context) -> Result<Discovery, Diagnostics> {
     let (settings, configuration) = (&context.settings, &context.cli);
     let credentials = credentials(settings, configuration);
     Ok(Discovery::new(http(settings)?, Arc::new(credentials), configuration.services.clone()))
 }
 
-/// The tokens: those of the environment count most, then those of files, then those that a helper keeps. Only who needs a token misses a
-/// helper that is not there: public registries answer anybody.
+/// Returns the credentials, in order of precedence: environment variables, CLI configuration files, credentials helper. A missing
+/// helper is only an error for a host that requires a token; public registries do not.
 pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration) -> Credentials {
     let environment = settings.environment.texts();
     let tokens = tokens_of_environment(&environment).into_iter().chain(configuration.tokens.iter().cloned());
@@ -63,10 +64,10 @@ pub(super) fn credentials(settings: &Settings, configuration: &CliConfiguration)
     }
 }
 
-/// The program that keeps credentials.
+/// Returns the configured credentials helper.
 ///
 /// # Errors
-/// It is in none of the folders of plugins.
+/// The helper is in none of the plugin directories.
 pub(super) fn helper(settings: &Settings, configuration: &CliConfiguration) -> Result<Option<Helper>, Diagnostics> {
     found_helper(settings, configuration).map_err(|lacking| fail("Credentials helper not found", lacking))
 }
@@ -76,7 +77,7 @@ fn found_helper(settings: &Settings, configuration: &CliConfiguration) -> Result
     let (name, file) = (&setting.name, format!("terraform-credentials-{}", setting.name));
     let program = plugin_folders(settings).into_iter().map(|folder| folder.join(&file)).find(|path| path.is_file());
     let program = program.ok_or_else(|| {
-        format!("The CLI configuration names the credentials helper {name:?}, and there is no program {file} in the folders of plugins.")
+        format!("The CLI configuration uses the credentials helper {name:?}, but the executable {file} is in none of the plugin directories.")
     })?;
     Ok(Some(Helper { name: name.clone(), program, arguments: setting.arguments.clone() }))
 }
@@ -87,13 +88,13 @@ fn plugin_folders(settings: &Settings) -> Vec<PathBuf> {
         folders.push(plugins.join(Platform::current().to_string()));
         folders.push(plugins);
     }
-    if let Some(beside) = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned)) {
-        folders.push(beside);
+    if let Some(program_folder) = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned)) {
+        folders.push(program_folder);
     }
     folders
 }
 
-/// The folders that are searched for packages without being asked for.
+/// Returns the existing directories that are searched for provider packages by default.
 pub(super) fn implied_mirrors(settings: &Settings) -> Vec<PathBuf> {
     let mut folders = vec![PathBuf::from("terraform.d/plugins")];
     folders.extend(configuration_folder(settings).map(|folder| folder.join("plugins")));
@@ -104,21 +105,19 @@ pub(super) fn implied_mirrors(settings: &Settings) -> Vec<PathBuf> {
     );
     let shared = settings.path("XDG_DATA_DIRS").unwrap_or_else(|| PathBuf::from("/usr/local/share:/usr/share"));
     folders.extend(std::env::split_paths(&shared).map(|folder| folder.join("terraform/plugins")));
+    // Missing directories are normal, and reading them would be an error.
     folders.retain(|folder| folder.is_dir());
     folders
 }
 
-/// Runs what waits for servers.
+/// Runs a future to completion.
 ///
 /// # Errors
-/// The runtime does not start.
+/// The async runtime cannot be started.
 pub(super) fn wait<T>(work: impl Future<Output = T>) -> Result<T, Diagnostics> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|problem| {
-        fail(
-            "Cannot start",
-            format!("The runtime of requests does not start: {problem}.", problem = io_reason(&problem)),
-        )
+        fail("Cannot start the async runtime", format!("{problem}.", problem = io_reason(&problem)))
     })?;
     Ok(runtime.block_on(work))
 }

@@ -1,4 +1,4 @@
-//! What a run of the engine works with.
+//! Creates the session of an engine run.
 
 use std::sync::Arc;
 
@@ -12,17 +12,17 @@ use super::provider_source::Included;
 use crate::clock;
 use crate::settings::TERRAFORM_VERSION;
 
-/// How many operations run at once where nobody says.
+/// Default number of concurrent operations.
 pub(super) const DEFAULT_PARALLELISM: usize = 10;
 
-/// Who looks at a run, and how it is held back.
+/// Hooks and limits of a run.
 pub(super) struct Watch {
     pub hooks: Arc<dyn Hooks>,
     pub cancellation: Cancellation,
     pub parallelism: usize,
 }
 
-/// The session of a run over `configuration`.
+/// Creates the session of a run over `configuration`.
 pub(super) fn session(
     context: &Context,
     configuration: Configuration,
@@ -30,10 +30,7 @@ pub(super) fn session(
     watch: Watch,
 ) -> Result<Session, Diagnostics> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {
-        fail(
-            "Cannot start",
-            format!("The runtime of provider calls does not start: {problem}.", problem = io_reason(&problem)),
-        )
+        fail("Cannot start the async runtime", format!("{problem}.", problem = io_reason(&problem)))
     })?;
     Ok(Session {
         configuration: Arc::new(configuration),
@@ -46,6 +43,7 @@ pub(super) fn session(
         working_directory: context.original_directory.clone(),
         root_directory: context.root_directory.clone(),
         home_directory: context.settings.home.clone(),
+        // One timestamp per run, so that plantimestamp() is constant.
         timestamp: clock::now_in_seconds(),
         terraform_version: TERRAFORM_VERSION.to_owned(),
         runtime: Arc::new(runtime),

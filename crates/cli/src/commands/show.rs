@@ -1,4 +1,4 @@
-//! `show`.
+//! `show`: prints a state, a saved plan, or a configuration.
 
 use std::collections::hash_map::Entry;
 use std::ffi::OsString;
@@ -12,12 +12,12 @@ use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, Plan, Providers, Run, SavedPlan};
 use groma_state::{State, plan_file, read_sealed};
 
-use super::backend::{Elsewhere, has_state, state_paths};
+use super::backend::{StateOverrides, has_state, state_paths};
 use super::configuration::{Empty, load_directory, load_for_state, load_options};
 use super::context::Context;
 use super::encryption;
 use super::lookup::Lookup;
-use super::operation::{look_at_state, quiet_run as new_run};
+use super::operation::{quiet_run as new_run, read_state_unlocked};
 use super::outcome::{Outcome, fail};
 use super::plan::show_plan;
 use super::planfile;
@@ -28,14 +28,14 @@ use crate::views::json::compact;
 use crate::views::state::{state_json, state_text};
 
 pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
-    context.view(&arguments.reading.common.view);
-    context.reveal(&arguments.reading.secrets);
+    context.configure_view(&arguments.reading.common.view);
+    context.configure_secrets(&arguments.reading.secrets);
     let results = Results::of(&arguments.reading.json)?;
     match shown(arguments)? {
         Shown::State => {
-            let paths = state_paths(context, &load_for_state(context)?.root, Elsewhere::default())?;
+            let paths = state_paths(context, &load_for_state(context)?.root, StateOverrides::default())?;
             let exists = has_state(&paths);
-            let state = look_at_state(context, paths)?;
+            let state = read_state_unlocked(context, paths)?;
             show_state(context, exists.then_some(&state), &results)
         }
         Shown::File(path) if !plan_file::is_plan_file(path) => show_state_file(context, path, &results),
@@ -45,15 +45,15 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     }
 }
 
-/// What there is to show.
+/// Subject of the command.
 enum Shown<'a> {
-    /// The state of the workspace.
+    /// The current state of the workspace.
     State,
     Plan(&'a Path),
-    /// A saved plan or a state.
+    /// A saved plan or a state file.
     File(&'a Path),
     Configuration,
-    /// The module in a folder, by itself.
+    /// A single module without its calls.
     Module(&'a Path),
 }
 
@@ -70,35 +70,35 @@ fn shown(arguments: &Show) -> Result<Shown<'_>, Diagnostics> {
         named(&arguments.module).map(Shown::Module),
     ];
     let files: &[OsString] = match &*arguments.rest {
-        // Scripts write `show "$FILE"`.
+        // In scripts, `show "$FILE"` with an empty variable means the current state.
         [file] if file.is_empty() => &[],
         files => files,
     };
     let mut chosen = chosen.into_iter().flatten();
     let what = match chosen.next() {
         Some(_) if chosen.next().is_some() => {
-            let detail = "Give one of -state, -plan, -config and -module: each says what to show.";
+            let detail = "-state, -plan, -config and -module are mutually exclusive. Use only one of them.";
             return Err(fail("Conflicting object types to show", detail));
         }
         Some(Shown::Configuration) if !is_json => {
-            let detail = "A configuration is told to programs only: give -json, too.";
+            let detail = "A configuration can only be shown as JSON. Add -json.";
             return Err(fail("JSON output required for configuration", detail));
         }
         Some(Shown::Module(_)) if !is_json => {
-            return Err(fail("JSON output required for module", "A module is told to programs only: give -json, too."));
+            return Err(fail("JSON output required for module", "A module can only be shown as JSON. Add -json."));
         }
         what => what,
     };
     match (what, files) {
         (Some(what), []) => Ok(what),
         (Some(_), _) => {
-            let detail = "An option says what to show already. Leave out the file, or the option.";
+            let detail = "An option already selects what to show. Remove the file argument or the option.";
             Err(fail("Unexpected command line arguments", detail))
         }
         (None, []) => Ok(Shown::State),
         (None, [file]) => Ok(Shown::File(Path::new(file))),
         (None, _) => {
-            Err(fail("Too many command line arguments", "Give one file at most: a saved plan or a state file."))
+            Err(fail("Too many command line arguments", "Expected at most one argument: a saved plan or a state file."))
         }
     }
 }
@@ -111,7 +111,7 @@ fn show_configuration(context: &mut Context, results: &Results) -> Outcome {
     let mut known = Schemas::new();
     add_schemas(&session.configuration.root, run.providers(), &mut known);
     let document = whole_configuration_json(&session.configuration, &known);
-    results.tell_programs(context, || format!("{}\n", compact(&document)))?;
+    results.print_json(context, || format!("{}\n", compact(&document)))?;
     Ok(0)
 }
 
@@ -122,28 +122,28 @@ fn show_module(context: &Context, directory: &Path, results: &Results) -> Outcom
         return Err(problems);
     }
     if !directory.is_dir() {
-        let detail = format!("There is no folder {} that can be read. Check the path.", directory.display());
+        let detail = format!("The directory {} does not exist or cannot be read. Check the path.", directory.display());
         return Err(fail("Failed to read module directory", detail));
     }
     let document = lone_module_json(&module.unwrap_or_default());
-    results.tell_programs(context, || format!("{}\n", compact(&document)))?;
+    results.print_json(context, || format!("{}\n", compact(&document)))?;
     Ok(0)
 }
 
 fn show_state(context: &Context, state: Option<&State>, results: &Results) -> Outcome {
     let nothing = || "{\"format_version\":\"1.0\"}\n".to_owned();
     match state {
-        None => results.tell(context, || "No state.\n".to_owned(), nothing)?,
+        None => results.print(context, || "No state.\n".to_owned(), nothing)?,
         Some(state) if state.is_empty() => {
             let empty = || "The state file is empty. No resources are represented.\n".to_owned();
-            results.tell(context, empty, nothing)?;
+            results.print(context, empty, nothing)?;
         }
         Some(state) => {
             let objects = Lookup::new(context)?.objects(state)?;
             if results.has_text() {
-                context.streams.print(&state_text(state, &objects, context.palette(), context.secrecy));
+                context.streams.print(&state_text(state, &objects, context.palette(), context.redaction));
             }
-            results.tell_document(context, &state_json(state, &objects))?;
+            results.print_document(context, &state_json(state, &objects))?;
         }
     }
     Ok(0)
@@ -154,16 +154,17 @@ fn show_state_file(context: &Context, path: &Path, results: &Results) -> Outcome
         fail(
             "Failed to read the given file as a state or plan file",
             format!(
-                "{}: {problem}. Give the file of a saved plan or of a state.",
+                "{}: {problem}. Use the file of a saved plan or a state.",
                 path.display(),
                 problem = io_reason(&problem)
             ),
         )
     })?;
+    // States and encrypted states are both JSON objects; anything else gets a better error than a JSON syntax error.
     if !matches!(bytes.iter().find(|byte| !byte.is_ascii_whitespace()), None | Some(b'{')) {
         return Err(fail(
             "Failed to read the given file as a state or plan file",
-            format!("{} is neither. Give the file of a saved plan or of a state.", path.display()),
+            format!("{} is neither a saved plan nor a state file.", path.display()),
         ));
     }
     let encryption = if is_sealed(&bytes) { encryption::of_states_here(context)? } else { None };
@@ -185,34 +186,34 @@ fn show_saved_plan(context: &mut Context, path: &Path, results: &Results) -> Out
     let session = run.session().clone();
     let mut known = Schemas::of(&plan, &prior);
     add_schemas(&session.configuration.root, run.providers(), &mut known);
-    results.tell_document(context, &plan_json(&plan, &prior, &session.configuration, &known))?;
+    results.print_document(context, &plan_json(&plan, &prior, &session.configuration, &known))?;
     Ok(0)
 }
 
-/// Adds the schemas of what the configuration has and the plan does not: types without instances, and the configurations of providers.
+/// Adds the schemas that the configuration needs and the plan lacks: of types without instances, and of provider configurations.
 fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas) {
     for resource in module.resources.values() {
         let address = &resource.address;
-        let Entry::Vacant(place) = schemas.entry((address.mode, address.type_name.clone())) else { continue };
+        let Entry::Vacant(entry) = schemas.entry((address.mode, address.type_name.clone())) else { continue };
         let provider = module.provider_for(resource);
-        // Without its provider a block that makes nothing is told without its arguments.
+        // A resource without instances may lack its provider; the document then omits its arguments.
         if let Ok(schema) = providers.schema(&provider, address, resource.type_span) {
-            place.insert(schema);
+            entry.insert(schema);
         }
     }
     for local in module.providers.keys() {
         let address = module.provider_address(&local.name);
-        let Entry::Vacant(place) = schemas.provider(address.clone()) else { continue };
+        let Entry::Vacant(entry) = schemas.provider(address.clone()) else { continue };
         if let Ok(provider) = providers.started(&address)
             && let Ok(schema) = provider.schema()
         {
-            place.insert(Arc::clone(&schema.config));
+            entry.insert(Arc::clone(&schema.config));
         }
     }
     module.children.values().for_each(|child| add_schemas(child, providers, schemas));
 }
 
-/// The plan of a file, with a run of the configuration that it was made of.
+/// Loads the saved plan at `path`, with a run over its configuration.
 pub(super) fn saved_plan(context: &mut Context, path: &Path) -> Result<(Run, Plan), Diagnostics> {
     let saved = planfile::read(path, encryption::of_plans_here(context)?.as_deref())?;
     let (configuration, _) = saved.configuration(context)?;

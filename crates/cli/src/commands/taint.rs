@@ -1,4 +1,4 @@
-//! `taint` and `untaint`: whether an object is to be replaced by the next apply.
+//! `taint` and `untaint`: mark or unmark an object for replacement by the next apply.
 
 use std::sync::Arc;
 
@@ -22,15 +22,16 @@ pub(super) fn untaint(context: &mut Context, arguments: &Taint) -> Outcome {
 }
 
 fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outcome {
-    context.view(&arguments.writing.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.writing.view);
+    context.configure_json(&arguments.json)?;
     let command = if wanted == ObjectStatus::Tainted { "taint" } else { "untaint" };
     let address = address(&arguments.rest, command)?;
     if wanted == ObjectStatus::Tainted && address.resource.mode != Mode::Managed {
+        // Terraform prints this error without the frame of a diagnostic.
         context.streams.print_error(&format!("Resource instance {address} cannot be tainted\n"));
         return Ok(1);
     }
-    // Terraform's `untaint` has no flags for variables.
+    // Terraform's `untaint` has no variable flags, and so does not check values of variables.
     let configuration = match wanted {
         ObjectStatus::Tainted => load_to_change_state(context)?,
         ObjectStatus::Ready => load_for_state(context)?,
@@ -43,7 +44,7 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
     if wanted == ObjectStatus::Ready && record.status == ObjectStatus::Ready {
         return Err(fail(
             "Resource instance is not tainted",
-            format!("Resource instance {address} is not currently tainted, so there is nothing to take back."),
+            format!("Resource instance {address} is not currently tainted, so it cannot be untainted."),
         ));
     }
     if let Some(provider) = state.provider(&address, None).cloned() {
@@ -55,7 +56,7 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         ObjectStatus::Tainted => format!("Resource instance {address} has been marked as tainted.\n"),
         ObjectStatus::Ready => format!("Resource instance {address} has been successfully untainted.\n"),
     };
-    context.say(&text);
+    context.report(&text);
     Ok(0)
 }
 
@@ -66,30 +67,35 @@ fn address(rest: &[String], command: &str) -> Result<ResourceInstance, Diagnosti
         return Err(fail(summary, detail));
     };
     text.parse().map_err(|problem: groma_address::ParseError| {
-        Diagnostics::from(Diagnostic::error("Invalid address", format!("{text:?} is no address: {problem}")))
+        Diagnostics::from(Diagnostic::error(
+            "Invalid address",
+            format!("{text:?} is not a valid resource address: {problem}"),
+        ))
     })
 }
 
 fn missing(context: &Context, arguments: &Taint, state: &State, address: &ResourceInstance) -> Outcome {
     if state.get(address).is_some_and(|record| !record.deposed.is_empty()) {
         let detail = format!(
-            "Of resource instance {address} only a deposed object is left: it is halfway through a replacement. Run apply first, which \
-             completes that."
+            "Resource instance {address} has only a deposed object, because its replacement was not completed. Run apply first to complete \
+             it."
         );
         return Err(fail("No such resource instance", detail));
     }
     if arguments.allow_missing.is_some_and(Flag::is_on) {
-        let detail = format!("Resource instance {address} was not found; -allow-missing says that this is fine.");
+        // Scripts match "was not found".
+        let detail =
+            format!("Resource instance {address} was not found. Because of -allow-missing, this is only a warning.");
         context.show(&Diagnostic::warning("No such resource instance", detail).into());
         return Ok(0);
     }
     let detail = if state.is_empty() {
-        "The state has no resource instances at all: the configuration was never applied, or all was destroyed."
+        "The state contains no resource instances: the configuration was never applied, or everything was destroyed."
             .to_owned()
     } else {
         format!(
-            "The state has no resource instance with the address {address}. One that was added to the configuration lately is there \
-             only after an apply. \"state list\" prints what there is."
+            "The state contains no resource instance with the address {address}. If it was recently added to the configuration, run apply \
+             first. Run \"state list\" to see all addresses."
         )
     };
     Err(fail("No such resource instance", detail))

@@ -1,4 +1,4 @@
-//! What a partial plan looks at: `-target`, `-exclude`, and files of such addresses.
+//! Targets and excludes of a plan: `-target`, `-exclude`, and files of addresses.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,21 +9,20 @@ use groma_diagnostics::{Decoded, Diagnostic, Diagnostics, io_reason};
 use super::outcome::fail;
 use crate::arguments::Planning;
 
-/// What to look at, or what not to; everything when both are empty.
+/// Targets or excludes of a plan; both are empty for a full plan.
 pub(super) struct Targets {
     pub targets: Vec<Target>,
     pub excludes: Vec<Target>,
 }
 
-/// What the flags say.
+/// Parses the flags.
 pub(super) fn targets(planning: &Planning, problems: &mut Diagnostics) -> Targets {
     let focus = &planning.focus;
-    let aims = !planning.target.is_empty() || !focus.target_file.is_empty();
-    if aims && (!focus.exclude.is_empty() || !focus.exclude_file.is_empty()) {
+    let has_targets = !planning.target.is_empty() || !focus.target_file.is_empty();
+    if has_targets && (!focus.exclude.is_empty() || !focus.exclude_file.is_empty()) {
         problems.append(fail(
             "Invalid combination of arguments",
-            "-target and -target-file say what a plan looks at, -exclude and -exclude-file what it does not look at. Give options of \
-             one kind only.",
+            "-target and -target-file cannot be combined with -exclude and -exclude-file. Use only one of the two kinds.",
         ));
     }
     let mut targets = parsed(&planning.target, "target", problems);
@@ -33,11 +32,11 @@ pub(super) fn targets(planning: &Planning, problems: &mut Diagnostics) -> Target
     Targets { targets, excludes }
 }
 
-/// The addresses in files: one a line, and comments.
+/// Reads files of addresses: one per line, with comments.
 fn of_files(paths: &[PathBuf], problems: &mut Diagnostics) -> Vec<Target> {
     let mut targets = Vec::new();
     for path in paths {
-        // Comments may be in any encoding.
+        // Comments may be in any encoding, so the file need not be UTF-8.
         match std::fs::read(path).map(|bytes| Decoded::new(bytes).text) {
             Ok(text) => of_lines(path, &text, &mut targets, problems),
             Err(problem) => problems.append(fail(
@@ -62,15 +61,15 @@ fn of_lines(path: &Path, text: &str, targets: &mut Vec<Target>, problems: &mut D
         match line.parse() {
             Ok(target) => targets.push(target),
             Err(problem) => {
-                let place = format!("{}, line {}", path.display(), number + 1);
-                let detail = format!("{place}: {}", problem.message);
+                let location = format!("{}, line {}", path.display(), number + 1);
+                let detail = format!("{location}: {}", problem.message);
                 problems.push(Diagnostic::error(format!("Invalid address {line:?}"), detail));
             }
         }
     }
 }
 
-/// The addresses that flags give; `what` names them: `target`.
+/// Parses addresses from flags; error summaries call an address `what`.
 pub(super) fn parsed<T: FromStr<Err = ParseError>>(texts: &[String], what: &str, problems: &mut Diagnostics) -> Vec<T> {
     let mut parsed = Vec::with_capacity(texts.len());
     for text in texts {

@@ -1,4 +1,4 @@
-//! `validate`.
+//! `validate`: checks the configuration.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::configuration::{load_to_check, test_folder};
 use super::context::Context;
-use super::mistakes::with_further;
+use super::further_errors::with_further;
 use super::operation::run_with;
 use super::outcome::{Outcome, fail};
 use super::packages::{Packages, overrides_in_effect};
@@ -23,11 +23,11 @@ use crate::views::diagnostic::{diagnostic_json, in_order};
 use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
-    context.view(&arguments.view);
+    context.configure_view(&arguments.view);
     let results = Results::of(&arguments.json)?;
     let mut found = check(context, arguments).unwrap_or_else(|problems| problems);
     found.append(overrides_in_effect(context));
-    let diagnostics = context.wanted(found);
+    let diagnostics = context.unsuppressed(found);
     let failed = diagnostics.has_errors();
     if results.has_text() {
         context.show(&diagnostics);
@@ -36,11 +36,11 @@ pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
         true => String::new(),
         false => success(context, &diagnostics),
     };
-    results.tell(context, success, || document(context, &diagnostics))?;
+    results.print(context, success, || document(context, &diagnostics))?;
     Ok(u8::from(failed))
 }
 
-/// What people read when nothing is wrong.
+/// Returns the message about a valid configuration.
 fn success(context: &Context, warnings: &Diagnostics) -> String {
     let success = context.palette().paint(Tone::BoldGreen, "Success!");
     let rest = if warnings.is_empty() {
@@ -51,7 +51,7 @@ fn success(context: &Context, warnings: &Diagnostics) -> String {
     format!("{success}{rest}\n\n")
 }
 
-/// The result of a check as a document.
+/// Returns the JSON document of the result.
 pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
     let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let list: Vec<_> = in_order(diagnostics, &context.sources)
@@ -72,17 +72,17 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Read } else { Queries::LeftOut };
     let directory = arguments.directory.clone().unwrap_or_default();
     if !directory.as_os_str().is_empty() && !directory.is_dir() {
-        let detail = format!("There is no folder {}. Check the path.", directory.display());
+        let detail = format!("The directory {} does not exist. Check the path.", directory.display());
         return Err(fail("Failed to read module directory", detail));
     }
     let wants_tests = !arguments.no_tests.is_some_and(Flag::is_on);
     let tests = wants_tests.then(|| test_folder(arguments.test_directory.as_deref()));
     let (configuration, mut diagnostics) = load_to_check(context, &directory, queries, tests)?;
-    context.tell_deprecations(&configuration);
+    context.filter_deprecations(&configuration);
     if !diagnostics.has_errors() {
         diagnostics.append(check_overrides(&configuration));
     }
-    // Whether they fit is for a plan to say; that files of them cannot be read, or that nobody asked for one, is known here.
+    // Only a plan checks values of variables against validation rules. Unreadable files and undeclared variables are errors here.
     match values(context, &configuration.root, &arguments.variables, Missing::Leave) {
         Ok((_, warnings)) => diagnostics.append(warnings),
         Err(problems) => diagnostics.append(problems),
@@ -90,7 +90,7 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     let hooks: Arc<dyn Hooks> = Arc::new(Silent);
     let packages = Packages::as_locked(context, &configuration)?;
     if packages.missing().is_some() {
-        // What is wrong with the text can be mended without them.
+        // Other errors come first, because they can be fixed without installing providers.
         if !diagnostics.has_errors() {
             diagnostics.append(packages.not_available());
             diagnostics.append(check_provisioner_types(&configuration));
@@ -105,7 +105,7 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     Ok(diagnostics)
 }
 
-/// What runs of tests name in the place of the configuration, a folder once.
+/// Returns the modules that test runs use instead of the configuration, each directory once.
 fn modules_of_runs(configuration: &Configuration) -> Vec<Configuration> {
     let mut folders = HashSet::from([&configuration.root.directory]);
     let modules = configuration.modules_of_runs().filter(|module| folders.insert(&module.root.directory));

@@ -1,4 +1,4 @@
-//! Values of the root module's variables, from everywhere they can come from.
+//! Collects the values of the root module's variables, from all sources.
 
 use groma_address::Name;
 use groma_config::variables::{InputValue, VariableOption, VariableSources, check_options, collect};
@@ -13,20 +13,20 @@ use crate::arguments::{Assignment, Variables};
 use crate::settings::Questions;
 use crate::terminal::Answer;
 
-/// What is done about a variable without a value.
+/// Treatment of a required variable without a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
-    /// The user is asked, if that is allowed.
+    /// Prompt for the value, if prompts are allowed.
     Ask,
-    /// It stays without.
+    /// Leave the variable without a value.
     Leave,
 }
 
-/// The values given for the variables of `root`, with warnings about them.
+/// Returns the values of the variables of `root`, with warnings about them.
 ///
 /// # Errors
 ///
-/// A value cannot be read, or a required one was not given.
+/// A value is invalid, or a required variable is not set.
 pub(super) fn values(
     context: &mut Context,
     root: &Module,
@@ -39,7 +39,7 @@ pub(super) fn values(
     let (mut values, mut diagnostics) = collect(&root.variables, &given, &context.sources, &disk);
     let absent = without_value(root, |name| values.contains_key(name));
     if missing == Missing::Ask && !absent.is_empty() {
-        // Nobody is asked for anything before the mistakes are mended, but all of them are told.
+        // Prompts would be pointless before the errors are fixed, but missing variables are reported with them.
         let answers = if diagnostics.has_errors() { Vec::new() } else { ask(context, root, &absent)? };
         if !answers.is_empty() {
             given.options.extend(answers);
@@ -47,10 +47,10 @@ pub(super) fn values(
         }
         for name in absent.iter().filter(|name| !values.contains_key(*name)) {
             if let Some(variable) = root.variables.get(name) {
-                // Wrappers look for the words up to "not set" to say more.
+                // Wrappers match the text up to "not set" to add hints.
                 let detail = format!(
-                    "The root module input variable \"{name}\" is not set: it has no default, and no value was given. \
-                     Give one with -var or -var-file, or in the environment variable TF_VAR_{name}."
+                    "The root module input variable \"{name}\" is not set, and has no default value. Set it with -var or \
+                     -var-file, or with the environment variable TF_VAR_{name}."
                 );
                 diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
             }
@@ -63,41 +63,40 @@ pub(super) fn values(
     Ok((values.into_iter().map(|(name, value)| (name, input(value))).collect(), diagnostics))
 }
 
-/// What is wrong with the values given for the variables of `root`, for commands that need none of them: files that cannot be
-/// read, and values of variables that there are not. Warnings about them are the result.
+/// Checks the values of the variables of `root`, for commands that do not use them; returns the warnings.
 ///
 /// # Errors
 ///
-/// A value cannot be read, or its variable is not declared.
+/// A value is invalid, or its variable is not declared.
 pub(super) fn check_given(context: &Context, root: &Module) -> Result<Diagnostics, Diagnostics> {
     let given = VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() };
     let (_, diagnostics) = collect(&root.variables, &given, &context.sources, &DiskFiles::new("."));
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(diagnostics) }
 }
 
-/// The same for commands that look at a state, which have these flags as in OpenTofu: only what the command line itself says, and
-/// whether a variable is declared does not matter.
+/// Checks the variable flags of commands that read a state, as OpenTofu does: only flags are checked, and variables need not be
+/// declared.
 ///
 /// # Errors
 ///
-/// A file cannot be read, or what is given is no value.
+/// A file cannot be read, or a value is invalid.
 pub(super) fn check_options_given(context: &Context) -> Result<(), Diagnostics> {
     let problems = check_options(&context.given, &context.sources, &DiskFiles::new("."));
     if problems.has_errors() { Err(problems) } else { Ok(()) }
 }
 
-/// The required variables that nobody has given.
+/// Returns the required variables without a value.
 fn without_value(root: &Module, is_given: impl Fn(&Name) -> bool) -> Vec<Name> {
     let absent = root.variables.iter().filter(|(name, variable)| variable.default.is_none() && !is_given(name));
     absent.map(|(name, _)| name.clone()).collect()
 }
 
-/// Asks for the variables without which nobody knows how states are encrypted; the answers count from now on. Whether there
-/// are any.
+/// Prompts for variables if the state encryption depends on missing ones, and stores the answers in `context`. Returns whether there
+/// are answers.
 ///
 /// # Errors
 ///
-/// The question was interrupted.
+/// The prompt was interrupted.
 pub(super) fn ask_for_encryption(context: &mut Context, root: &Module) -> Result<bool, Diagnostics> {
     if root.encryption.as_ref().is_none_or(|encryption| encryption.methods.is_ok()) {
         return Ok(false);
@@ -105,7 +104,7 @@ pub(super) fn ask_for_encryption(context: &mut Context, root: &Module) -> Result
     let given = VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() };
     let (values, problems) = collect(&root.variables, &given, &context.sources, &DiskFiles::new("."));
     let absent = without_value(root, |name| values.contains_key(name));
-    // What is wrong with the given ones is told before anybody is asked for more.
+    // Errors in given values are reported before prompting for others.
     if absent.is_empty() || problems.has_errors() {
         return Ok(false);
     }
@@ -127,24 +126,25 @@ fn ask(context: &mut Context, root: &Module, absent: &[Name]) -> Result<Vec<Vari
     }
     let prompter = context.prompter()?;
     let mut sorted: Vec<&Name> = absent.iter().collect();
+    // Terraform prompts in alphabetical order.
     sorted.sort();
     let mut answers = Vec::new();
     for name in sorted {
         let variable = root.variables.get(name);
         let description = variable.and_then(|variable| variable.description.clone()).unwrap_or_default();
-        let manner = if variable.is_some_and(|variable| variable.ephemeral) { " (ephemeral)" } else { "" };
-        match prompter.ask(&format!("var.{name}{manner}"), &description) {
+        let suffix = if variable.is_some_and(|variable| variable.ephemeral) { " (ephemeral)" } else { "" };
+        match prompter.ask(&format!("var.{name}{suffix}"), &description) {
             Answer::Line(text) => answers.push(VariableOption::Assignment(format!("{name}={text}"))),
             Answer::NotUtf8 => {
                 let detail = format!("The value for var.{name} is not valid UTF-8. Nothing was changed.");
                 return Err(fail("Invalid value for input variable", detail));
             }
-            // What is missing is reported for all variables together.
+            // Missing variables are reported together.
             Answer::End => break,
             Answer::Interrupted => {
                 return Err(fail(
                     "Interrupted",
-                    "The question for an input variable was interrupted. Nothing was changed.",
+                    "The prompt for an input variable was interrupted. Nothing was changed.",
                 ));
             }
         }

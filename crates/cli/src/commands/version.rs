@@ -1,4 +1,4 @@
-//! `version`.
+//! `version`: prints the version, and those of the selected providers.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::settings::{TERRAFORM_VERSION, VERSION};
 use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Version) -> Outcome {
-    // What is wrong with a lock file is told by those who work with it.
+    // Errors in the lock file do not matter here; commands that need the file report them.
     let locks = match Path::new(LOCK_FILE).exists() {
         true => locks(context, &mut Diagnostics::new()),
         false => Locks::default(),
@@ -24,7 +24,7 @@ pub(super) fn run(context: &mut Context, arguments: &Version) -> Outcome {
     Ok(0)
 }
 
-/// Wrappers read the first two words: the name and the version of the language that is spoken.
+/// Returns the version as text. Wrappers parse its first two words, which name the supported language version.
 fn text(locks: &Locks) -> String {
     let mut text = format!("Terraform v{TERRAFORM_VERSION} (Groma {VERSION})\non {}\n", Platform::current());
     for (address, lock) in &locks.providers {
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wrappers_find_name_and_version_in_the_first_line() {
+    fn first_line_starts_with_name_and_version() {
         let text = text(&Locks::default());
         let mut words = text.split_whitespace();
         assert_eq!(words.next(), Some("Terraform"));

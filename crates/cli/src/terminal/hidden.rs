@@ -1,29 +1,29 @@
-//! Typing that is not shown.
+//! Hides typed secrets.
 
 #[cfg(unix)]
 use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
 
-/// While it lives, the terminal does not show what is typed; elsewhere nothing changes.
+/// Guard that turns off the echo of the terminal while it is alive. Without effect on other systems than Unix.
 pub struct Hidden {
     #[cfg(unix)]
     before: Option<Termios>,
 }
 
 impl Hidden {
-    /// Begins to hide.
+    /// Turns off the echo.
     #[cfg(unix)]
     pub fn begin() -> Self {
         let before = tcgetattr(std::io::stdin()).ok();
         if let Some(before) = &before {
             let mut hidden = before.clone();
             hidden.local_flags.remove(LocalFlags::ECHO);
-            // A terminal that cannot is no reason not to ask.
+            // If the terminal does not support this, the prompt works anyway.
             let _ = tcsetattr(std::io::stdin(), SetArg::TCSADRAIN, &hidden);
         }
         Self { before }
     }
 
-    /// Begins to hide.
+    /// Returns a guard without effect.
     #[cfg(not(unix))]
     pub fn begin() -> Self {
         Self {}

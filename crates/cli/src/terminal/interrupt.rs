@@ -1,4 +1,4 @@
-//! Interrupts: the first asks a run to stop in good order, the second to stop at once.
+//! Interrupts: the first stops a run gracefully, the second immediately.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -15,10 +15,10 @@ use signal_hook::iterator::Signals;
 
 use super::streams::Streams;
 
-/// How long a run has to stop by itself after the second interrupt.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Time for a run to stop by itself after the second interrupt.
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// Listens for interrupts as long as the process lives.
+/// Listens for interrupts until the process ends.
 #[derive(Clone)]
 pub struct Interrupts {
     cancellation: Cancellation,
@@ -26,14 +26,14 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// Begins to listen; what the user is told goes to `streams`, in the name of `product`.
+    /// Starts listening. Messages about interrupts go to `streams` and call the program `product`.
     ///
     /// # Errors
-    /// The operating system does not allow another thread.
+    /// The operating system refuses to start another thread.
     pub fn listen(streams: Streams, product: String) -> io::Result<Self> {
         Self::listen_and(move |stop| {
             match stop {
-            Stop::Now => streams.print("\nTwo interrupts received. Stopping now; what is known is saved.\n"),
+            Stop::Now => streams.print("\nTwo interrupts received. Exiting immediately, after saving all known results.\n"),
             _ => streams.print(&format!(
                 "\nInterrupt received.\nPlease wait for {product} to exit or data loss may occur.\nGracefully shutting down...\n\n"
             )),
@@ -41,26 +41,25 @@ impl Interrupts {
         })
     }
 
-    /// Begins to listen; the user is told nothing.
+    /// Starts listening, without messages about interrupts.
     ///
     /// # Errors
-    /// The operating system does not allow another thread.
+    /// The operating system refuses to start another thread.
     pub fn listen_silently() -> io::Result<Self> {
         Self::listen_and(|_| {})
     }
 
-    fn listen_and(tell: impl Fn(Stop) + Send + 'static) -> io::Result<Self> {
-        // A file that may not grow any more ends the process unless somebody listens; then writing it is an error as
-        // any other.
+    fn listen_and(report: impl Fn(Stop) + Send + 'static) -> io::Result<Self> {
+        // With a handler for SIGXFSZ, exceeding the file size limit is an ordinary write error instead of killing the process.
         #[cfg(unix)]
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         let interrupts = Self { cancellation: Cancellation::new(), waiting: Arc::default() };
-        // Without signals an interrupt ends the process, and the journal keeps what was done.
+        // Without signal handlers an interrupt kills the process, and the next run recovers the results from the journal.
         if let Ok(mut signals) = Signals::new(requests_to_stop()) {
             let own = interrupts.clone();
             let listen = move || {
                 for _ in signals.forever() {
-                    own.interrupted(&tell);
+                    own.interrupted(&report);
                 }
             };
             Builder::new().name("interrupts".to_owned()).spawn(listen)?;
@@ -68,14 +67,15 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// What runs hold, to be told.
+    /// Returns the cancellation that runs observe.
     pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
     }
 
-    /// A message arrives here at each interrupt: for prompts.
+    /// Returns a channel that receives a message at each interrupt, for prompts.
     pub fn notices(&self) -> Receiver<()> {
         let (sender, receiver) = channel();
+        // A prompt that starts after an interrupt ends at once.
         if self.cancellation.state() != Stop::No {
             let _ = sender.send(());
         }
@@ -83,21 +83,22 @@ impl Interrupts {
         receiver
     }
 
-    fn interrupted(&self, tell: &dyn Fn(Stop)) {
+    fn interrupted(&self, report: &dyn Fn(Stop)) {
         let stop = self.cancellation.request();
-        tell(stop);
+        report(stop);
         if stop == Stop::Now {
             give_up_soon();
         }
+        // Receivers that were dropped are removed.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).retain(|waiting| waiting.send(()).is_ok());
     }
 }
 
-/// Ends what waits for providers and does not hear of the interrupt by itself, such as the question what they declare.
-/// A walk that hears of it has stopped by then, with calls noted as under way rather than as failed.
+/// Aborts provider calls that do not observe the cancellation, such as schema requests, after a grace period. Walks have stopped by
+/// then, and have recorded their calls as in flight rather than as failed.
 fn give_up_soon() {
     let wait = || {
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(GRACE_PERIOD);
         cancel_all();
     };
     if Builder::new().name("give up".to_owned()).spawn(wait).is_err() {
@@ -105,8 +106,7 @@ fn give_up_soon() {
     }
 }
 
-/// The signals that ask to stop. A terminal that is closed asks, too, unless the user has the program outlive it
-/// (`nohup`).
+/// Returns the signals that stop a run. Closing the terminal also does, except under `nohup`.
 fn requests_to_stop() -> Vec<i32> {
     let mut signals = vec![SIGINT, SIGTERM];
     #[cfg(unix)]
@@ -116,12 +116,12 @@ fn requests_to_stop() -> Vec<i32> {
     signals
 }
 
-/// Whether the process was started with `signal` ignored, as far as the system tells.
+/// Whether the process was started with `signal` ignored; false if the system does not provide this information.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
-    // The first signal has the number one.
+    // Bit 0 of the mask stands for signal 1.
     ignored >> (signal - 1) & 1 == 1
 }

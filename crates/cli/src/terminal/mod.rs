@@ -1,4 +1,4 @@
-//! The terminal: colours, width, wrapped text.
+//! Terminal input and output: streams, colors, wrapping, prompts and interrupts.
 
 mod hidden;
 mod interrupt;

@@ -1,20 +1,21 @@
-//! Standard output of the process, and whether everything written to it arrived.
+//! Standard output of the process, and detection of failed writes.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The first error of writing to standard output, kept until the command ends.
+/// First error of writing to standard output, reported when the command ends.
 ///
-/// Renderers ignore errors of their output, because a broken output must not stop an apply. The command fails at its end instead.
+/// Renderers ignore write errors, because broken output must not stop an apply. The command fails at its end instead.
 #[derive(Clone, Debug, Default)]
 pub struct WriteFailure(Arc<Mutex<Option<io::Error>>>);
 
 impl WriteFailure {
-    /// Records `error`. A reader that closed its end of the pipe wants no more: that is no failure.
+    /// Records `error`, except a closed pipe: a reader that has seen enough is no failure.
     fn record(&self, error: &io::Error) {
         if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted) {
             return;
         }
+        // io::Error cannot be cloned.
         let copy = || match error.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
             None => error.kind().into(),
@@ -22,13 +23,13 @@ impl WriteFailure {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(copy);
     }
 
-    /// Takes the error out, if there was one.
+    /// Takes the recorded error, if any.
     pub fn take(&self) -> Option<io::Error> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// A writer that records its errors.
+/// Writer that records its errors.
 pub(super) struct Recorded<W> {
     inner: W,
     failure: WriteFailure,
@@ -56,7 +57,7 @@ impl<W: Write> Write for Recorded<W> {
     }
 }
 
-/// A view of a shared writer that can be owned: writes lock it.
+/// Owned handle of a shared writer, which each write locks.
 pub(super) struct Handle<W: ?Sized>(pub(super) Arc<Mutex<W>>);
 
 impl<W: Write + ?Sized> Write for Handle<W> {
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_closed_pipe_is_no_failure() {
+    fn records_all_errors_except_closed_pipe() {
         let failure = |kind| {
             let failure = WriteFailure::default();
             let _ = Recorded::new(Failing(kind), failure.clone()).write_all(b"a");

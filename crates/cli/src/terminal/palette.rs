@@ -1,49 +1,49 @@
-//! Colours, or none.
+//! Colors of text.
 
 use std::fmt::{self, Display, Formatter};
 
-/// How a piece of text looks.
+/// Style of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Deletions, errors.
+    /// Deletions and errors.
     Red,
-    /// Creations, success.
+    /// Creations and success.
     Green,
-    /// Changes, warnings.
+    /// Updates and warnings.
     Yellow,
-    /// Reads, notes.
+    /// Reads and notes.
     Cyan,
-    /// Things of less weight.
+    /// Secondary information.
     Gray,
-    /// Headings.
+    /// Headings without a severity.
     Bold,
-    /// Headings of success.
+    /// Headings of success messages.
     BoldGreen,
-    /// Headings of failure.
+    /// Headings of errors.
     BoldRed,
-    /// Headings of warnings.
+    /// Headings of warning messages.
     BoldYellow,
-    /// Headings of notes.
+    /// Headings of informational notes.
     BoldCyan,
-    /// The text at fault.
+    /// Source text that a diagnostic points to.
     Underline,
 }
 
-/// Every sequence that a palette writes: no other one reaches a terminal.
+/// All escape sequences of the palette. Others are removed from terminal output.
 pub(super) const SEQUENCES: [&str; 8] =
     ["\x1b[0m", "\x1b[1m", "\x1b[4m", "\x1b[31m", "\x1b[32m", "\x1b[33m", "\x1b[36m", "\x1b[90m"];
 
-/// Whether text is coloured.
+/// Whether text is colored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Palette {
-    /// Bare text: a pipe, `-no-color`, `NO_COLOR`.
+    /// No colors: for pipes, `-no-color` and `NO_COLOR`.
     Plain,
-    /// Escape sequences of the ANSI terminals.
+    /// ANSI escape sequences.
     Ansi,
 }
 
 impl Palette {
-    /// The sequence that begins `tone`; nothing without colours.
+    /// Returns the escape sequence that starts `tone`; empty without colors.
     pub fn open(self, tone: Tone) -> &'static str {
         if self == Self::Plain {
             return "";
@@ -63,18 +63,18 @@ impl Palette {
         }
     }
 
-    /// The sequence that ends every tone; nothing without colours.
+    /// Returns the escape sequence that ends any tone; empty without colors.
     pub fn close(self) -> &'static str {
         if self == Self::Plain { "" } else { "\x1b[0m" }
     }
 
-    /// `text` in `tone`.
+    /// Returns `text` in `tone`, for formatting.
     pub fn paint<T: Display>(self, tone: Tone, text: T) -> Painted<T> {
         Painted { palette: self, tone, text }
     }
 }
 
-/// A text with its tone, for formatting.
+/// Text with its tone; `Display` writes both.
 #[derive(Clone, Copy, Debug)]
 pub struct Painted<T> {
     palette: Palette,
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sequence_is_listed() {
+    fn lists_every_escape_sequence() {
         use Tone::{Bold, BoldCyan, BoldGreen, BoldRed, BoldYellow, Cyan, Gray, Green, Red, Underline, Yellow};
         let tones = [Red, Green, Yellow, Cyan, Gray, Bold, BoldGreen, BoldRed, BoldYellow, BoldCyan, Underline];
         for written in tones.map(|tone| Palette::Ansi.open(tone)).into_iter().chain([Palette::Ansi.close()]) {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_text_has_no_escape_sequences() {
+    fn plain_palette_has_no_escape_sequences() {
         assert_eq!(Palette::Plain.paint(Tone::Red, "x").to_string(), "x");
         assert_eq!(Palette::Ansi.paint(Tone::Red, "x").to_string(), "\x1b[31mx\x1b[0m");
     }

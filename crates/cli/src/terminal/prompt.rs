@@ -1,4 +1,4 @@
-//! Questions to the user.
+//! Prompts for user input.
 
 use std::io::{self, BufRead};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -11,20 +11,20 @@ use super::palette::{Palette, Tone};
 use super::safe_text::printable;
 use super::streams::Streams;
 
-/// What came of a question.
+/// Answer to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// A line, without its end.
+    /// A line without its line break.
     Line(String),
     /// A line that is not valid UTF-8.
     NotUtf8,
-    /// The input ended.
+    /// End of input.
     End,
-    /// The user interrupted.
+    /// An interrupt during the prompt.
     Interrupted,
 }
 
-/// Asks questions on the terminal, or of whatever standard input is.
+/// Prompts on standard output, and reads answers from standard input.
 pub struct Prompter {
     streams: Streams,
     palette: Palette,
@@ -32,19 +32,19 @@ pub struct Prompter {
     lines: Mutex<Option<Reader>>,
 }
 
-/// A thread that reads one line for each request, so that an interrupt need not wait for the line.
+/// Thread that reads one line per request, so that an interrupt does not have to wait for the line.
 struct Reader {
     requests: Sender<()>,
     lines: Receiver<Answer>,
 }
 
 impl Prompter {
-    /// Questions to `streams`.
+    /// Creates a prompter on `streams`.
     pub fn new(streams: Streams, palette: Palette, interrupts: Interrupts) -> Self {
         Self { streams, palette, interrupts, lines: Mutex::default() }
     }
 
-    /// Asks: a title, explanations, and the cursor after `Enter a value:`.
+    /// Prints a title, an explanation and `Enter a value:`, and reads the answer.
     pub fn ask(&self, title: &str, explanation: &str) -> Answer {
         let mut text = format!("{}\n", self.palette.paint(Tone::Bold, printable(title)));
         if !explanation.is_empty() {
@@ -62,19 +62,20 @@ impl Prompter {
         answer
     }
 
-    /// The next line of input, without a question.
+    /// Reads a line of input, without a prompt.
     pub fn line(&self) -> Answer {
         let notices = self.interrupts.notices();
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.is_none() {
             *lines = Reader::start();
         }
-        // Without a thread an interrupt only counts after the line.
+        // Without a thread an interrupt is only noticed after the line.
         let Some(reader) = &*lines else { return read_line() };
         if reader.requests.send(()).is_err() {
             return Answer::End;
         }
         loop {
+            // Polling both channels; a blocking read of standard input cannot be cancelled.
             match reader.lines.recv_timeout(Duration::from_millis(20)) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => return Answer::End,
@@ -86,19 +87,19 @@ impl Prompter {
 }
 
 impl Reader {
-    /// Starts the thread, if the operating system allows another one.
+    /// Starts the thread; `None` if the operating system refuses it.
     fn start() -> Option<Self> {
-        let (requests, wanted) = channel::<()>();
-        let (found, lines) = channel();
+        let (requests, pending) = channel::<()>();
+        let (answers, lines) = channel();
         let read = move || {
-            while wanted.recv().is_ok() && found.send(read_line()).is_ok() {}
+            while pending.recv().is_ok() && answers.send(read_line()).is_ok() {}
         };
         let started = Builder::new().name("input".to_owned()).spawn(read);
         started.is_ok().then_some(Self { requests, lines })
     }
 }
 
-/// The next line of standard input.
+/// Reads a line of standard input.
 fn read_line() -> Answer {
     let mut bytes = Vec::new();
     match io::stdin().lock().read_until(b'\n', &mut bytes) {

@@ -1,22 +1,22 @@
-//! Makes text safe for a terminal.
+//! Replaces control characters, to protect terminals from escape sequences in untrusted text.
 //!
-//! Values, addresses and messages of providers may contain control characters that move the cursor, hide text or change its
-//! direction. They are replaced by visible characters: control pictures such as `␛`, or `�` where there is no picture.
+//! Values, addresses and provider messages may contain control characters that move the cursor, hide text or change its
+//! direction. They are replaced by visible characters: by control pictures such as `␛`, or by `�` if none exists.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::palette::{Palette, SEQUENCES};
 
-/// Replaces a character that has no visible form of its own.
+/// Replacement of characters without a control picture.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// The text with visible control characters; line ends and tabs stay.
+/// Returns the text with visible control characters, except line breaks and tabs.
 pub fn printable(text: &str) -> Cow<'_, str> {
     safe(text, Palette::Plain)
 }
 
-/// The text as a single line: line ends and tabs become visible, too.
+/// Returns the text as a single line, with visible control characters including line breaks and tabs.
 pub fn printable_line(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| byte < b' ' || is_suspect(byte)) {
         return Cow::Borrowed(text);
@@ -24,7 +24,7 @@ pub fn printable_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(visible).collect())
 }
 
-/// The text with visible control characters. Line ends and tabs stay, and so do the sequences of `palette`.
+/// Replaces control characters, except line breaks, tabs and the escape sequences of `palette`.
 fn safe(text: &str, palette: Palette) -> Cow<'_, str> {
     let Some(first) = next_unsafe(text, palette) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len() + 8);
@@ -41,7 +41,7 @@ fn safe(text: &str, palette: Palette) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The position of the first character of `text` that must not reach a terminal.
+/// Returns the position of the first character of `text` that must be replaced.
 fn next_unsafe(text: &str, palette: Palette) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -60,29 +60,30 @@ fn next_unsafe(text: &str, palette: Palette) -> Option<usize> {
     None
 }
 
-/// The length of what `rest` begins with, if that may stay; else zero.
+/// Returns the length of the character or escape sequence at the start of `rest` if it is safe, else zero.
 fn kept(rest: &str, palette: Palette) -> usize {
     match rest.chars().next() {
         Some('\u{1b}') if palette == Palette::Ansi => {
             SEQUENCES.iter().find(|sequence| rest.starts_with(**sequence)).map_or(0, |sequence| sequence.len())
         }
+        // A CRLF line ending is harmless; a lone carriage return could overwrite the line.
         Some('\r') if rest.starts_with("\r\n") => 2,
         Some(character) if visible(character) == character || matches!(character, '\n' | '\t') => character.len_utf8(),
         _ => 0,
     }
 }
 
-/// Whether a character that begins with `byte` may have to be replaced. Continuation bytes never are.
+/// Whether a character that starts with `byte` may need to be replaced. Continuation bytes never do.
 fn is_suspect(byte: u8) -> bool {
     match byte {
         b'\n' | b'\t' => false,
-        // C1 controls begin with C2, marks of direction with D8 or E2.
+        // In UTF-8, C1 control characters start with C2, and bidirectional formatting characters with D8 or E2.
         0..=0x1f | 0x7f | 0xc2 | 0xd8 | 0xe2 => true,
         _ => false,
     }
 }
 
-/// The visible form of a control character or a mark of direction; any other character itself.
+/// Returns the replacement of a control or bidirectional formatting character, and any other character unchanged.
 fn visible(character: char) -> char {
     match character {
         '\u{0}'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).unwrap_or(REPLACEMENT),
@@ -93,16 +94,16 @@ fn visible(character: char) -> char {
     }
 }
 
-/// A writer that makes all text that passes safe. The sequences of its palette pass if each is written as a whole.
+/// Writer that replaces control characters. Escape sequences of its palette pass if each is written by a single call.
 pub struct SafeWriter<W> {
     inner: W,
     palette: Palette,
-    /// The first bytes of a character whose other bytes have not been written yet.
+    /// First bytes of a character that is not completely written yet.
     incomplete: Vec<u8>,
 }
 
 impl<W: Write> SafeWriter<W> {
-    /// Text into `inner`, with the sequences of `palette`.
+    /// Creates a writer to `inner` that lets the escape sequences of `palette` pass.
     pub fn new(inner: W, palette: Palette) -> Self {
         Self { inner, palette, incomplete: Vec::new() }
     }
@@ -121,6 +122,7 @@ impl<W: Write> SafeWriter<W> {
 
 impl<W: Write> Write for SafeWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // Fast path without copying.
         if self.incomplete.is_empty() && std::str::from_utf8(bytes).is_ok() {
             self.put(bytes)?;
             return Ok(bytes.len());
@@ -138,7 +140,7 @@ impl<W: Write> Write for SafeWriter<W> {
     }
 }
 
-/// The number of bytes at the end of `bytes` that begin a character.
+/// Returns the number of bytes at the end of `bytes` that form an incomplete character.
 fn incomplete_tail(bytes: &[u8]) -> usize {
     let last = bytes.utf8_chunks().last();
     last.map_or(0, |chunk| {
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_become_visible() {
+    fn replaces_control_characters() {
         assert_eq!(printable("a\u{1b}[31m\n\tb\u{7f}"), "a\u{241b}[31m\n\tb\u{2421}");
         assert_eq!(printable_line("a\r\nb\0"), "a\u{240d}\u{240a}b\u{2400}");
         assert_eq!(printable("c\u{9b}2J \u{202e}evil\u{2066}"), "c\u{fffd}2J \u{fffd}evil\u{fffd}");
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_all_scripts_stays() {
+    fn keeps_text_of_all_scripts() {
         for text in ["é─ “quoted” \u{a0}", "العربية עברית 漢字 👩\u{200d}🚀", ""] {
             assert!(matches!(printable(text), Cow::Borrowed(same) if same == text), "{text:?}");
             assert_eq!(printable_line(text), text);
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sequences_of_the_palette_pass() {
+    fn passes_only_escape_sequences_of_palette() {
         let red = Palette::Ansi.paint(Tone::Red, "a").to_string();
         assert_eq!(written(Palette::Ansi, &[red.as_bytes()]), red);
         assert_eq!(written(Palette::Plain, &[red.as_bytes()]), "\u{241b}[31ma\u{241b}[0m");
@@ -197,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_acts_on_a_terminal_passes(
+        fn output_contains_no_control_characters(
             bytes in prop_oneof![any::<Vec<u8>>(), any::<String>().prop_map(String::into_bytes),
                 "[\\x00-\\x1f\\x7f-\\x9f\u{202a}-\u{202e}a\\[]{0,40}".prop_map(String::into_bytes)],
             cut in any::<prop::sample::Index>(),
@@ -211,7 +213,7 @@ mod tests {
         }
 
         #[test]
-        fn a_text_in_two_writes_is_the_text_in_one(text in any::<String>(), cut in any::<prop::sample::Index>()) {
+        fn split_writes_equal_single_write(text in any::<String>(), cut in any::<prop::sample::Index>()) {
             let text = text.replace('\r', "");
             let at = cut.index(text.len() + 1);
             let (first, second) = text.as_bytes().split_at(at);

@@ -1,4 +1,4 @@
-//! Standard output, error and input of the process.
+//! Standard input, output and error of the process.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -7,23 +7,23 @@ use super::output::{Handle, Recorded, WriteFailure};
 use super::palette::Palette;
 use super::safe_text::SafeWriter;
 
-/// Columns of an output that is no terminal.
+/// Width of an output that is not a terminal, as in Terraform.
 pub const PIPE_COLUMNS: usize = 78;
 
-/// An output that threads share.
+/// Writer that threads share.
 pub type Shared = Arc<Mutex<dyn Write + Send>>;
 
-/// What an output is connected to.
+/// Device that an output is connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
-    /// A terminal of so many columns.
+    /// A terminal with its number of columns.
     Terminal(usize),
     /// A pipe or a file.
     Pipe,
 }
 
 impl Device {
-    /// Columns to fill.
+    /// Returns the number of columns for wrapping.
     pub fn columns(self) -> usize {
         match self {
             Self::Terminal(columns) => columns,
@@ -31,41 +31,41 @@ impl Device {
         }
     }
 
-    /// Colours as the device and the user have them.
-    pub fn palette(self, wish: Colors) -> Palette {
-        match (self, wish) {
+    /// Returns the palette for this device, if the user allows colors.
+    pub fn palette(self, colors: Colors) -> Palette {
+        match (self, colors) {
             (Self::Terminal(_), Colors::Allowed) => Palette::Ansi,
             _ => Palette::Plain,
         }
     }
 }
 
-/// Whether the user allows colours.
+/// Whether the user allows colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colors {
-    /// Wherever they are useful.
+    /// Colors wherever the device supports them.
     Allowed,
-    /// Nowhere: `-no-color`, `NO_COLOR`.
+    /// `-no-color` or `NO_COLOR`.
     Forbidden,
 }
 
-/// Lines at the bottom of the terminal that are drawn again and again.
+/// Live lines at the bottom of the terminal, which are redrawn repeatedly.
 pub trait Overlay: Send + Sync {
-    /// Takes the lines away, so that something else can be printed in their place.
+    /// Erases the lines, so that other text can be printed in their place.
     fn lift(&self);
 }
 
-/// The streams of the process.
+/// Standard streams of the process.
 ///
-/// Text for people is made safe for terminals wherever it goes: logs of pipelines are read on terminals later. Documents are for
-/// programs, which get them byte for byte; only on a terminal they are made safe, too.
+/// Control characters in text are replaced for every device, because logs of pipelines are later read on terminals. Documents for
+/// programs are written byte for byte, except to a terminal.
 #[derive(Clone)]
 pub struct Streams {
-    /// What standard output is connected to.
+    /// Device of standard output.
     pub output: Device,
-    /// What standard error is connected to.
+    /// Device of standard error.
     pub error: Device,
-    /// Whether somebody can be asked on standard input.
+    /// Whether standard input is interactive.
     pub input_is_terminal: bool,
     text: Shared,
     documents: Shared,
@@ -75,8 +75,9 @@ pub struct Streams {
 }
 
 impl Streams {
-    /// The streams of this process.
+    /// Returns the streams of this process.
     pub fn of_process() -> Self {
+        // The width is read once: text that was already written is not wrapped again on resize.
         let columns = terminal_size::terminal_size().map_or(PIPE_COLUMNS, |(width, _)| usize::from(width.0));
         let device = |is_terminal: bool| if is_terminal { Device::Terminal(columns) } else { Device::Pipe };
         let output = device(io::stdout().is_terminal());
@@ -98,33 +99,33 @@ impl Streams {
         }
     }
 
-    /// From now on text has no colors.
+    /// Disables colors in all further text.
     pub fn forbid_colors(&mut self) {
         self.text = safe(&self.bare, Palette::Plain);
     }
 
-    /// Standard output for text that people read. It is buffered; callers flush it.
+    /// Returns the writer for text on standard output. It is buffered; callers must flush it.
     pub fn text(&self) -> &Shared {
         &self.text
     }
 
-    /// Standard output for what programs read, buffered.
+    /// Returns the buffered writer for documents on standard output.
     pub fn documents(&self) -> &Shared {
         &self.documents
     }
 
-    /// Standard output for drawing on a terminal: nothing is made safe.
+    /// Returns the writer for drawing on a terminal, which does not replace control characters.
     pub fn bare(&self) -> &Shared {
         &self.bare
     }
 
-    /// Flushes standard output; returns the first error that writing to it had, unless its reader went away.
+    /// Flushes standard output; returns its first write error, except a closed pipe.
     pub fn finish(&self) -> Option<io::Error> {
         let _ = self.bare.lock().unwrap_or_else(PoisonError::into_inner).flush();
         self.failure.take()
     }
 
-    /// From now on `overlay` is lifted before anything is printed, as long as it lives.
+    /// Erases `overlay` before all further output, as long as it exists.
     pub fn print_above(&self, overlay: Weak<dyn Overlay>) {
         *self.overlay.lock().unwrap_or_else(PoisonError::into_inner) = Some(overlay);
     }
@@ -136,17 +137,17 @@ impl Streams {
         }
     }
 
-    /// Writes text for people to standard output. An error is reported when the command ends.
+    /// Prints text to standard output. Errors are reported when the command ends.
     pub fn print(&self, text: &str) {
         self.put(&self.text, text.as_bytes());
     }
 
-    /// Writes what programs read to standard output. An error is reported when the command ends.
+    /// Prints a document to standard output. Errors are reported when the command ends.
     pub fn print_document(&self, document: &str) {
         self.print_document_bytes(document.as_bytes());
     }
 
-    /// Writes what programs read, which need not be UTF-8, to standard output. An error is reported when the command ends.
+    /// Prints a document, which need not be UTF-8, to standard output. Errors are reported when the command ends.
     pub fn print_document_bytes(&self, document: &[u8]) {
         self.put(&self.documents, document);
     }
@@ -158,7 +159,7 @@ impl Streams {
         let _ = out.flush();
     }
 
-    /// Has `write` write a document to standard output, piece by piece. An error is reported when the command ends.
+    /// Lets `write` print a document to standard output in pieces. Errors are reported when the command ends.
     pub fn print_document_with(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         self.lift_overlay();
         let mut out = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
@@ -166,16 +167,17 @@ impl Streams {
         let _ = out.flush();
     }
 
-    /// Writes `text` to standard error, after everything that was written to standard output.
+    /// Prints text to standard error, after flushing standard output to keep their order.
     pub fn print_error(&self, text: &str) {
         self.lift_overlay();
+        // Standard error is not buffered, so earlier output must be written first.
         let _ = self.bare.lock().unwrap_or_else(PoisonError::into_inner).flush();
         let palette = if self.error == Device::Pipe { Palette::Plain } else { Palette::Ansi };
         let _ = SafeWriter::new(io::stderr().lock(), palette).write_all(text.as_bytes());
     }
 }
 
-/// A writer into `out` that makes text safe.
+/// Returns a writer to `out` that replaces control characters.
 fn safe(out: &Shared, palette: Palette) -> Shared {
     Arc::new(Mutex::new(SafeWriter::new(Handle(Arc::clone(out)), palette)))
 }

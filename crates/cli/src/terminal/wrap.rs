@@ -1,10 +1,10 @@
-//! Prose in lines that fit the terminal.
+//! Word wrapping.
 
-/// Columns below which nothing is wrapped.
+/// Minimum number of columns for wrapping.
 pub const NARROWEST: usize = 2;
 
-/// Wraps the lines of `text` for a terminal of `columns`, one column to spare; lines that begin with a space are kept as
-/// they are, because they are examples or lists.
+/// Wraps the lines of `text` at one column less than `columns`. Lines that start with a space are not wrapped, because they are
+/// examples or lists.
 pub fn word_wrap(text: &str, columns: usize) -> String {
     if columns < NARROWEST {
         return text.to_owned();
@@ -23,7 +23,7 @@ pub fn word_wrap(text: &str, columns: usize) -> String {
     out
 }
 
-/// Appends `line` to `out`, broken at white space so that no line is longer than `limit` characters unless a word is.
+/// Appends `line` to `out`, broken at white space so that only single words exceed `limit` characters.
 pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
     let mut column = 0;
     let mut rest = line;
@@ -33,6 +33,7 @@ pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
         let word_end = after.find(is_breaking).unwrap_or(after.len());
         let (word, next) = after.split_at(word_end);
         rest = next;
+        // Characters, not display columns, as in Terraform.
         let space_width = space.chars().count();
         let width = word.chars().count();
         if word.is_empty() {
@@ -41,7 +42,7 @@ pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
             }
             return;
         }
-        // A word that fits no line at all breaks the line only if something stands before it.
+        // A word longer than the limit only starts a new line if it is not the first of its line.
         if column + space_width + width.min(limit.saturating_sub(1)) > limit {
             out.push('\n');
             column = width;
@@ -54,6 +55,7 @@ pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
 }
 
 fn is_breaking(c: char) -> bool {
+    // A no-break space keeps its words together.
     c.is_whitespace() && c != '\u{a0}'
 }
 
@@ -62,19 +64,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_break_before_the_word_that_would_cross_the_edge() {
+    fn wraps_before_word_that_exceeds_width() {
         assert_eq!(word_wrap("one two three", 8), "one two\nthree");
         assert_eq!(word_wrap("one two three", 9), "one two\nthree");
         assert_eq!(word_wrap("one two three", 14), "one two three");
     }
 
     #[test]
-    fn lines_with_an_indent_are_kept() {
+    fn keeps_indented_lines() {
         assert_eq!(word_wrap("a b c d e\n  a b c d e", 6), "a b c\nd e\n  a b c d e");
     }
 
     #[test]
-    fn a_word_longer_than_the_line_stands_alone() {
+    fn wraps_overlong_word_onto_its_own_line() {
         assert_eq!(word_wrap("a aaaaaaaaaaaa b", 8), "a\naaaaaaaaaaaa\nb");
     }
 }

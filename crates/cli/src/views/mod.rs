@@ -1,4 +1,4 @@
-//! What a person or a program gets to see. Views know no files, no environment and no engine calls: data in, text out.
+//! Rendering of results as text and JSON. Views are pure: they access no files, no environment and no engine.
 
 pub mod diagnostic;
 pub mod difference;
@@ -7,6 +7,6 @@ pub mod json;
 pub mod plan;
 pub mod progress;
 pub mod query;
-pub mod secrecy;
+pub mod redaction;
 pub mod state;
 pub mod wording;

@@ -1,4 +1,4 @@
-//! What searches find, for people, for programs, and as configuration.
+//! Results of `query`: as text, as JSON messages, and as generated configuration.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 use super::json::{Message, value_json};
 use crate::terminal::printable_line;
 
-/// A line for each object, and an empty one after them; nothing where nothing was found.
+/// Returns a line for each found object, followed by an empty line; empty without results.
 pub fn lines(searched: &Searched) -> String {
     let identities: Vec<String> =
         searched.found.iter().map(|found| printable_line(&identity(&found.identity)).into_owned()).collect();
@@ -26,8 +26,9 @@ pub fn lines(searched: &Searched) -> String {
     text
 }
 
-/// `name=one,region=eu`.
+/// Formats an identity: `name=one,region=eu`.
 fn identity(value: &Value) -> String {
+    // Identities identify objects, so they are never hidden.
     let (value, _) = value.unmark_deep();
     let Some(object) = value.as_object() else { return String::new() };
     let parts = object.iter().map(|(name, value)| match value.kind() {
@@ -38,7 +39,7 @@ fn identity(value: &Value) -> String {
     parts.collect::<Vec<_>>().join(",")
 }
 
-/// That a search begins.
+/// Returns the message for the start of a search.
 pub fn start(address: &ResourceInstance, config: Option<&Value>) -> Message {
     let mut fields = named(address);
     if let Some(config) = config {
@@ -53,7 +54,7 @@ pub fn start(address: &ResourceInstance, config: Option<&Value>) -> Message {
     Message::new("list_start", format!("{address}: Starting query...")).with("list_start", Json::Object(fields))
 }
 
-/// The messages when a search has ended: one for each object, and the number of them.
+/// Returns the messages for the end of a search: one for each found object, and their number.
 pub fn end(searched: &Searched) -> Vec<Message> {
     let address = &searched.address;
     let mut messages: Vec<Message> = searched.found.iter().map(|found| result(searched, found)).collect();
@@ -90,7 +91,7 @@ fn named(address: &ResourceInstance) -> Map<String, Json> {
     fields
 }
 
-/// The file of the blocks that were written; empty where there are none.
+/// Returns the text of the generated configuration file; empty without generated blocks.
 pub fn blocks(product: &str, searched: &[Searched]) -> String {
     let mut text = String::new();
     for one in searched {
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn people_see_a_table_for_each_search() {
+    fn prints_table_for_each_search() {
         assert_eq!(
             lines(&searched()),
             "list.t.all   name=a,region=<null>    The a\nlist.t.all   name=longer,region=eu   The longer\n\n"
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn files_have_a_section_for_each_search_that_found_something() {
+    fn generated_file_has_section_for_each_search_with_results() {
         let nothing = Searched { found: Vec::new(), ..searched() };
         let one = Searched { found: searched().found[..1].to_vec(), ..searched() };
         assert_eq!(blocks("Groma", std::slice::from_ref(&nothing)), "");
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_say_where_secrets_are() {
+    fn messages_contain_sensitive_paths() {
         let config = Value::object([("prefix", Value::string("x").with_marks(&Marks::SENSITIVE))]);
         let message = format!("{:?}", start(&searched().address, Some(&config)));
         assert!(message.contains("sensitive_attribute_paths") && message.contains(".prefix"), "{message}");

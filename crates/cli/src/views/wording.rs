@@ -1,14 +1,14 @@
-//! Names that texts use.
+//! Product and command names in texts.
 
-/// How the program speaks of itself.
+/// Names of the program in sentences and in suggested commands.
 ///
-/// Scripts look for the sentences that people know, so that the product keeps its familiar name in them; commands that a
-/// reader should type carry the name that the program was started by.
+/// Scripts match familiar sentences, so the product keeps its familiar name in them. Suggested commands use the name that the
+/// program was started by, so that users can run them unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wording {
-    /// The name in sentences: `Terraform will perform the following actions`.
+    /// Product name in sentences: `Terraform will perform the following actions`.
     pub product: String,
-    /// The name in commands: `groma apply`.
+    /// Program name in commands: `groma apply`.
     pub command: String,
 }
 

@@ -1,4 +1,4 @@
-//! The backend block: what `init` records of it, what commands say when it changes, and how states move along.
+//! The backend block: initialization, changes and state migration.
 
 use std::time::{Duration, Instant};
 
@@ -39,8 +39,8 @@ fn has_no_changes(folder: &Folder) -> bool {
 fn init_records_the_backend_in_terraforms_format() {
     let folder = Folder::new();
     folder.write("main.tf", &at("a.tfstate"));
-    let told = folder.fails(&["plan", "-no-color"]);
-    assert!(told.contains("Backend initialization required, please run \"groma init\""), "{told}");
+    let reported = folder.fails(&["plan", "-no-color"]);
+    assert!(reported.contains("Backend initialization required, please run \"groma init\""), "{reported}");
     assert!(folder.ok(&["init"]).contains("Successfully configured the backend \"local\"!"));
     let record: serde_json::Value = serde_json::from_str(&folder.read(".terraform/terraform.tfstate")).unwrap();
     let config = serde_json::json!({"path": "a.tfstate", "workspace_dir": null});
@@ -51,7 +51,7 @@ fn init_records_the_backend_in_terraforms_format() {
 }
 
 #[test]
-fn a_changed_path_is_no_new_beginning() {
+fn changed_backend_path_requires_init() {
     let folder = moved_on();
     let commands: [&[&str]; 8] = [
         &["plan"],
@@ -64,9 +64,9 @@ fn a_changed_path_is_no_new_beginning() {
         &["providers"],
     ];
     for command in commands {
-        let told = folder.fails(command);
-        assert!(told.contains("Backend configuration block has changed"), "{command:?}: {told}");
-        assert!(told.replace('\n', " ").contains("path was \"a.tfstate\", and is \"b.tfstate\" now"), "{told}");
+        let reported = folder.fails(command);
+        assert!(reported.contains("Backend configuration block has changed"), "{command:?}: {reported}");
+        assert!(reported.replace('\n', " ").contains("path was \"a.tfstate\", and is now \"b.tfstate\""), "{reported}");
     }
     assert!(!folder.path("b.tfstate").exists());
     folder.ok(&["validate"]);
@@ -77,12 +77,15 @@ fn a_changed_path_is_no_new_beginning() {
 #[test]
 fn init_asks_what_becomes_of_the_state() {
     let folder = moved_on();
-    let told = folder.fails(&["init"]);
-    assert!(told.contains("Error: Backend configuration changed") && told.contains("-migrate-state"), "{told}");
-    let told = folder.fails(&["init", "-migrate-state"]);
-    assert!(told.contains("Error asking for state migration action"), "{told}");
-    let told = folder.fails(&["init", "-migrate-state", "-input=false"]);
-    assert!(told.contains("interactive input is disabled"), "{told}");
+    let reported = folder.fails(&["init"]);
+    assert!(
+        reported.contains("Error: Backend configuration changed") && reported.contains("-migrate-state"),
+        "{reported}"
+    );
+    let reported = folder.fails(&["init", "-migrate-state"]);
+    assert!(reported.contains("Error asking for state migration action"), "{reported}");
+    let reported = folder.fails(&["init", "-migrate-state", "-input=false"]);
+    assert!(reported.contains("interactive input is disabled"), "{reported}");
     assert!(folder.fails(&["plan"]).contains("has changed"), "nothing is settled yet");
 
     let out = answered(&folder, &["init", "-migrate-state"], "yes\n");
@@ -103,14 +106,14 @@ fn the_state_may_stay_behind() {
 }
 
 #[test]
-fn a_state_in_the_new_place_is_overwritten_only_if_that_is_wanted() {
+fn migration_overwrites_existing_state_only_with_consent() {
     let folder = moved_on();
     folder.ok(&["init", "-reconfigure"]);
     folder.ok(&["apply", "-auto-approve"]);
     let (first, second) = (folder.read("a.tfstate"), folder.read("b.tfstate"));
     folder.write("main.tf", &at("a.tfstate"));
     let out = answered(&folder, &["init", "-migrate-state"], "no\n");
-    assert!(out.contains("There is a state in both places"), "{out}");
+    assert!(out.contains("Both backends have a state"), "{out}");
     assert_eq!(folder.read("a.tfstate"), first);
     folder.write("main.tf", &at("b.tfstate"));
     answered(&folder, &["init", "-migrate-state"], "yes\n");
@@ -119,7 +122,7 @@ fn a_state_in_the_new_place_is_overwritten_only_if_that_is_wanted() {
 }
 
 #[test]
-fn the_first_backend_block_takes_the_state_along() {
+fn first_backend_block_migrates_the_state() {
     let folder = Folder::new();
     folder.write("main.tf", OBJECT);
     folder.ok(&["apply", "-auto-approve"]);
@@ -157,7 +160,7 @@ fn killed_run(is_time: impl Fn(&Folder) -> bool) -> Folder {
 const JOURNAL: &str = ".terraform.tfstate.journal";
 
 #[test]
-fn what_a_killed_run_noted_moves_along_without_the_lock_too() {
+fn migration_includes_journal_of_killed_run() {
     let in_file = |object: &'static str| move |folder: &Folder| has_object(folder, object);
     for folder in [killed_run(|_| true), killed_run(in_file("\"a\"")), killed_run(in_file("\"slow\""))] {
         folder.write("main.tf", &at("kept/a.tfstate"));
@@ -238,19 +241,19 @@ fn without_its_backend_any_configuration_can_be_got_ready() {
 }
 
 #[test]
-fn a_record_of_another_backend_or_of_none_is_told() {
+fn foreign_or_damaged_backend_record_is_reported() {
     let folder = moved_on();
     let record = ".terraform/terraform.tfstate";
     folder.write(record, "{\"version\":3,\"backend\":{\"type\":\"s3\",\"config\":{\"bucket\":\"b\"},\"hash\":1}}");
     assert!(folder.fails(&["plan"]).contains("Backend type changed from \"s3\" to \"local\""));
-    let told = folder.fails(&["init", "-migrate-state"]);
-    assert!(told.contains("Unsupported backend type") && told.contains("state pull"), "{told}");
+    let reported = folder.fails(&["init", "-migrate-state"]);
+    assert!(reported.contains("Unsupported backend type") && reported.contains("state pull"), "{reported}");
     for damaged in
         ["", "{", "{\"version\":9}", "[]", "{\"version\":3,\"backend\":{\"type\":\"local\",\"config\":{\"path\":1}}}"]
     {
         folder.write(record, damaged);
-        let told = folder.fails(&["plan"]);
-        assert!(told.contains("Failed to load the backend state file"), "{damaged}: {told}");
+        let reported = folder.fails(&["plan"]);
+        assert!(reported.contains("Failed to load the backend state file"), "{damaged}: {reported}");
         assert!(folder.fails(&["init"]).replace('\n', " ").contains("init -reconfigure"), "{damaged}");
     }
     folder.ok(&["init", "-reconfigure"]);
@@ -263,16 +266,16 @@ fn nobody_is_asked_among_messages() {
     let messages = folder.run(&["init", "-json", "-migrate-state"]);
     assert_eq!(messages.code, 1);
     assert!(messages.out.contains("The -migrate-state and -json options are mutually-exclusive"), "{}", messages.out);
-    let told = folder.ok(&["init", "-json", "-force-copy"]);
-    assert!(told.contains("\"message_code\":\"backend_reconfigure\""), "{told}");
+    let reported = folder.ok(&["init", "-json", "-force-copy"]);
+    assert!(reported.contains("\"message_code\":\"backend_reconfigure\""), "{reported}");
     assert!(has_no_changes(&folder));
 }
 
 #[test]
 fn init_tells_programs_what_comes_next_unless_they_know() {
     let codes = |folder: &Folder, arguments: &[&str]| -> Vec<String> {
-        let told = folder.ok(arguments);
-        let messages = told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        let reported = folder.ok(arguments);
+        let messages = reported.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
         messages.filter_map(|message| message["message_code"].as_str().map(str::to_owned)).collect()
     };
     let folder = Folder::new();
@@ -293,7 +296,7 @@ fn init_tells_programs_what_comes_next_unless_they_know() {
 }
 
 #[test]
-fn a_backend_that_there_is_not_is_told_of_as_terraform_does() {
+fn unsupported_backend_has_terraforms_summary() {
     let folder = Folder::new();
     folder.write("main.tf", "terraform {\n  backend \"nope\" {}\n}\n");
     for command in [&["validate"][..], &["init"]] {
@@ -309,9 +312,9 @@ fn a_backend_that_forgets_is_refused_with_the_reason() {
     let folder = Folder::new();
     folder.write("main.tf", &format!("{OBJECT}terraform {{\n  backend \"inmem\" {{}}\n}}\n"));
     for command in [&["init"][..], &["plan"], &["apply", "-auto-approve"]] {
-        let told = folder.fails(command).split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(told.contains("Unsupported backend type"), "{told}");
-        assert!(told.contains("in the memory of one command"), "{told}");
+        let reported = folder.fails(command).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(reported.contains("Unsupported backend type"), "{reported}");
+        assert!(reported.contains("stores the state in memory"), "{reported}");
     }
     folder.ok(&["validate"]);
 }

@@ -1,4 +1,4 @@
-//! The CLI configuration: which files count, and what is said about those that are wrong.
+//! CLI configuration files: lookup and error reporting.
 
 use crate::common::Folder;
 
@@ -21,7 +21,7 @@ fn a_named_file_that_is_not_there_is_a_warning_and_the_command_goes_on() {
 }
 
 #[test]
-fn a_broken_file_is_told_on_standard_error_and_the_command_goes_on() {
+fn invalid_cli_configuration_is_reported_on_stderr() {
     for (text, problem) in [
         ("provider_installation { magic {} }", "Error: Invalid provider_installation method block"),
         ("plugin_cache_dir = \"/no/such\"", "Error: The specified plugin cache dir /no/such cannot be opened"),

@@ -1,4 +1,4 @@
-//! The commands as their users meet them.
+//! Commands end to end.
 
 use crate::common::Folder;
 
@@ -59,7 +59,7 @@ fn apply_then_nothing_is_left_to_do() {
 }
 
 #[test]
-fn detailed_exit_codes_tell_changes_from_none() {
+fn detailed_exit_codes_distinguish_changes() {
     let folder = counted();
     assert_eq!(folder.run(&["plan", "-detailed-exitcode"]).code, 2);
     folder.ok(&["apply", "-auto-approve"]);
@@ -143,7 +143,7 @@ fn a_link_to_no_file_gives_no_values_unless_it_was_asked_for() {
 }
 
 #[test]
-fn a_saved_plan_is_carried_out_as_it_was_shown() {
+fn saved_plan_is_applied_as_shown() {
     let folder = counted();
     let planned = folder.ok(&["plan", "-out=saved"]);
     assert!(planned.contains("Saved the plan to: saved"), "{planned}");
@@ -259,13 +259,13 @@ fn another_backend_is_refused_by_name() {
 fn a_local_backend_without_a_path_is_refused() {
     let folder = Folder::new();
     folder.write("main.tf", "terraform {\n  backend \"local\" {\n    path = \"\"\n  }\n}\n");
-    let told = folder.fails(&["init", "-no-color"]);
-    assert!(told.contains("The \"path\" attribute value must not be empty."), "{told}");
-    assert!(told.contains("on main.tf line 3"), "{told}");
+    let reported = folder.fails(&["init", "-no-color"]);
+    assert!(reported.contains("The \"path\" attribute value must not be empty."), "{reported}");
+    assert!(reported.contains("on main.tf line 3"), "{reported}");
 }
 
 #[test]
-fn the_local_backend_may_keep_its_state_elsewhere() {
+fn local_backend_supports_other_paths() {
     let folder = counted();
     folder.write("backend.tf", "terraform {\n  backend \"local\" {\n    path = \"kept/state.json\"\n  }\n}\n");
     folder.ok(&["init"]);
@@ -302,7 +302,7 @@ fn the_console_answers_line_by_line() {
 }
 
 #[test]
-fn validate_points_at_the_place() {
+fn validate_reports_source_location() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"x\" {\n  value = var.absent\n}\n");
     let err = folder.fails(&["validate"]);
@@ -322,9 +322,9 @@ fn mistakes_on_the_command_line_say_where_help_is() {
     assert!(folder.fails(&["aply"]).contains("Did you mean \"apply\"?"));
     assert_eq!(folder.run(&[]).code, 127);
     assert!(folder.fails(&["-chdir=nowhere", "plan"]).contains("-chdir"));
-    let told = folder.run(&["validate", "-json", "-nosuch"]);
-    assert_eq!((told.code, &*told.err), (1, ""));
-    let result: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+    let reported = folder.run(&["validate", "-json", "-nosuch"]);
+    assert_eq!((reported.code, &*reported.err), (1, ""));
+    let result: serde_json::Value = serde_json::from_str(&reported.out).unwrap();
     assert_eq!((&result["valid"], &result["error_count"]), (&false.into(), &1.into()));
     assert_eq!(result["diagnostics"][0]["summary"], "Failed to parse command-line flags");
 }
@@ -395,7 +395,7 @@ fn an_interrupt_at_the_question_changes_nothing() {
 }
 
 #[test]
-fn sources_without_a_host_follow_whoever_worked_here_before() {
+fn default_registry_follows_existing_lock_file() {
     let text = "terraform {\n  required_providers {\n    x = { source = \"a/x\" }\n  }\n}\n";
     let lock = "provider \"registry.opentofu.org/hashicorp/random\" {\n  version = \"3.0.0\"\n}\n";
     let folder = Folder::new();
@@ -404,8 +404,8 @@ fn sources_without_a_host_follow_whoever_worked_here_before() {
     folder.write(".terraform.lock.hcl", lock);
     assert!(folder.ok(&["providers"]).contains("provider[registry.opentofu.org/a/x]"));
     // So do the CLI configuration and the arguments of commands.
-    let told = folder.fails(&["providers", "lock", "a/y"]);
-    assert!(told.replace('\n', " ").contains("registry.opentofu.org/a/y"), "{told}");
+    let reported = folder.fails(&["providers", "lock", "a/y"]);
+    assert!(reported.replace('\n', " ").contains("registry.opentofu.org/a/y"), "{reported}");
     folder.write("rc", "provider_installation {\n  dev_overrides {\n    \"a/x\" = \"nowhere\"\n  }\n  direct {}\n}\n");
     let folder = folder.with("TF_CLI_CONFIG_FILE", "rc");
     assert!(folder.ok(&["validate"]).contains("registry.opentofu.org/a/x in nowhere"));
@@ -415,13 +415,13 @@ fn sources_without_a_host_follow_whoever_worked_here_before() {
 }
 
 #[test]
-fn validate_tells_of_development_builds_beside_mistakes_too() {
+fn validate_warns_about_development_overrides_despite_errors() {
     let folder = Folder::new().with("TF_CLI_CONFIG_FILE", "rc");
     folder.write("rc", "provider_installation {\n  dev_overrides {\n    \"a/x\" = \"nowhere\"\n  }\n  direct {}\n}\n");
     folder.write("main.tf", "module \"m\" {\n  source = \"a/m/x\"\n}\n");
-    let told = folder.run(&["validate", "-json"]).out;
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let summaries: Vec<_> = told["diagnostics"].as_array().unwrap().iter().map(|one| &one["summary"]).collect();
+    let reported = folder.run(&["validate", "-json"]).out;
+    let reported: serde_json::Value = serde_json::from_str(&reported).unwrap();
+    let summaries: Vec<_> = reported["diagnostics"].as_array().unwrap().iter().map(|one| &one["summary"]).collect();
     assert_eq!(summaries, ["Provider development overrides are in effect", "Module not installed"]);
 }
 
@@ -434,7 +434,7 @@ fn the_emulator_is_looked_into_without_making_one() {
 }
 
 #[test]
-fn what_is_wrong_with_given_values_is_told_by_commands_that_need_none() {
+fn commands_without_values_check_variable_flags() {
     let folder = Folder::new();
     folder.write("main.tf", "variable \"l\" {\n  type    = list(string)\n  default = []\n}\n");
     folder.write("other.tfvars", "other = 1\n");
@@ -460,8 +460,8 @@ fn what_is_wrong_with_given_values_is_told_by_commands_that_need_none() {
             ("-var-file=nope", "Failed to read variables file"),
         ] {
             let words = with(command, option);
-            let told = folder.fails(&words.iter().map(String::as_str).collect::<Vec<_>>());
-            assert!(told.contains(&format!("Error: {summary}")), "{words:?}: {told}");
+            let reported = folder.fails(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            assert!(reported.contains(&format!("Error: {summary}")), "{words:?}: {reported}");
         }
         // Whether a value fits its type is for a plan to say.
         for option in ["-var=l=1", "-var-file=other.tfvars"] {

@@ -1,4 +1,4 @@
-//! `console` on a pipe.
+//! `console` with piped input.
 
 use crate::common::Folder;
 
@@ -191,7 +191,7 @@ fn type_and_convert_have_arguments_as_other_functions() {
 }
 
 #[test]
-fn mistakes_in_the_values_of_the_configuration_are_told_before_anything_is_asked() {
+fn errors_precede_prompts() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -200,8 +200,8 @@ fn mistakes_in_the_values_of_the_configuration_are_told_before_anything_is_asked
     let ran = folder.run_with_input(&["console"], "local.more\nlocal.fine\n");
     assert_eq!(ran.code, 0);
     assert!(ran.out.ends_with("(known after apply)\n1\n"), "{}", ran.out);
-    let told = |summary: &str| ran.err.matches(summary).count();
-    assert_eq!(told("Error: "), 2, "{}", ran.err);
-    assert_eq!((told("Invalid value for variable"), told("Invalid function argument")), (1, 1), "{}", ran.err);
+    let reported = |summary: &str| ran.err.matches(summary).count();
+    assert_eq!(reported("Error: "), 2, "{}", ran.err);
+    assert_eq!((reported("Invalid value for variable"), reported("Invalid function argument")), (1, 1), "{}", ran.err);
     assert!(ran.out.contains("Due to the problems above"), "{}", ran.out);
 }

@@ -1,4 +1,4 @@
-//! Plans that leave something to a later run, as people and programs see them.
+//! Plans with deferred changes, as text and JSON.
 
 use serde_json::Value as Json;
 
@@ -51,8 +51,8 @@ fn pl_29_a_partial_plan_says_what_is_deferred_and_why_and_the_next_run_goes_on()
     assert!(applied.contains("1 change was deferred"), "{applied}");
     assert!(applied.contains("1 added"), "{applied}");
     let messages = folder.ok(&["plan", "-allow-deferral", "-json", "-replace=terraform_data.n"]);
-    let told: Vec<Json> = messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let deferred = told.iter().find(|message| message["type"] == "deferred_change").unwrap();
+    let reported: Vec<Json> = messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let deferred = reported.iter().find(|message| message["type"] == "deferred_change").unwrap();
     assert_eq!(deferred["change"]["resource"]["addr"], "terraform_data.pets[*]");
     assert_eq!(deferred["change"]["reason"], "instance_count_unknown");
 

@@ -1,7 +1,7 @@
-//! Differences of objects, as Terraform shows them for the same plans (recorded from configurations of our own).
+//! Differences of objects, compared with Terraform's recorded output for our own configurations.
 
 use groma_cli::terminal::Palette;
-use groma_cli::views::difference::{Manner, Paths, Relevance, Writer, compare_objects};
+use groma_cli::views::difference::{Paths, Relevance, RenderOptions, Writer, compare_objects};
 use groma_provider::Block;
 use serde_json::{Value as Json, json};
 
@@ -43,7 +43,7 @@ fn check(name: &str) {
         let paths = Paths::new(replace.iter().map(|path| path.steps()));
         let difference = compare_objects(block, &before, &after, paths, Relevance::All);
         let mut out = String::new();
-        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, Manner::default());
+        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, RenderOptions::default());
         let address = resource["address"].as_str().unwrap();
         let at = text.find(&format!("  # {address} ")).unwrap();
         let section = &text[at..];
@@ -93,7 +93,7 @@ fn a_write_only_attribute_comes_and_goes_with_its_object_and_is_no_change_otherw
         let paths = Paths::new(replace.iter().map(|path| path.steps()));
         let difference = compare_objects(&block, before, after, paths, Relevance::All);
         let mut out = String::new();
-        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, Manner::default());
+        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, RenderOptions::default());
         out.lines().map(str::trim).filter(|line| line.contains("password") || line.starts_with('#')).collect::<String>()
     };
     assert_eq!(shown(&none, &object("a"), &[]), "+ password = (write-only attribute)");
@@ -126,7 +126,7 @@ fn written(block: &Block, before: &Json, after: &Json, unknown: &Json, replace: 
     Writer::new(Palette::Plain, &mut out).difference(
         &compare_objects(block, &before, &after, paths, Relevance::All),
         0,
-        Manner::default(),
+        RenderOptions::default(),
     );
     let lines = out.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
     lines.filter(|line| !line.is_empty() && line != "{" && line != "}").collect::<Vec<_>>().join("\n")
@@ -136,7 +136,7 @@ const EMPTY: fn() -> Json =
     || json!({ "name": "", "note": "", "tags": { "x": "" }, "words": ["", "a"], "bed": [{ "text": "" }] });
 
 #[test]
-fn empty_texts_read_as_null_where_the_provider_may_be_unable_to_tell_them_apart() {
+fn empty_strings_are_null_for_legacy_providers() {
     let block = texts(&json!({}));
     let made = written(&block, &Json::Null, &EMPTY(), &Json::Null, &[]);
     let expected = "name = null\n+ tags = {\n+ \"x\" = null\n+ words = [\n+ null,\n+ \"a\",\n]\n\
@@ -167,7 +167,7 @@ fn empty_texts_read_as_written_where_nested_attributes_show_a_provider_of_today(
 }
 
 #[test]
-fn what_gives_way_to_something_unknown_is_remarked_on_once() {
+fn replacement_by_unknown_value_is_remarked_once() {
     let block = texts(&json!({ "spot": { "nested_type": {
         "nesting_mode": "single",
         "attributes": { "kind": { "type": "string", "optional": true } },

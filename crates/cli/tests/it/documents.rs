@@ -1,12 +1,12 @@
-//! What programs read: documents of plans, messages, exit codes.
+//! JSON documents of plans, JSON messages and exit codes.
 
 use serde_json::{Value as Json, json};
 
 use crate::common::Folder;
-use crate::made_up::kit::Kit;
+use crate::generated_configurations::kit::Kit;
 
 #[test]
-fn a_text_of_the_json_syntax_is_told_as_it_is_written() {
+fn documents_contain_json_syntax_strings_as_written() {
     let folder = Folder::new();
     folder.write(
         "main.tf.json",
@@ -75,17 +75,17 @@ fn what_is_read_is_something_to_take_in() {
 fn to_programs_the_reading_of_data_is_a_refresh() {
     let folder = Folder::new();
     folder.write("other.tfstate", OTHER).write("main.tf", READING);
-    let told = folder.ok(&["plan", "-json"]);
+    let reported = folder.ok(&["plan", "-json"]);
     for text in
         ["data.terraform_remote_state.x: Refreshing...", "data.terraform_remote_state.x: Refresh complete after 0s"]
     {
-        assert!(told.contains(&format!("\"@message\":\"{text}\"")), "{told}");
+        assert!(reported.contains(&format!("\"@message\":\"{text}\"")), "{reported}");
     }
     assert!(folder.ok(&["plan"]).contains("data.terraform_remote_state.x: Reading..."));
 }
 
 #[test]
-fn the_provisioners_of_a_block_are_told_with_their_expressions() {
+fn documents_describe_provisioners_with_expressions() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -105,7 +105,7 @@ fn the_provisioners_of_a_block_are_told_with_their_expressions() {
 }
 
 #[test]
-fn defaults_of_ephemeral_variables_are_told_and_their_values_are_not() {
+fn documents_contain_defaults_but_not_values_of_ephemeral_variables() {
     let folder = Folder::new();
     let text = "variable \"e\" {\n  ephemeral = true\n  default   = \"usual\"\n}\nvariable \"n\" {\n  ephemeral = true\n}\nvariable \"v\" {}\n";
     folder.write("main.tf", text);
@@ -125,8 +125,8 @@ fn what_is_known_of_data_that_apply_reads_is_held_against_its_conditions() {
     folder.ok(&["plan", "-out=p"]);
     let document: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
     assert_eq!(document["checks"][0]["instances"][0]["status"], json!("pass"), "{}", document["checks"]);
-    let told = folder.fails(&["plan", "-var=good=false"]);
-    assert!(told.contains("Resource postcondition failed") && told.contains("No good."), "{told}");
+    let reported = folder.fails(&["plan", "-var=good=false"]);
+    assert!(reported.contains("Resource postcondition failed") && reported.contains("No good."), "{reported}");
     folder.ok(&["apply", "p"]);
 }
 
@@ -164,7 +164,7 @@ fn what_a_part_of_an_object_stands_on_is_relevant_as_far_as_its_schema_tells_it_
                      b = terraform_data.second.id\n  }\n  item {\n    k = terraform_data.list.id\n  }\n  dynamic \"grp\" {\n    \
                      for_each = [terraform_data.over.id]\n    content {\n      a = terraform_data.made.id\n    }\n  }\n}\n";
         // What is there already is not looked at.
-        folder.write("main.tf", &format!("{}{sources}{thing}", crate::made_up::kit::REQUIREMENT));
+        folder.write("main.tf", &format!("{}{sources}{thing}", crate::generated_configurations::kit::REQUIREMENT));
         folder.ok(&["init"]);
         folder.ok(&["apply", "-auto-approve"]);
         folder.write("output.tf", &format!("output \"o\" {{\n  value = [kit_thing.t.{part}]\n}}\n"));
@@ -194,7 +194,7 @@ fn planned(files: &[(&str, &str)]) -> Json {
 }
 
 #[test]
-fn a_provider_under_another_name_is_told_under_both() {
+fn document_lists_renamed_provider_under_both_names() {
     let text = "terraform {\n  required_providers {\n    own = { source = \"terraform.io/builtin/terraform\" }\n  }\n}\n\
                 provider \"own\" {\n  alias = \"b\"\n}\nresource \"terraform_data\" \"a\" {\n  provider = own\n}\n";
     let document = planned(&[("main.tf", text)]);
@@ -208,7 +208,7 @@ fn a_provider_under_another_name_is_told_under_both() {
 }
 
 #[test]
-fn an_instance_of_a_module_is_told_with_the_module_where_no_output_is_meant() {
+fn references_of_module_instance_include_module_without_output() {
     let text = "module \"m\" {\n  source = \"./m\"\n  count  = 1\n}\n\
                 output \"all\" {\n  value = module.m[0]\n}\noutput \"one\" {\n  value = module.m[0].x\n}\n";
     let document = planned(&[("main.tf", text), ("m/main.tf", "output \"x\" {\n  value = 1\n}\n")]);
@@ -218,7 +218,7 @@ fn an_instance_of_a_module_is_told_with_the_module_where_no_output_is_meant() {
 }
 
 #[test]
-fn the_workspace_is_told_by_the_name_that_is_written() {
+fn workspace_warning_uses_the_written_name() {
     let text = "output \"t\" {\n  value = terraform.workspace\n}\noutput \"o\" {\n  value = tofu.workspace\n}\n";
     let document = planned(&[("main.tf", text)]);
     let outputs = &document["configuration"]["root_module"]["outputs"];
@@ -240,11 +240,11 @@ fn a_state_says_which_outputs_are_deprecated() {
         "p": {"value": 1, "type": "number"},
     });
     assert_eq!(state["outputs"], expected);
-    let told = json!({"sensitive": false, "deprecated": "Use p.", "value": 1, "type": "number"});
+    let reported = json!({"sensitive": false, "deprecated": "Use p.", "value": 1, "type": "number"});
     let outputs: Json = serde_json::from_str(&folder.ok(&["output", "-json"])).unwrap();
-    assert_eq!((&outputs["o"], outputs["p"].get("deprecated")), (&told, None));
+    assert_eq!((&outputs["o"], outputs["p"].get("deprecated")), (&reported, None));
     let shown: Json = serde_json::from_str(&folder.ok(&["show", "-json"])).unwrap();
-    assert_eq!(shown["values"]["outputs"]["o"], told);
+    assert_eq!(shown["values"]["outputs"]["o"], reported);
 }
 
 #[test]
@@ -264,8 +264,8 @@ fn data_that_gets_a_count_says_where_it_was() {
     folder.write("main.tf", &data("", "\"other.tfstate\""));
     folder.ok(&["apply", "-auto-approve"]);
     folder.write("main.tf", &data("  count   = 1\n", "terraform_data.r.id == \"\" ? \"\" : \"other.tfstate\""));
-    let told = folder.ok(&["plan", "-out=p"]);
-    assert!(told.contains("# (moved from data.terraform_remote_state.d)"), "{told}");
+    let reported = folder.ok(&["plan", "-out=p"]);
+    assert!(reported.contains("# (moved from data.terraform_remote_state.d)"), "{reported}");
     let plan: Json = serde_json::from_str(&folder.ok(&["show", "-json", "p"])).unwrap();
     let changes = plan["resource_changes"].as_array().unwrap();
     let change = changes.iter().find(|change| change["mode"] == "data").unwrap();

@@ -1,4 +1,4 @@
-//! What is evaluated before anything is planned: arguments of the backend. And what is refused there.
+//! Expressions evaluated before planning, such as backend arguments, and their restrictions.
 
 use crate::common::Folder;
 
@@ -11,8 +11,8 @@ fn arguments_of_the_backend_may_depend_on_variables_and_local_values() {
     folder.ok(&["init"]);
     folder.ok(&["apply", "-auto-approve"]);
     assert!(folder.path("one.tfstate").exists());
-    let told = folder.fails(&["apply", "-auto-approve", "-var", "place=two"]);
-    assert!(told.contains("Backend configuration block has changed"), "{told}");
+    let reported = folder.fails(&["apply", "-auto-approve", "-var", "place=two"]);
+    assert!(reported.contains("Backend configuration block has changed"), "{reported}");
     folder.ok(&["init", "-reconfigure", "-var", "place=two"]);
     folder.ok(&["apply", "-auto-approve", "-var", "place=two"]);
     assert!(folder.path("two.tfstate").exists());
@@ -71,7 +71,7 @@ fn commands_about_providers_know_the_variables_that_sources_of_modules_depend_on
 }
 
 #[test]
-fn an_argument_of_the_backend_that_is_not_known_is_an_error_in_its_place() {
+fn unknown_backend_argument_is_reported_at_its_location() {
     for more in ["sensitive = true", "ephemeral = true"] {
         let folder = Folder::new();
         folder.write("main.tf", &BACKEND.replace("default =", &format!("{more}\n  default =")));
@@ -119,8 +119,8 @@ fn a_version_that_turns_out_to_be_null_is_none() {
     };
     folder.write("m/main.tf", "").write("main.tf", &main("null"));
     assert!(folder.ok(&["validate"]).contains("Success"));
-    let told = folder.write("main.tf", &main("\"1.0.0\"")).fails(&["validate"]);
-    assert!(told.contains("Only modules of a registry have versions"), "{told}");
-    let told = folder.write("main.tf", &main("[]")).fails(&["validate"]);
-    assert!(told.contains("Unknown module version"), "{told}");
+    let reported = folder.write("main.tf", &main("\"1.0.0\"")).fails(&["validate"]);
+    assert!(reported.contains("Only modules of a registry have versions"), "{reported}");
+    let reported = folder.write("main.tf", &main("[]")).fails(&["validate"]);
+    assert!(reported.contains("Unknown module version"), "{reported}");
 }

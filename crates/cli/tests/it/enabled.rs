@@ -1,4 +1,4 @@
-//! Resources and modules that are switched off, as in OpenTofu: `lifecycle { enabled = false }`.
+//! OpenTofu's `lifecycle { enabled = false }` for resources and modules.
 
 use serde_json::{Value as Json, json};
 
@@ -24,8 +24,8 @@ fn what_is_switched_off_may_be_moved_on() {
     folder.ok(&["apply", "-auto-approve"]);
     let moved = "resource \"terraform_data\" \"b\" {\n  count = 1\n}\nmoved {\n  from = terraform_data.a\n  to   = terraform_data.b[0]\n}\n";
     folder.write("moved.tf", moved);
-    let told = folder.fails(&["plan"]);
-    assert!(told.contains("Moved object still exists"), "{told}");
+    let reported = folder.fails(&["plan"]);
+    assert!(reported.contains("Moved object still exists"), "{reported}");
     let shown = folder.ok(&["plan", "-var=on=false"]);
     assert!(shown.contains("terraform_data.a has moved to terraform_data.b[0]"), "{shown}");
 }

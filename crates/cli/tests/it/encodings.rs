@@ -1,4 +1,4 @@
-//! Files with bytes that are not UTF-8, and files whose names are not.
+//! Files and file names that are not valid UTF-8.
 
 use std::path::PathBuf;
 

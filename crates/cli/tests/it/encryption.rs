@@ -1,4 +1,4 @@
-//! States and plans that are encrypted, as OpenTofu encrypts them.
+//! State and plan encryption, compatible with OpenTofu.
 
 use serde_json::Value as Json;
 
@@ -162,7 +162,7 @@ fn a_block_whose_name_is_written_with_escapes_counts_as_well() {
 }
 
 #[test]
-fn a_block_that_cannot_be_carried_out_opens_and_writes_nothing() {
+fn unusable_encryption_block_prevents_reads_and_writes() {
     let cases = [
         ("key_provider \"pbkdf3\" \"k\" {}\n", "Did you mean \"pbkdf2\"?"),
         ("key_provider \"pbkdf2\" \"k\" {\n passphrase = \"short\"\n}\n", "at least 16 characters"),
@@ -282,7 +282,7 @@ fn keys_are_any_expression_that_names_a_provider_or_has_them() {
 }
 
 #[test]
-fn keys_of_a_wrong_length_are_told_before_anything_is_done() {
+fn rejects_keys_of_wrong_length_early() {
     let short = "{ encryption_key = [7], decryption_key = [7] }";
     for (keys, setting) in [("key_provider.pbkdf2.k", "key_length = 20"), (short, "")] {
         let folder = Folder::new().with("TF_ENCRYPTION", &with_keys(keys, setting));

@@ -1,4 +1,4 @@
-//! Programs of the user that give keys, or seal and open, over OpenTofu's protocol.
+//! OpenTofu's protocol for external key providers and encryption methods.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! The graphs of operations, drawn in the DOT language: recorded, and, where a Terraform 1.15 is found, held against its own, letter by letter.
+//! `graph` in the DOT language: recorded, and compared with Terraform 1.15 byte by byte if it is available.
 //!
 //! `INSTA_UPDATE=always` records anew.
 
@@ -109,7 +109,7 @@ fn outputs_whose_blocks_are_gone_are_drawn_where_everything_goes() {
 }
 
 #[test]
-fn circles_are_drawn_where_that_is_asked_for() {
+fn draw_cycles_highlights_cycles() {
     let circle = "resource \"terraform_data\" \"one\" {\n  input = local.two\n}\n\
                   resource \"terraform_data\" \"two\" {\n  input = terraform_data.three.id\n}\n\
                   resource \"terraform_data\" \"three\" {\n  input = terraform_data.two.id\n}\n\

@@ -1,4 +1,4 @@
-//! `init` with packages of a folder: what it installs, locks and says.
+//! `init` with a filesystem mirror: installation, lock file and messages.
 
 use std::fs::File;
 use std::path::Path;
@@ -95,7 +95,10 @@ fn a_package_that_is_missing_or_changed_does_not_run() {
     let folder = folder(&["1.0.0"], "1.0.0");
     assert_eq!(groma(folder.path(), &["init"]).0, 0);
     let (_, text) = groma(folder.path(), &["providers", "schema", "-json"]);
-    assert!(text.contains("tool does not give its schemas: - error: "), "it is no program, and that is told: {text}");
+    assert!(
+        text.contains("tool failed to return its schemas: - error: "),
+        "it is no program, and that is reported: {text}"
+    );
     let program = folder.path().join(TOOL).join("1.0.0").join(platform()).join("terraform-provider-tool_v1.0.0");
     std::fs::write(program, "changed").unwrap();
     let (code, text) = groma(folder.path(), &["plan"]);
@@ -211,7 +214,7 @@ fn hashes_that_an_unpacked_package_cannot_have_do_not_keep_it_away() {
 }
 
 #[test]
-fn who_locked_without_hashes_is_told_that_they_are_of_this_platform_only() {
+fn warns_about_checksums_of_one_platform() {
     for hashes in [&["h2:to-come"][..], &["h2:to-come", "h3:too"]] {
         let folder = folder(&["1.0.0"], "1.0.0");
         lock(folder.path(), hashes, "");
@@ -234,7 +237,7 @@ fn locks_of_modules_are_left_to_versions_to_come() {
 }
 
 #[test]
-fn what_names_running_providers_wrongly_does_not_have_packages_installed_in_their_place() {
+fn invalid_reattach_variable_stops_init() {
     let folder = folder(&["1.0.0"], "1.0.0");
     for wrong in ["x", "[]", r#"{"example.com/acme/tool": {}}"#, r#"{"a/b/c/d": {}}"#] {
         let ran = command(folder.path(), &["init"]).env("TF_REATTACH_PROVIDERS", wrong).output().unwrap();
@@ -245,7 +248,7 @@ fn what_names_running_providers_wrongly_does_not_have_packages_installed_in_thei
 }
 
 #[test]
-fn what_is_wrong_with_the_lock_file_is_told_where_it_leaves_out_a_provider() {
+fn reports_lock_file_errors_if_a_provider_is_missing() {
     let folder = folder(&["1.0.0"], "1.0.0");
     let lock = "provider \"acme/tool\" {\n  version = \"1.0.0\"\n}\n";
     std::fs::write(folder.path().join(".terraform.lock.hcl"), lock).unwrap();
@@ -272,8 +275,8 @@ fn a_read_only_lock_file_that_lacks_a_hash_or_has_other_constraints_suffices() {
     for locked in ["constraints = \">= 0.9.0\"", "hashes = [\"zh:00\", \"h2:00\"]"] {
         let text = format!("provider \"example.com/acme/tool\" {{\n  version = \"1.0.0\"\n  {locked}\n}}\n");
         std::fs::write(folder.path().join(".terraform.lock.hcl"), &text).unwrap();
-        let (code, told) = groma(folder.path(), &["init", "-lockfile=readonly"]);
-        assert!(code == 0 && told.contains("Warning: Provider lock file not updated"), "{told}");
+        let (code, reported) = groma(folder.path(), &["init", "-lockfile=readonly"]);
+        assert!(code == 0 && reported.contains("Warning: Provider lock file not updated"), "{reported}");
         assert_eq!(std::fs::read_to_string(folder.path().join(".terraform.lock.hcl")).unwrap(), text);
     }
 }
@@ -469,7 +472,7 @@ fn what_is_built_in_is_one_provider_without_versions() {
     assert!(code == 1 && text.contains("Invalid dependency on built-in provider"), "{text}");
     assert!(groma(folder.path(), &["validate"]).1.contains("Missing required provider"));
     let (code, text) = with("version = \">= 1.0\"");
-    assert!(code == 1 && text.contains("no version of its own. Remove the constraint >= 1.0"), "{text}");
+    assert!(code == 1 && text.contains("no version of its own. Remove the version constraint >= 1.0"), "{text}");
     assert_eq!(with("source = \"terraform.io/builtin/terraform\"").0, 0);
 }
 

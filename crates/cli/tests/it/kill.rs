@@ -1,4 +1,4 @@
-//! Runs that end before their time: whatever the provider reported is known afterwards, and nothing is made twice.
+//! Killed runs: no reported result is lost, and nothing is created twice.
 //!
 //! `GROMA_TEST_KILLS` says how many runs are killed (50 unless told), `GROMA_TEST_SEED` repeats the moments of a run.
 
@@ -129,7 +129,7 @@ fn survive(moment: Duration, number: usize) -> bool {
 }
 
 #[test]
-fn killed_at_any_moment_nothing_is_lost_and_nothing_made_twice() {
+fn killed_run_loses_nothing_and_creates_nothing_twice() {
     let kills = setting("GROMA_TEST_KILLS", 50) as usize;
     let mut random = Random(seed());
     let folder = Folder::new();
@@ -237,7 +237,7 @@ resource "terraform_data" "it" {
 "#;
 
 #[test]
-fn killed_at_any_moment_the_state_keeps_what_was_told() {
+fn killed_run_keeps_all_reported_results() {
     let kills = (setting("GROMA_TEST_KILLS", 50) as usize).div_ceil(3);
     let mut random = Random(seed());
     let folder = Folder::new();
@@ -348,7 +348,7 @@ fn interrupted_at_the_prompt_nothing_changes() {
 }
 
 #[test]
-fn what_a_killed_run_left_open_is_told_beside_documents() {
+fn warns_about_interrupted_operations_on_stderr() {
     let folder = slow();
     folder.ok(&["apply", "-auto-approve", "-target=awscc_sqs_queue.it[0]"]);
     let child = start(&folder, &["-var=delay=5s"]);
@@ -358,7 +358,7 @@ fn what_a_killed_run_left_open_is_told_beside_documents() {
         let ran = folder.run(arguments);
         serde_json::from_str::<Json>(&ran.out)
             .unwrap_or_else(|problem| panic!("{arguments:?}: {problem}\n{}", ran.out));
-        assert!(ran.err.contains("Operations of an interrupted run are open"), "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains("Unfinished operations of an interrupted run"), "{arguments:?}: {}", ran.err);
     }
     assert_eq!(folder.ok(&["state", "list"]), "awscc_sqs_queue.it[0]\n");
 }

@@ -1,4 +1,4 @@
-//! What a block says about the life of its object holds for objects of runs that were killed.
+//! `lifecycle` arguments apply to objects of killed runs.
 
 use serde_json::Value as Json;
 
@@ -74,7 +74,7 @@ fn one_that_may_be_destroyed_is() {
 }
 
 #[test]
-fn an_object_that_was_never_provisioned_is_made_anew() {
+fn object_with_failed_provisioner_is_recreated() {
     let folder = Folder::new();
     let provisioned = "  provisioner \"local-exec\" {\n    command = \"echo provisioned >> done\"\n  }\n";
     folder.write("main.tf", &queue(provisioned));

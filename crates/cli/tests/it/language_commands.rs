@@ -1,4 +1,4 @@
-//! The commands that work on the configuration alone: get, modules, fmt, graph, metadata.
+//! Commands that only read the configuration: get, modules, fmt, graph, metadata.
 
 use std::path::Path;
 
@@ -51,9 +51,9 @@ fn get_and_modules_do_not_ask_for_what_only_a_plan_needs() {
         .write("m/main.tf", "");
     assert_eq!(folder.ok(&["get"]), "- m in m\n");
     assert!(folder.ok(&["modules", "-json"]).contains("{\"key\":\"m\",\"source\":\"./m\",\"version\":\"\"}"));
-    let told = folder.fails(&["validate"]);
+    let reported = folder.fails(&["validate"]);
     for summary in ["Unsupported backend type", "Provider configuration not present", "Removed resource still exists"] {
-        assert!(told.contains(summary), "{summary}: {told}");
+        assert!(reported.contains(summary), "{summary}: {reported}");
     }
 }
 
@@ -246,17 +246,17 @@ fn init_says_before_the_mistakes_that_nothing_was_begun() {
     let folder = Folder::new();
     folder.write("main.tf", "foo {}\n");
     for arguments in [&["init"][..], &["init", "-get=false"]] {
-        let told = folder.fails(arguments);
-        assert!(told.contains(preface) && told.contains("Unsupported block type"), "{told}");
+        let reported = folder.fails(arguments);
+        assert!(reported.contains(preface) && reported.contains("Unsupported block type"), "{reported}");
     }
     let json = folder.run(&["init", "-json"]).out;
     let errors = json.lines().filter(|line| line.contains("\"@level\":\"error\""));
     assert_eq!(errors.count(), 2, "{json}");
     // Of a configuration for another version nothing else is known.
     folder.write("main.tf", "terraform {\n  required_version = \">= 99\"\n}\nfoo {}\n");
-    let told = folder.fails(&["init"]);
-    assert!(told.contains("Unsupported Terraform Core version"), "{told}");
-    assert!(!told.contains(preface) && !told.contains("Unsupported block type"), "{told}");
+    let reported = folder.fails(&["init"]);
+    assert!(reported.contains("Unsupported Terraform Core version"), "{reported}");
+    assert!(!reported.contains(preface) && !reported.contains("Unsupported block type"), "{reported}");
     // Modules are looked for first.
     folder.write("main.tf", "module \"m\" {\n  source  = \"git::file:///nowhere\"\n  version = \"1.0\"\n}\n");
     let ran = folder.run(&["init"]);
@@ -308,12 +308,12 @@ fn validate_looks_at_another_folder() {
 }
 
 #[test]
-fn what_is_missing_at_the_end_of_a_json_string_is_told_at_its_end() {
+fn error_in_json_string_points_to_its_end() {
     let folder = Folder::new();
     let text = r#"{"output":{"a":{"value":"%{if true}xyz"}}}"#;
     folder.write("main.tf.json", text);
-    let told: serde_json::Value = serde_json::from_str(&folder.run(&["validate", "-json"]).out).unwrap();
-    let diagnostic = &told["diagnostics"][0];
+    let reported: serde_json::Value = serde_json::from_str(&folder.run(&["validate", "-json"]).out).unwrap();
+    let diagnostic = &reported["diagnostics"][0];
     assert_eq!(diagnostic["summary"], "Unexpected end of template");
     let end = text.find("\"}}}").unwrap();
     assert_eq!(diagnostic["range"]["start"]["byte"], end);
@@ -327,10 +327,10 @@ fn a_removed_block_that_does_not_say_destroys_for_terraform_and_forgets_for_open
         folder.write(file, "resource \"terraform_data\" \"a\" {}\n");
         folder.ok(&["apply", "-auto-approve"]);
         folder.write(file, "removed {\n  from = terraform_data.a\n}\n");
-        let told = folder.ok(&["plan"]);
-        assert_eq!(told.contains("terraform_data.a will be destroyed"), is_destroyed, "{told}");
-        assert_eq!(told.contains("will no longer be managed"), !is_destroyed, "{told}");
-        assert_eq!(told.contains("Missing lifecycle from the removed block"), !is_destroyed, "{told}");
+        let reported = folder.ok(&["plan"]);
+        assert_eq!(reported.contains("terraform_data.a will be destroyed"), is_destroyed, "{reported}");
+        assert_eq!(reported.contains("will no longer be managed"), !is_destroyed, "{reported}");
+        assert_eq!(reported.contains("Missing lifecycle from the removed block"), !is_destroyed, "{reported}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Texts that nest thousands of levels deep.
+//! Deeply nested source texts.
 
 use crate::common::Folder;
 

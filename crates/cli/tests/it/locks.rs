@@ -1,11 +1,11 @@
-//! Several programs at one state: each waits for the other, or says who has it.
+//! State locks between concurrent programs.
 
 use std::io::Read;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::common::Folder;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 
 /// Something that takes `seconds`, and then makes an object of this name.
 fn slow(name: &str, seconds: u32) -> String {

@@ -1,7 +1,7 @@
-//! Objects that are taken over, provisioned, tainted and refreshed; where Terraform is present, held against it.
+//! Import, provisioners, taint and refresh, compared with Terraform if it is available.
 
 use crate::common::Folder;
-use crate::common::even::{even, even_ids, first_difference, terraform};
+use crate::common::normalization::{first_difference, normalize, normalize_ids, terraform};
 
 /// Runs the steps in a folder of ours, and in one of Terraform's if there is one. What they print and their exit codes must
 /// be the same.
@@ -22,7 +22,7 @@ fn steps(main: &str, all: &[&[&str]]) -> (Folder, Vec<String>) {
         let ran = ours.run(step);
         if let Some(theirs) = &theirs {
             let other = theirs.run(step);
-            let (text, other_text) = (even_ids(&even(&ran.out)), even_ids(&even(&other.out)));
+            let (text, other_text) = (normalize_ids(&normalize(&ran.out)), normalize_ids(&normalize(&other.out)));
             assert_eq!(text, other_text, "{step:?}: {}", first_difference(&other_text, &text));
             assert_eq!(ran.code, other.code, "{step:?}: {}{}", ran.err, other.err);
         }
@@ -95,7 +95,7 @@ fn pl_80_import_taint_untaint_and_refresh_as_people_know_them() {
 }
 
 #[test]
-fn a_configuration_that_is_elsewhere_leaves_the_state_where_it_is() {
+fn import_config_keeps_state_in_working_directory() {
     let folder = Folder::new();
     folder.write("sub/main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["import", "-config=sub", "terraform_data.a", "x1"]);

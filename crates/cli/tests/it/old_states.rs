@@ -1,7 +1,7 @@
-//! States from before Terraform 0.12 and 0.13: read as they are, written in today's format.
+//! States from before Terraform 0.12 and 0.13 are read, and upgraded on write.
 
 use crate::common::Folder;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 
 /// A state of each old format.
 const STATES: [(&str, &str); 3] = [
@@ -55,7 +55,7 @@ fn terraform_reads_the_same_in_them() {
 }
 
 #[test]
-fn an_object_of_terraform_0_11_lives_on_in_another_type() {
+fn terraform_0_11_object_moves_to_another_type() {
     let folder = Folder::new();
     folder.write("terraform.tfstate", TERRAFORM_0_11).write(
         "main.tf",

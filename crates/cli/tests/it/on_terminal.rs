@@ -1,4 +1,4 @@
-//! The program on a terminal: live lines for what runs, plain ones left behind, Control-C and Control-D as people type them.
+//! Terminal behavior: live lines, Control-C and Control-D.
 #![cfg(target_os = "linux")]
 
 use std::fs::File;

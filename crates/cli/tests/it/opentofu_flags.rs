@@ -1,4 +1,4 @@
-//! The options that OpenTofu has for all who read its output: people, and programs beside them.
+//! OpenTofu's output flags: -json-into, -concise, consolidation and deprecation filters.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ fn messages(folder: &Folder, file: &str) -> Vec<String> {
 }
 
 #[test]
-fn messages_go_to_a_file_beside_what_people_see() {
+fn json_into_writes_messages_in_addition_to_text() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\noutput \"o\" {\n  value = 1\n}\n");
     let shown = folder.ok(&["plan", "-json-into=plan.json"]);
@@ -56,7 +56,7 @@ fn messages_go_to_a_file_beside_what_people_see() {
 }
 
 #[test]
-fn problems_are_told_in_both_places() {
+fn diagnostics_appear_in_both_outputs() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = nosuch\n}\n");
     let ran = folder.run(&["plan", "-json-into=plan.json"]);
@@ -69,10 +69,14 @@ fn problems_are_told_in_both_places() {
 }
 
 #[test]
-fn a_file_for_messages_must_be_there_to_write_and_stands_beside_text() {
+fn json_into_requires_writable_file_and_excludes_json() {
     let folder = Folder::new();
     folder.write("main.tf", "");
-    assert!(folder.fails(&["plan", "-json-into=no/such/folder"]).contains("-json-into cannot be written"));
+    assert!(
+        folder
+            .fails(&["plan", "-json-into=no/such/folder"])
+            .contains("-json-into file no/such/folder cannot be written")
+    );
     for command in ["plan", "validate", "output", "show"] {
         let ran = folder.run(&[command, "-json", "-json-into=both.json"]);
         assert!(ran.code == 1 && format!("{}{}", ran.out, ran.err).contains("Invalid output format"), "{ran:?}");
@@ -177,7 +181,7 @@ fn who_wants_it_concise_sees_no_progress() {
 }
 
 #[test]
-fn what_says_the_same_is_told_together_or_apart() {
+fn consolidation_flags_group_similar_diagnostics() {
     let folder = Folder::new();
     let warned = "terraform {\n  experiments = [a]\n}\n";
     folder.write("a.tf", warned).write("b.tf", warned);
@@ -196,7 +200,7 @@ fn what_says_the_same_is_told_together_or_apart() {
 }
 
 #[test]
-fn deprecations_are_told_as_far_as_they_can_be_mended_here() {
+fn deprecation_local_hides_warnings_of_remote_modules() {
     let folder = Folder::new();
     let old = "variable \"old\" {\n  default    = null\n  deprecated = \"use new\"\n}\noutput \"old\" {\n  value      = 1\n  \
                deprecated = \"use newer\"\n}\n";
@@ -294,11 +298,11 @@ fn a_destroy_that_leaves_objects_behind_is_no_error() {
 }
 
 #[test]
-fn what_was_left_out_is_told_after_an_apply_too() {
+fn apply_reports_deferred_changes() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
     let shown = folder.ok(&["apply", "-auto-approve", "-exclude=terraform_data.b"]);
-    assert!(shown.contains("This plan covered neither what -exclude names"), "{shown}");
+    assert!(shown.contains("The plan does not include the -exclude addresses"), "{shown}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Calls of modules that get `count`, or lose it, as OpenTofu moves what they have.
+//! Implicit moves when `count` is added to or removed from a module call, as in OpenTofu.
 
 use serde_json::Value as Json;
 
@@ -42,7 +42,7 @@ fn a_call_keeps_its_one_instance_when_it_gets_count_and_when_it_loses_it() {
 }
 
 #[test]
-fn calls_in_calls_and_the_resources_in_them_are_kept_along() {
+fn nested_modules_of_excluded_calls_are_kept() {
     let folder = made("main.tofu", PLAIN);
     folder
         .write("m/main.tf", "")
@@ -78,7 +78,7 @@ fn what_is_at_the_other_address_stays_there() {
 }
 
 #[test]
-fn a_call_of_a_tf_file_is_made_anew_as_in_terraform_unless_opentofu_has_worked_there() {
+fn module_call_migration_depends_on_tool() {
     let folder = made("main.tf", PLAIN);
     folder.write("main.tf", &COUNTED.replace('2', "1"));
     let expected = [" > module.m.terraform_data.x delete", " > module.m[0].terraform_data.x create"];

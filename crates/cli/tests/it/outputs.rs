@@ -1,4 +1,4 @@
-//! Where output goes: full disks, closed pipes, devices in place of files.
+//! Output to full disks, closed pipes and devices.
 #![cfg(unix)]
 
 use std::fs::File;
@@ -55,10 +55,13 @@ fn a_full_disk_below_standard_output_is_an_error_of_every_command() {
     for arguments in commands {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let output = folder.command(arguments).stdout(full).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
-        assert!(told.contains("Error: Failed to write to standard output"), "{arguments:?}: {told}");
-        assert!(told.contains("No space left on device.") && !told.contains("os error"), "{arguments:?}: {told}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {reported}");
+        assert!(reported.contains("Error: Failed to write to standard output"), "{arguments:?}: {reported}");
+        assert!(
+            reported.contains("No space left on device.") && !reported.contains("os error"),
+            "{arguments:?}: {reported}"
+        );
     }
 }
 
@@ -97,8 +100,8 @@ fn a_state_is_not_written_into_a_pipe_and_nothing_is_made() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     let pipe = pipe(&folder);
-    let told = folder.fails(&["apply", "-auto-approve", "-state-out=pipe"]);
-    assert!(told.contains("is a device or a pipe") && told.contains("Nothing was changed"), "{told}");
+    let reported = folder.fails(&["apply", "-auto-approve", "-state-out=pipe"]);
+    assert!(reported.contains("is a device or a pipe") && reported.contains("Nothing was changed"), "{reported}");
     assert!(is_pipe(&pipe));
     assert!(!folder.path("terraform.tfstate").exists());
 }
@@ -107,8 +110,8 @@ fn a_state_is_not_written_into_a_pipe_and_nothing_is_made() {
 fn suggested_commands_work_where_they_are_printed() {
     let folder = Folder::new();
     folder.write("sub dir/main.tf", OUTPUT);
-    let told = folder.ok(&["-chdir=sub dir", "plan", "-out=../p"]);
-    let suggested = told.lines().rev().find(|line| line.contains(" apply ")).unwrap().trim();
+    let reported = folder.ok(&["-chdir=sub dir", "plan", "-out=../p"]);
+    let suggested = reported.lines().rev().find(|line| line.contains(" apply ")).unwrap().trim();
     assert_eq!(suggested, "groma -chdir='sub dir' apply \"../p\"");
     let command = suggested.replacen("groma", env!("CARGO_BIN_EXE_groma"), 1);
     let output = Command::new("sh").args(["-c", &command]).current_dir(folder.path("")).output().unwrap();
@@ -123,18 +126,21 @@ fn a_removed_working_directory_is_an_error() {
     let program = env!("CARGO_BIN_EXE_groma");
     let script = format!("rmdir \"$PWD\" && exec {program} destroy -auto-approve");
     let output = Command::new("sh").args(["-c", &script]).current_dir(&gone).stdin(Stdio::null()).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
+    let reported = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
-    assert!(told.contains("Failed to determine current working directory: no such file or directory"), "{told}");
+    assert!(
+        reported.contains("Failed to determine current working directory: no such file or directory"),
+        "{reported}"
+    );
 }
 
 #[test]
-fn a_directory_in_the_place_of_a_plan_is_explained() {
+fn directory_as_plan_file_gets_advice() {
     let folder = Folder::new();
     folder.write("sub/main.tf", OUTPUT);
-    let told = folder.fails(&["apply", "sub"]).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("The specified path is a directory, not a plan file"), "{told}");
-    assert!(told.contains("-chdir=sub"), "{told}");
+    let reported = folder.fails(&["apply", "sub"]).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(reported.contains("The specified path is a directory, not a plan file"), "{reported}");
+    assert!(reported.contains("-chdir=sub"), "{reported}");
 }
 
 #[test]
@@ -142,8 +148,8 @@ fn a_plugin_directory_that_does_not_exist_is_refused() {
     let folder = Folder::new();
     folder.write("main.tf", OUTPUT);
     for given in ["-plugin-dir=nope", "-plugin-dir=main.tf"] {
-        let told = folder.fails(&["init", given]);
-        assert!(told.contains("Error: Invalid plugin directory"), "{told}");
+        let reported = folder.fails(&["init", given]);
+        assert!(reported.contains("Error: Invalid plugin directory"), "{reported}");
     }
 }
 
@@ -153,8 +159,8 @@ fn an_unreadable_selected_workspace_is_not_the_default_one() {
     folder.write("main.tf", OUTPUT);
     std::fs::create_dir_all(folder.path(".terraform")).unwrap();
     std::fs::write(folder.path(".terraform/environment"), b"\xff").unwrap();
-    let told = folder.fails(&["plan"]);
-    assert!(told.contains("Error: Failed to read the selected workspace"), "{told}");
+    let reported = folder.fails(&["plan"]);
+    assert!(reported.contains("Error: Failed to read the selected workspace"), "{reported}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Values of variables that reach the program and have no effect, or cannot be read: none is dropped silently.
+//! Variable values without effect or with invalid bytes are never dropped silently.
 
 use crate::common::Folder;
 
@@ -42,17 +42,17 @@ fn is_applied(folder: &Folder) -> bool {
 #[test]
 fn options_that_a_saved_plan_would_ignore_are_refused() {
     let cases: [(&[&str], &[&str], &str); 4] = [
-        (&["-var=text=1"], &["-var=text=9"], "var.text = \"1\", and -var sets it to \"9\""),
-        (&[], &["-var=text=9"], "var.text = \"from the default\", and -var sets it to \"9\""),
-        (&["-var=text=1"], &["-var-file=other.tfvars"], "and -var-file=other.tfvars sets it to \"9\""),
-        (&[], &["-var=number=six"], "var.number = 5, and -var sets it to \"six\""),
+        (&["-var=text=1"], &["-var=text=9"], "var.text = \"1\", but -var sets it to \"9\""),
+        (&[], &["-var=text=9"], "var.text = \"from the default\", but -var sets it to \"9\""),
+        (&["-var=text=1"], &["-var-file=other.tfvars"], "but -var-file=other.tfvars sets it to \"9\""),
+        (&[], &["-var=number=six"], "var.number = 5, but -var sets it to \"six\""),
     ];
     for (planning, applying, expected) in cases {
         let folder = planned(planning);
         folder.write("other.tfvars", "text = \"9\"\n");
-        let told = flowing(&folder.fails(&[&["apply"], applying, &["plan"]].concat()));
-        assert!(told.contains("Can't change variable when applying a saved plan"), "{told}");
-        assert!(told.contains(expected), "{told}");
+        let reported = flowing(&folder.fails(&[&["apply"], applying, &["plan"]].concat()));
+        assert!(reported.contains("Can't change variable when applying a saved plan"), "{reported}");
+        assert!(reported.contains(expected), "{reported}");
         assert!(!is_applied(&folder));
     }
 }
@@ -66,18 +66,21 @@ fn options_that_say_what_the_saved_plan_says_are_fine() {
     ];
     for (planning, applying) in cases {
         let folder = planned(planning);
-        let told = folder.ok(&[&["apply"], applying, &["plan"]].concat());
-        assert!(!told.contains("Warning"), "{told}");
+        let reported = folder.ok(&[&["apply"], applying, &["plan"]].concat());
+        assert!(!reported.contains("Warning"), "{reported}");
     }
 }
 
 #[test]
 fn environment_variables_that_a_saved_plan_ignores_are_warned_of() {
     let folder = planned(&["-var=text=1"]);
-    let told =
+    let reported =
         flowing(&folder.also_for(env!("CARGO_BIN_EXE_groma").as_ref()).with("TF_VAR_text", "9").ok(&["apply", "plan"]));
-    assert!(told.contains("Warning: Ignoring variable when applying a saved plan"), "{told}");
-    assert!(told.contains("var.text = \"1\", and the environment variable TF_VAR_text sets it to \"9\""), "{told}");
+    assert!(reported.contains("Warning: Ignoring variable when applying a saved plan"), "{reported}");
+    assert!(
+        reported.contains("var.text = \"1\", but the environment variable TF_VAR_text sets it to \"9\""),
+        "{reported}"
+    );
     assert!(folder.read("terraform.tfstate").contains("\"1\""));
     let same = planned(&["-var=text=1"]).with("TF_VAR_text", "1").with("TF_VAR_number", "5");
     assert!(!same.ok(&["apply", "plan"]).contains("Warning"));
@@ -93,8 +96,8 @@ fn files_that_are_read_of_their_own_accord_may_say_something_else() {
 #[test]
 fn neither_value_of_a_sensitive_variable_is_shown() {
     let folder = planned(&["-var=secret=s3cret-one"]);
-    let told = folder.fails(&["apply", "-var=secret=s3cret-two", "plan"]);
-    assert!(told.contains("(sensitive value)") && !told.contains("s3cret"), "{told}");
+    let reported = folder.fails(&["apply", "-var=secret=s3cret-two", "plan"]);
+    assert!(reported.contains("(sensitive value)") && !reported.contains("s3cret"), "{reported}");
 }
 
 #[cfg(unix)]

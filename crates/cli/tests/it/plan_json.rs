@@ -1,4 +1,4 @@
-//! Values and schemas from recorded plan JSON.
+//! Values and schemas from recorded plan documents.
 
 use groma_provider::{Attribute, AttributeType, Block, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Use};
 use groma_value::{Marks, Number, Path, PathStep, Type, Value};

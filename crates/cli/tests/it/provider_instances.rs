@@ -1,4 +1,4 @@
-//! Provider blocks with `for_each`, from the command line: what the state says, and what people are told. `GROMA_TOFU` names an OpenTofu
+//! Provider blocks with `for_each`, from the command line: what the state says, and what people are reported. `GROMA_TOFU` names an OpenTofu
 //! that goes on with the state.
 
 use std::path::PathBuf;
@@ -109,7 +109,7 @@ fn the_first_provider_instances_of_a_state_are_kept_too() {
 }
 
 #[test]
-fn an_element_that_goes_before_its_objects_is_told_with_where_it_is_needed() {
+fn removed_provider_instance_error_names_its_users() {
     let folder = folder();
     folder.ok(&["apply", "-auto-approve"]);
     let said = folder.fails(&["plan", "-no-color", "-var=places=[\"a\"]"]);
@@ -158,6 +158,9 @@ fn instances_do_not_depend_on_the_time_of_a_plan() {
         "provider \"terraform\" {\n  alias    = \"by\"\n  for_each = toset([plantimestamp()])\n}\nresource \"terraform_data\" \"x\" {\n  \
          provider = terraform.by[\"a\"]\n}\n",
     );
-    let told = folder.fails(&["plan"]);
-    assert!(told.contains("Error: Invalid for_each argument") && told.contains("plantimestamp()"), "{told}");
+    let reported = folder.fails(&["plan"]);
+    assert!(
+        reported.contains("Error: Invalid for_each argument") && reported.contains("plantimestamp()"),
+        "{reported}"
+    );
 }

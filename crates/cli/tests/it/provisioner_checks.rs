@@ -1,4 +1,4 @@
-//! Mistakes in provisioner blocks that validate finds.
+//! `validate` reports errors in provisioner blocks.
 
 use crate::common::Folder;
 
@@ -12,7 +12,7 @@ fn a_type_that_does_not_exist_is_reported_without_the_provider() {
 }
 
 #[test]
-fn a_file_without_source_and_content_is_reported_beside_its_destination() {
+fn file_provisioner_requires_source_or_content() {
     let folder = Folder::new();
     let block = |arguments: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! Provisioners under the whole program: what an interrupt does to them, and machines reached over SSH.
+//! Provisioners end to end: interrupts and SSH.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -39,15 +39,15 @@ fn an_interrupt_reaches_the_command_with_its_children_and_the_object_stays_taint
 }
 
 #[test]
-fn a_machine_that_only_winrm_reaches_is_refused_with_a_way_out() {
+fn winrm_connections_are_rejected_with_advice() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
         "resource \"terraform_data\" \"it\" {\n  connection {\n    type = \"winrm\"\n    host = \"127.0.0.1\"\n  }\n  \
          provisioner \"remote-exec\" {\n    inline = [\"dir\"]\n  }\n}\n",
     );
-    let told = flowing(&folder.fails(APPLY));
-    assert!(told.contains("over SSH only, not over WinRM"), "{told}");
+    let reported = flowing(&folder.fails(APPLY));
+    assert!(reported.contains("over SSH only, not over WinRM"), "{reported}");
     assert!(is_tainted(&folder));
 }
 
@@ -58,13 +58,13 @@ fn a_provisioner_without_a_connection_says_what_is_missing() {
         "main.tf",
         "resource \"terraform_data\" \"it\" {\n  provisioner \"remote-exec\" {\n    inline = [\"ls\"]\n  }\n}\n",
     );
-    let told = flowing(&folder.fails(APPLY));
-    assert!(told.contains("Error: remote-exec provisioner error"), "{told}");
-    assert!(told.contains("a \"connection\" block with the \"host\""), "{told}");
+    let reported = flowing(&folder.fails(APPLY));
+    assert!(reported.contains("Error: remote-exec provisioner error"), "{reported}");
+    assert!(reported.contains("a \"connection\" block with the \"host\""), "{reported}");
 }
 
 #[test]
-fn arguments_that_exclude_each_other_are_told_by_validate() {
+fn validate_reports_conflicting_arguments() {
     let folder = Folder::new();
     folder.write(
         "main.tf",
@@ -73,10 +73,10 @@ fn arguments_that_exclude_each_other_are_told_by_validate() {
          provisioner \"file\" {\n    content     = \"b\"\n    destination = \"/c\"\n    connection {\n      hosts = 1\n    }\n  \
          }\n}\n",
     );
-    let told = flowing(&folder.fails(&["validate", "-no-color"]));
-    assert!(told.contains("Cannot set both 'source' and 'content'"), "{told}");
-    assert!(told.contains("Exactly one of \"inline\", \"script\" and \"scripts\""), "{told}");
-    assert!(told.contains("An argument named \"hosts\" is not expected here"), "{told}");
+    let reported = flowing(&folder.fails(&["validate", "-no-color"]));
+    assert!(reported.contains("Cannot set both 'source' and 'content'"), "{reported}");
+    assert!(reported.contains("Exactly one of \"inline\", \"script\" and \"scripts\""), "{reported}");
+    assert!(reported.contains("An argument named \"hosts\" is not expected here"), "{reported}");
 }
 
 #[cfg(unix)]
@@ -231,13 +231,13 @@ fn files_and_folders_arrive_and_scripts_run_on_the_machine() {
              }}\n  }}\n  provisioner \"remote-exec\" {{\n    when   = destroy\n    inline = [\"touch '{there}/gone'\"]\n  }}\n}}\n"
         ),
     );
-    let told = folder.ok(APPLY);
+    let reported = folder.ok(APPLY);
     for line in
         ["(remote-exec):   Checking Host Key: true", "(remote-exec): Connected!", "(remote-exec): hello", "oops"]
     {
-        assert!(told.contains(line), "{line}\n{told}");
+        assert!(reported.contains(line), "{line}\n{reported}");
     }
-    assert!(told.contains(&format!("(remote-exec): script {there}/run-")), "{told}");
+    assert!(reported.contains(&format!("(remote-exec): script {there}/run-")), "{reported}");
     let read = |name: &str| std::fs::read_to_string(machine.path("there").join(name)).unwrap();
     assert_eq!(
         (read("a file"), read("site/pages/index.html"), read("style.css")),
@@ -284,9 +284,9 @@ fn a_bastion_leads_to_the_machine() {
              $SSH_CONNECTION\"]\n  }}\n}}\n"
         ),
     );
-    let told = folder.ok(APPLY);
-    assert!(told.contains("(remote-exec): Using configured bastion host..."), "{told}");
-    assert!(told.contains("(remote-exec): from 127.0.0.1"), "{told}");
+    let reported = folder.ok(APPLY);
+    assert!(reported.contains("(remote-exec): Using configured bastion host..."), "{reported}");
+    assert!(reported.contains("(remote-exec): from 127.0.0.1"), "{reported}");
 }
 
 #[test]

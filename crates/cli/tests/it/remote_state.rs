@@ -1,7 +1,7 @@
-//! `terraform_remote_state`: what one configuration tells another by its state.
+//! `terraform_remote_state`.
 
 use crate::common::Folder;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 
 const GIVING: &str = r#"
 output "names" {
@@ -89,7 +89,7 @@ fn a_workspace_without_a_name_is_the_default_one() {
 }
 
 #[test]
-fn what_is_no_state_is_told() {
+fn rejects_files_that_are_not_states() {
     let folder = Folder::new();
     folder.write("main.tf", TAKING).write("base/terraform.tfstate", "{}");
     let problem = folder.fails(&["plan"]);
@@ -180,7 +180,7 @@ fn an_encrypted_state_without_its_key_gives_nothing_and_one_in_clear_has_to_be_a
 }
 
 #[test]
-fn deprecated_outputs_of_another_state_are_told_where_they_are_used() {
+fn warns_about_deprecated_outputs_of_remote_state() {
     let folder = Folder::new();
     folder.write(
         "base/main.tofu",
@@ -193,13 +193,16 @@ fn deprecated_outputs_of_another_state_are_told_where_they_are_used() {
          output \"new\" {\n  value = data.terraform_remote_state.base.outputs.new\n}\n",
     );
     folder.ok(&["-chdir=base", "apply", "-auto-approve"]);
-    let told = folder.ok(&["apply", "-auto-approve"]);
-    assert_eq!(told.matches("Warning: Deprecated value used").count(), 1, "{told}");
+    let reported = folder.ok(&["apply", "-auto-approve"]);
+    assert_eq!(reported.matches("Warning: Deprecated value used").count(), 1, "{reported}");
     assert!(
-        told.contains("on main.tf line 6, in resource \"terraform_data\" \"a\"") && told.contains("Use new."),
-        "{told}"
+        reported.contains("on main.tf line 6, in resource \"terraform_data\" \"a\"") && reported.contains("Use new."),
+        "{reported}"
     );
-    assert!(told.contains("The deprecation originates from data.terraform_remote_state.base.outputs.old"), "{told}");
+    assert!(
+        reported.contains("The deprecation originates from data.terraform_remote_state.base.outputs.old"),
+        "{reported}"
+    );
     let silent = folder.ok(&["plan", "-deprecation=module:none"]);
     assert!(!silent.contains("Warning"), "{silent}");
     // Nothing of it is kept.
@@ -216,6 +219,6 @@ fn a_destroy_says_nothing_of_data_that_only_a_check_reads() {
     );
     folder.write("main.tf", &format!("resource \"terraform_data\" \"a\" {{}}\n{check}"));
     assert!(folder.ok(&["apply", "-auto-approve"]).contains("Warning: Unable to find remote state"));
-    let told = folder.ok(&["destroy", "-auto-approve"]);
-    assert!(!told.contains("Warning") && told.contains("1 destroyed"), "{told}");
+    let reported = folder.ok(&["destroy", "-auto-approve"]);
+    assert!(!reported.contains("Warning") && reported.contains("1 destroyed"), "{reported}");
 }

@@ -1,4 +1,4 @@
-//! Plans that are saved: what they hold of the options they were made with, and what becomes of one that fails half way.
+//! Saved plans: stored options, and partially applied plans.
 
 use serde_json::Value as Json;
 
@@ -31,18 +31,18 @@ fn document(folder: &Folder, plan: &str) -> Json {
 /// `ADDRESS ACTION+ACTION REASON` of all that is more than nothing.
 fn changes(plan: &Json) -> Vec<String> {
     let all = plan["resource_changes"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let told = all.iter().filter(|change| change["change"]["actions"] != serde_json::json!(["no-op"]));
+    let reported = all.iter().filter(|change| change["change"]["actions"] != serde_json::json!(["no-op"]));
     let line = |change: &Json| {
         let actions = change["change"]["actions"].as_array().unwrap().iter();
         let actions: Vec<&str> = actions.map(|action| action.as_str().unwrap()).collect();
         let reason = change["action_reason"].as_str().map(|reason| format!(" {reason}")).unwrap_or_default();
         format!("{} {}{reason}", change["address"].as_str().unwrap(), actions.join("+"))
     };
-    told.map(line).collect()
+    reported.map(line).collect()
 }
 
 #[test]
-fn pl_65_every_option_is_taken_and_kept_in_the_saved_plan_and_told_to_programs() {
+fn pl_65_options_are_stored_in_plan_and_document() {
     let cases: [(&[&str], &[&str], bool, &str); 6] = [
         (&["-var=value=two"], &["terraform_data.a update"], true, "0 added, 1 changed, 0 destroyed"),
         (
@@ -76,8 +76,8 @@ fn pl_65_every_option_is_taken_and_kept_in_the_saved_plan_and_told_to_programs()
         let value = if options.contains(&"-var=value=two") { "two" } else { "one" };
         assert_eq!(plan["variables"]["value"]["value"], value, "{options:?}");
         let messages = folder.ok(&[&["plan", "-json"], options].concat());
-        let told = messages.lines().filter(|line| line.contains("\"type\":\"planned_change\"")).count();
-        assert_eq!(told, expected.len(), "{options:?}");
+        let reported = messages.lines().filter(|line| line.contains("\"type\":\"planned_change\"")).count();
+        assert_eq!(reported, expected.len(), "{options:?}");
         // The plan is all that apply needs to know.
         let applied = folder.ok(&["apply", "p"]);
         assert!(applied.contains(&format!("Resources: {done}.")), "{options:?}\n{applied}");
@@ -130,7 +130,7 @@ fn pl_65_a_plan_that_does_not_read_or_only_reads_is_kept_as_such() {
 }
 
 #[test]
-fn lc_22_a_change_outside_is_told_where_it_matters_and_always_when_only_looking() {
+fn lc_22_relevant_drift_is_shown_and_all_drift_with_refresh_only() {
     const HEADING: &str = "Objects have changed outside of Terraform";
     let folder = folder(QUEUE);
     folder.ok(&["apply", "-auto-approve"]);
@@ -176,7 +176,7 @@ resource "terraform_data" "third" {
 "#;
 
 #[test]
-fn a_saved_plan_that_fails_half_way_leaves_what_was_done_and_is_used_up() {
+fn partially_applied_plan_is_stale() {
     let folder = folder(CHAIN);
     folder.ok(&["plan", "-out=p"]);
     let said = folder.fails(&["apply", "p"]);
@@ -200,7 +200,7 @@ fn a_saved_plan_that_fails_half_way_leaves_what_was_done_and_is_used_up() {
 }
 
 #[test]
-fn a_saved_destruction_that_fails_half_way_goes_on_with_a_new_plan() {
+fn failed_destroy_continues_with_new_plan() {
     let with = |command: &str| {
         format!(
             r#"
@@ -249,7 +249,7 @@ fn a_plan_that_failed_is_refused_and_leaves_the_state_as_it_was() {
 }
 
 #[test]
-fn a_large_plan_is_carried_out_as_it_was_saved() {
+fn large_saved_plan_is_applied_unchanged() {
     let folder = folder(
         r#"
 resource "terraform_data" "first" {
@@ -264,8 +264,8 @@ resource "terraform_data" "second" {
 "#,
     );
     folder.ok(&["plan", "-out=plan"]);
-    let told = folder.ok(&["apply", "plan"]);
-    assert!(told.contains("Resources: 9000 added, 0 changed, 0 destroyed"), "{told}");
+    let reported = folder.ok(&["apply", "plan"]);
+    assert!(reported.contains("Resources: 9000 added, 0 changed, 0 destroyed"), "{reported}");
     let state: Json = serde_json::from_str(&folder.read("terraform.tfstate")).unwrap();
     let resources = state["resources"].as_array().unwrap();
     assert_eq!(resources.len(), 2);
@@ -282,7 +282,7 @@ resource "terraform_data" "second" {
 }
 
 #[test]
-fn values_that_nothing_declares_are_told_by_the_apply_of_a_saved_plan_too() {
+fn apply_of_saved_plan_rejects_undeclared_variables() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n").write("terraform.tfvars", "undeclared = 1\n");
     let warning = "Warning: Value for undeclared variable";
@@ -290,7 +290,7 @@ fn values_that_nothing_declares_are_told_by_the_apply_of_a_saved_plan_too() {
     assert!(folder.ok(&["apply", "plan"]).contains(warning));
 }
 
-/// As Terraform 1.15: what only the state takes in is told by the plan, not again by the apply of its file.
+/// As Terraform 1.15: what only the state takes in is reported by the plan, not again by the apply of its file.
 #[test]
 fn messages_of_a_saved_plan_leave_out_what_nothing_is_done_for() {
     let folder = Folder::new();
@@ -312,8 +312,11 @@ fn a_plan_belongs_to_the_workspace_it_was_made_in() {
     folder.ok(&["workspace", "new", "dev"]);
     folder.ok(&["plan", "-out=p"]);
     folder.ok(&["workspace", "select", "default"]);
-    let told = folder.fails(&["apply", "p"]).replace('\n', " ");
-    assert!(told.contains("changes to the \"dev\" workspace, but the \"default\" workspace is currently"), "{told}");
+    let reported = folder.fails(&["apply", "p"]).replace('\n', " ");
+    assert!(
+        reported.contains("changes to the \"dev\" workspace, but the \"default\" workspace is currently"),
+        "{reported}"
+    );
     assert!(!folder.path("terraform.tfstate").exists());
     folder.ok(&["workspace", "select", "dev"]);
     folder.ok(&["apply", "p"]);
@@ -326,16 +329,19 @@ fn ephemeral_variables_have_a_value_in_both_runs_or_in_none() {
     let folder = folder(&format!("{text}resource \"terraform_data\" \"a\" {{}}\n"));
     folder.write("none.tfvars", "e = null\n");
     folder.ok(&["plan", "-out=p", "-var=n=1"]);
-    let told = folder.fails(&["apply", "p"]);
-    assert!(told.contains("No value for required variable") && told.contains("\"n\""), "{told}");
+    let reported = folder.fails(&["apply", "p"]);
+    assert!(reported.contains("No value for required variable") && reported.contains("\"n\""), "{reported}");
     for surplus in ["-var=e=1", "-var-file=none.tfvars"] {
-        let told = folder.fails(&["apply", "-var=n=2", surplus, "p"]);
-        assert!(told.contains("Ephemeral variable was not set during planning") && told.contains("\"e\""), "{told}");
+        let reported = folder.fails(&["apply", "-var=n=2", surplus, "p"]);
+        assert!(
+            reported.contains("Ephemeral variable was not set during planning") && reported.contains("\"e\""),
+            "{reported}"
+        );
     }
     folder.ok(&["apply", "-var=n=2", "p"]);
     folder.ok(&["plan", "-destroy", "-out=p", "-var=n=1", "-var=e=1"]);
-    let told = folder.fails(&["apply", "-var=n=2", "p"]);
-    assert!(told.contains("No value for required variable") && told.contains("\"e\""), "{told}");
+    let reported = folder.fails(&["apply", "-var=n=2", "p"]);
+    assert!(reported.contains("No value for required variable") && reported.contains("\"e\""), "{reported}");
     // What is null counts as none.
     folder.ok(&["plan", "-destroy", "-out=p", "-var=n=1", "-var-file=none.tfvars"]);
     folder.ok(&["apply", "-var=n=2", "p"]);

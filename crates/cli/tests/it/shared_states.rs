@@ -1,4 +1,4 @@
-//! State files that others look at: Terraform after a killed run, other folders, commands at the same time.
+//! State files shared with Terraform, other directories and concurrent commands.
 
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn state_of_a_killed_run_has_objects_for_whoever_reads_it() {
+fn killed_run_leaves_readable_state() {
     let folder = Folder::new();
     folder.write("main.tf", SLOW);
     let child = start(&folder, &["-var=delay=300ms", "-parallelism=5"]);

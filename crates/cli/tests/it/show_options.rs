@@ -1,4 +1,4 @@
-//! What `show` shows where an option says it, as in OpenTofu: the state, a plan, the configuration, a module by itself.
+//! OpenTofu's options of `show`: -state, -plan, -config and -module.
 
 use serde_json::Value;
 
@@ -47,13 +47,13 @@ fn what_is_shown_is_what_an_option_says() {
         (&["show", "-plan=saved", "saved"], "Unexpected command line arguments"),
         (&["show", "-json", "-module=nowhere"], "Failed to read module directory"),
     ] {
-        let told = folder.fails(arguments);
-        assert!(told.contains(summary), "{told}");
+        let reported = folder.fails(arguments);
+        assert!(reported.contains(summary), "{reported}");
     }
 }
 
 #[test]
-fn a_configuration_is_shown_as_plans_tell_it_and_with_what_users_of_it_have_to_know() {
+fn show_config_adds_types_and_flags_of_variables() {
     let folder = Folder::new();
     folder.write("main.tf", SHOWN).write("m/main.tf", "output \"p\" {\n  value = 1\n}\n");
     let whole = document(&folder, &["show", "-config", "-json"]);

@@ -1,4 +1,4 @@
-//! Signals, and what becomes of a run where the system allows no further threads.
+//! Signals, and systems that refuse further threads.
 #![cfg(target_os = "linux")]
 
 use std::io::{BufRead, BufReader};

@@ -1,10 +1,10 @@
-//! The commands that change what a state says, step by step: recorded, and held against Terraform where there is one.
+//! State-changing commands: recorded, and compared with Terraform if it is available.
 
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::Value as Json;
 
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 use crate::common::{Folder, Ran};
 
 const CONFIGURATION: &str = r#"
@@ -192,13 +192,13 @@ fn first_state() -> String {
     folder.write("main.tf", CONFIGURATION).write("m/main.tf", "resource \"terraform_data\" \"in\" {\n  input = 1\n}\n");
     folder.ok(&["init"]);
     folder.ok(&["apply", "-auto-approve"]);
-    crate::common::even::even_ids(&folder.read("terraform.tfstate"))
+    crate::common::normalization::normalize_ids(&folder.read("terraform.tfstate"))
 }
 
 /// The state without what is made up.
 fn state_of(folder: &Folder, name: &str) -> String {
     let text = std::fs::read_to_string(folder.path(name)).unwrap_or_default();
-    crate::common::even::even_ids(&text)
+    crate::common::normalization::normalize_ids(&text)
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn compare(steps: &[&str]) {
     prepare(&theirs, &state);
     let mut different = Vec::new();
     for one in steps {
-        let even = |ran: &Ran| crate::common::even::even_ids(&essence(one, ran));
-        let (our, their) = (even(&step(&ours, one)), even(&step(&theirs, one)));
+        let normalize = |ran: &Ran| crate::common::normalization::normalize_ids(&essence(one, ran));
+        let (our, their) = (normalize(&step(&ours, one)), normalize(&step(&theirs, one)));
         if our != their {
             different.push(format!("--- terraform\n{their}--- groma\n{our}"));
         }
@@ -248,7 +248,8 @@ fn compare(steps: &[&str]) {
         ] {
             let (our, their) = (state_of(&ours, name), state_of(&theirs, name));
             if our != their {
-                different.push(format!("{one}: {name}\n{}", crate::common::even::first_difference(&their, &our)));
+                different
+                    .push(format!("{one}: {name}\n{}", crate::common::normalization::first_difference(&their, &our)));
                 break;
             }
         }
@@ -257,7 +258,7 @@ fn compare(steps: &[&str]) {
 }
 
 #[test]
-fn what_was_changed_can_be_undone_as_told() {
+fn undo_command_restores_the_state() {
     let folder = Folder::new();
     prepare(&folder, &first_state());
     let before = folder.ok(&["state", "list"]);
@@ -296,14 +297,14 @@ fn content_of(folder: &Folder) -> String {
 }
 
 #[test]
-fn what_scripts_look_for_is_told() {
+fn messages_contain_sentences_that_scripts_match() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
     let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     for command in ["taint", "untaint"] {
-        let told = folder.run(&[command, "-allow-missing", "terraform_data.no"]);
-        assert!(flat(told.out + &told.err).contains("terraform_data.no was not found"), "{command}");
+        let reported = folder.run(&[command, "-allow-missing", "terraform_data.no"]);
+        assert!(flat(reported.out + &reported.err).contains("terraform_data.no was not found"), "{command}");
     }
     assert!(flat(folder.ok(&["workspace", "new", "w"])).contains("Created and switched to workspace \"w\"!"));
     assert!(folder.fails(&["providers", "schema"]).contains("The -json flag is required"));
@@ -333,13 +334,13 @@ fn a_workspace_name_cannot_lead_out_of_its_folder() {
 }
 
 #[test]
-fn every_address_that_state_list_does_not_find_is_told() {
+fn state_list_reports_every_unknown_address() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
-    let told = folder.fails(&["state", "list", "terraform_data.a", "none.x", "module.y", "z"]);
+    let reported = folder.fails(&["state", "list", "terraform_data.a", "none.x", "module.y", "z"]);
     for problem in ["no resource none.x", "no module module.y", "\"z\": "] {
-        assert!(told.contains(problem), "{problem}: {told}");
+        assert!(reported.contains(problem), "{problem}: {reported}");
     }
 }
 
@@ -366,13 +367,13 @@ fn a_state_without_a_lineage_is_pushed_as_it_is() {
     assert_eq!((&pushed["lineage"], &pushed["serial"]), (&"".into(), &3.into()));
     folder.ok(&["state", "push", "bare.tfstate"]);
     assert_eq!(state(&folder), pushed);
-    // What a run makes of it can be told from others.
+    // What a run makes of it can be reported from others.
     folder.write("main.tf", "output \"o\" {\n  value = 1\n}\n").ok(&["apply", "-auto-approve"]);
     assert_ne!(state(&folder)["lineage"], "");
 }
 
 #[test]
-fn what_the_state_says_is_told_although_a_called_module_is_wrong() {
+fn state_commands_work_with_invalid_child_module() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\noutput \"o\" {\n  value = 1\n}\n");
     folder.ok(&["apply", "-auto-approve"]);
@@ -393,7 +394,7 @@ fn what_the_state_says_is_told_although_a_called_module_is_wrong() {
 }
 
 #[test]
-fn what_the_state_says_is_told_although_modules_are_not_installed() {
+fn state_commands_work_without_installed_modules() {
     let folder = Folder::new();
     let resource = "resource \"terraform_data\" \"a\" {\n  input = \"x\"\n}\noutput \"o\" {\n  value = \"v\"\n}\n";
     let module = "module \"m\" {\n  source  = \"example/module/null\"\n  version = \"1.0.0\"\n}\n";
@@ -408,7 +409,7 @@ fn what_the_state_says_is_told_although_modules_are_not_installed() {
     assert!(folder.ok(&["state", "pull"]).contains("\"terraform_data\""));
     assert!(folder.fails(&["plan"]).contains("Module not installed"));
     folder.write("main.tf", &format!("{resource}{module}terraform {{\n  backend \"nowhere\" {{\n  }}\n}}\n"));
-    assert!(folder.fails(&["output"]).contains("Invalid backend type"), "other mistakes are told");
+    assert!(folder.fails(&["output"]).contains("Invalid backend type"), "other mistakes are reported");
 }
 
 #[test]
@@ -424,9 +425,12 @@ fn the_environment_cannot_name_a_workspace_that_leads_out_of_its_folder() {
             &["workspace", "show"],
             &["workspace", "list"],
         ] {
-            let told = folder.fails(command);
-            assert!(told.contains("Error: Invalid workspace name set using TF_WORKSPACE"), "{name} {command:?} {told}");
-            assert!(told.contains("is not allowed"), "{name} {command:?} {told}");
+            let reported = folder.fails(command);
+            assert!(
+                reported.contains("Error: Invalid workspace name set using TF_WORKSPACE"),
+                "{name} {command:?} {reported}"
+            );
+            assert!(reported.contains("is not allowed"), "{name} {command:?} {reported}");
         }
     }
     let folder = Folder::new();
@@ -445,8 +449,8 @@ fn init_makes_the_workspace_of_the_environment() {
 #[test]
 fn init_takes_part_in_no_experiment_that_the_environment_asks_for() {
     for variable in ["TF_ENABLE_PLUGGABLE_STATE_STORAGE", "TF_SKIP_CREATE_DEFAULT_WORKSPACE"] {
-        let told = Folder::new().with(variable, "1").fails(&["init"]);
-        assert!(told.contains("flag without experiments enabled") && told.contains(variable), "{told}");
+        let reported = Folder::new().with(variable, "1").fails(&["init"]);
+        assert!(reported.contains("flag without experiments enabled") && reported.contains(variable), "{reported}");
         Folder::new().with(variable, "").ok(&["init"]);
         Folder::new().with(variable, "1").ok(&["version"]);
     }
@@ -460,14 +464,17 @@ fn an_object_of_a_newer_provider_is_not_shown() {
     let state = folder.read("terraform.tfstate").replace("\"schema_version\": 0", "\"schema_version\": 7");
     folder.write("terraform.tfstate", &state);
     for command in [&["show"][..], &["show", "-json"], &["state", "show", "terraform_data.a"]] {
-        let told = folder.fails(command);
-        assert!(told.contains("terraform_data.a") && told.contains("(schema version 7;"), "{command:?}: {told}");
+        let reported = folder.fails(command);
+        assert!(
+            reported.contains("terraform_data.a") && reported.contains("version 7, but the version in use"),
+            "{command:?}: {reported}"
+        );
     }
     assert_eq!(folder.ok(&["state", "list"]), "terraform_data.a\n");
 }
 
 #[test]
-fn a_state_that_is_written_elsewhere_is_pointed_at() {
+fn state_out_path_is_reported() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n}\n");
     assert!(folder.ok(&["apply", "-auto-approve", "-state-out=other"]).contains("\nState path: other\n"));
@@ -480,8 +487,8 @@ fn a_refresh_without_objects_says_so_although_there_are_outputs() {
     let folder = Folder::new();
     folder.write("main.tf", "output \"o\" {\n  value = \"v\"\n}\n");
     for _ in 0..2 {
-        let told = folder.ok(&["refresh"]);
-        assert!(told.contains("Empty or non-existent state") && told.ends_with("o = \"v\"\n"), "{told}");
+        let reported = folder.ok(&["refresh"]);
+        assert!(reported.contains("Empty or non-existent state") && reported.ends_with("o = \"v\"\n"), "{reported}");
     }
 }
 
@@ -511,7 +518,7 @@ fn a_backup_of_a_file_that_is_not_written_is_refused() {
     let folder = Folder::new();
     folder.write("main.tf", "resource \"terraform_data\" \"a\" {}\n");
     folder.ok(&["apply", "-auto-approve"]);
-    let told = folder.fails(&["state", "mv", "-backup-out=kept", "terraform_data.a", "terraform_data.b"]);
-    assert!(told.contains("without -state-out there is none"), "{told}");
+    let reported = folder.fails(&["state", "mv", "-backup-out=kept", "terraform_data.a", "terraform_data.b"]);
+    assert!(reported.replace('\n', " ").contains("so it requires -state-out"), "{reported}");
     assert!(folder.ok(&["state", "list"]).contains("terraform_data.a"));
 }

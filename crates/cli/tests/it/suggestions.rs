@@ -1,4 +1,4 @@
-//! Whoever misspells a word is told which one is meant.
+//! Suggestions for misspelled names.
 
 use crate::common::Folder;
 
@@ -94,7 +94,7 @@ const SLIPS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn whoever_misspells_a_word_is_told_which_is_meant() {
+fn misspelled_names_get_suggestions() {
     let folder = Folder::new();
     folder.write("around.tf", AROUND);
     folder.write("child/main.tf", CHILD);
@@ -103,10 +103,10 @@ fn whoever_misspells_a_word_is_told_which_is_meant() {
     for (slip, meant) in SLIPS {
         folder.write("slip.tf", slip);
         // A message is broken where the line ends, so that two words may have a line break between them.
-        let told = folder.fails(&["validate"]);
-        let words: Vec<&str> = told.split_whitespace().collect();
+        let reported = folder.fails(&["validate"]);
+        let words: Vec<&str> = reported.split_whitespace().collect();
         if !words.join(" ").to_lowercase().contains(&format!("did you mean {meant}?")) {
-            wrong += &format!("{slip}\n  should suggest {meant}:\n{told}\n");
+            wrong += &format!("{slip}\n  should suggest {meant}:\n{reported}\n");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");

@@ -1,4 +1,4 @@
-//! Values that would steer a terminal: in text for people they are visible and do nothing; programs get them byte for byte.
+//! Control characters in values: replaced in text, preserved in documents.
 
 use crate::common::Folder;
 
@@ -63,9 +63,9 @@ fn text_for_people_has_nothing_that_acts_on_a_terminal() {
     assert_eq!(asked.code, 0, "{}", asked.err);
     assert!(asked.out.contains("a\u{241b}[8mb\u{fffd}2Jc\u{fffd}d\u{240d}e\u{2421}f"), "{}", asked.out);
     safe("plan", &(asked.out + &asked.err));
-    let told = folder.ok(&["apply", "-auto-approve", "-var=asked=yes"]);
-    assert!(told.contains("one \u{241b}[8m two \u{fffd}2J three \u{fffd} four"), "{told}");
-    safe("apply", &told);
+    let reported = folder.ok(&["apply", "-auto-approve", "-var=asked=yes"]);
+    assert!(reported.contains("one \u{241b}[8m two \u{fffd}2J three \u{fffd} four"), "{reported}");
+    safe("apply", &reported);
     for arguments in [&["show"][..], &["state", "list"], &["providers"], &["refresh", "-var=asked=yes"]] {
         let ran = folder.run(arguments);
         safe(&format!("{arguments:?}"), &(ran.out + &ran.err));

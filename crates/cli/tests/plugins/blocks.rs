@@ -1,4 +1,4 @@
-//! Blocks that only the schemas of a provider can tell to be wrong, and blocks that do not matter.
+//! Errors in blocks that only provider schemas reveal.
 
 use super::folder;
 
@@ -10,14 +10,17 @@ pub(crate) fn unused_providers() {
     let unused = format!("{REQUIRED}provider \"trouble\" {{\n  nope = var.missing\n}}\n");
     folder.write("main.tf", &format!("{unused}resource \"terraform_data\" \"x\" {{}}\n"));
     for command in ["validate", "plan"] {
-        let told = folder.ok(&[command]);
-        assert!(told.contains("Warning: Unsupported argument"), "{command}: {told}");
+        let reported = folder.ok(&[command]);
+        assert!(reported.contains("Warning: Unsupported argument"), "{command}: {reported}");
     }
     // What stands in an argument that there is not follows from that.
     assert!(!folder.ok(&["validate"]).contains("Reference to undeclared"));
     folder.write("main.tf", &format!("{unused}resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n}}\n"));
-    let told = folder.fails(&["plan"]);
-    assert!(told.contains("Error: Unsupported argument") && !told.contains("Reference to undeclared"), "{told}");
+    let reported = folder.fails(&["plan"]);
+    assert!(
+        reported.contains("Error: Unsupported argument") && !reported.contains("Reference to undeclared"),
+        "{reported}"
+    );
     // An object of the state uses it, though no block does any more.
     folder.write("main.tf", &format!("{REQUIRED}resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n}}\n"));
     folder.ok(&["apply", "-auto-approve"]);
@@ -26,17 +29,17 @@ pub(crate) fn unused_providers() {
     assert!(folder.fails(&["plan"]).contains("Error: Unsupported argument"));
 }
 
-/// The schemas of all kinds of types are told, each kind under its own name.
+/// The schemas of all kinds of types are reported, each kind under its own name.
 pub(crate) fn schemas() {
     let folder = folder("good");
     folder.write("main.tf", &format!("{REQUIRED}provider \"trouble\" {{}}\n"));
-    let told: serde_json::Value = serde_json::from_str(&folder.ok(&["providers", "schema", "-json"])).unwrap();
-    let trouble = &told["provider_schemas"]["registry.terraform.io/example/trouble"];
+    let reported: serde_json::Value = serde_json::from_str(&folder.ok(&["providers", "schema", "-json"])).unwrap();
+    let trouble = &reported["provider_schemas"]["registry.terraform.io/example/trouble"];
     assert_eq!(trouble["resource_schemas"]["trouble_thing"]["version"], 0, "{trouble}");
     let text = &trouble["action_schemas"]["trouble_note"]["block"]["attributes"]["text"];
     assert_eq!((&text["type"], &text["required"]), (&"string".into(), &true.into()), "{trouble}");
     assert!(trouble["action_schemas"]["trouble_note"].get("version").is_none());
-    assert!(trouble.get("list_resource_schemas").is_none(), "what there is none of is not told");
+    assert!(trouble.get("list_resource_schemas").is_none(), "what there is none of is not reported");
 }
 
 /// What `count`, `for_each` and `provider` of actions cannot be, and what `ignore_changes` cannot name.
@@ -50,7 +53,7 @@ pub(crate) fn wrong_arguments() {
             "resource \"trouble_thing\" \"x\" {{\n  name = \"good\"\n  lifecycle {{\n    ignore_changes = [{ignored}]\n  }}\n}}\n"
         )
     };
-    for (text, told) in [
+    for (text, reported) in [
         (action("for_each = [\"a\"]"), "Invalid for_each argument"),
         (action("count = \"x\""), "Incorrect value type"),
         (action("provider = trouble.nope"), "Provider configuration not present"),
@@ -59,7 +62,7 @@ pub(crate) fn wrong_arguments() {
     ] {
         folder.write("main.tf", &format!("{REQUIRED}{text}"));
         let said = folder.fails(&["validate"]);
-        assert!(said.contains(&format!("Error: {told}")), "{text}{said}");
+        assert!(said.contains(&format!("Error: {reported}")), "{text}{said}");
     }
     folder.write("main.tf", &format!("{REQUIRED}{}", thing("name, after")));
     folder.ok(&["validate"]);

@@ -1,5 +1,4 @@
-//! The cloud as a plugin process, under Groma and under Terraform: the order of destruction holds over the protocol, and
-//! a run that was killed amid an operation loses nothing.
+//! The Cloud Control provider as a plugin process, under Groma and Terraform.
 
 use std::path::Path;
 
@@ -7,7 +6,7 @@ use groma_scripted::cloud::{Event, Operation, Outcome, Store};
 
 use crate::common::Folder;
 use crate::common::background::{kill, start};
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 
 /// The provider that this program is when [`crate::MANNER`] says so.
 pub const MANNER: &str = "cloud";

@@ -7,8 +7,8 @@ mod blocks;
 mod cloud;
 #[path = "../it/common/mod.rs"]
 mod common;
-mod lost;
-mod put_off;
+mod deferred_actions;
+mod lost_operations;
 mod secrets;
 mod silent;
 mod stopping;
@@ -41,31 +41,31 @@ type Test = (&'static str, fn());
 
 const TESTS: &[Test] = &[
     ("a_provider_that_dies_amid_apply_is_quoted_and_what_was_made_is_in_the_state", dies_amid_apply),
-    ("operation_whose_provider_dies_is_named_and_others_are_reported_once", lost::named),
-    ("replacement_without_an_answer_keeps_the_old_object_and_the_open_creation", lost::replacement),
-    ("update_without_an_answer_is_named_and_planned_again", lost::update),
-    ("warnings_of_plan_and_apply_about_many_instances_are_told_once", lost::warnings),
+    ("operation_whose_provider_dies_is_named_and_others_are_reported_once", lost_operations::named),
+    ("replacement_without_an_answer_keeps_the_old_object_and_the_open_creation", lost_operations::replacement),
+    ("update_without_an_answer_is_named_and_planned_again", lost_operations::update),
+    ("warnings_of_plan_and_apply_about_many_instances_are_reported_once", lost_operations::warnings),
     ("a_provider_that_panics_amid_apply_finishes_the_other_objects", panics_amid_apply),
     ("a_provider_that_dies_amid_plan_is_quoted", dies_amid_plan),
     ("a_provider_that_hangs_ends_with_the_second_interrupt", hangs_until_interrupted),
     ("fw_22_an_interrupt_asks_providers_to_stop_and_what_they_made_is_in_the_state", stopping::asked),
     ("a_provider_that_never_answers_ends_with_the_second_interrupt", silent::never_answers),
-    ("what_keeps_a_provider_from_telling_what_it_declares_is_told_once", silent::speechless),
+    ("what_keeps_a_provider_from_telling_what_it_declares_is_reported_once", silent::speechless),
     ("a_provider_ends_while_the_plan_is_shown", ends_early),
     ("a_killed_run_leaves_no_provider_and_the_next_knows_what_was_made", killed),
-    ("what_is_no_plugin_is_told", no_plugin),
-    ("what_talks_nonsense_after_the_handshake_is_told", nonsense),
+    ("what_is_no_plugin_is_reported", no_plugin),
+    ("what_talks_nonsense_after_the_handshake_is_reported", nonsense),
     ("documents_tell_the_identity_of_objects_and_of_what_takes_their_place", identities),
-    ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", put_off::actions),
+    ("pl_45_actions_that_are_put_off_are_told_and_what_waits_for_them_waits", deferred_actions::actions),
     ("what_there_is_to_know_about_development_builds_spoils_no_document", development_builds),
     ("what_is_wrong_with_a_provider_block_that_nothing_uses_is_a_warning", blocks::unused_providers),
-    ("the_schemas_of_all_kinds_of_types_are_told", blocks::schemas),
+    ("the_schemas_of_all_kinds_of_types_are_reported", blocks::schemas),
     ("a_plan_describes_no_ephemeral_resources", blocks::ephemeral_resources),
     ("objects_are_destroyed_after_their_users_by_a_provider_in_a_process", cloud::in_order),
     ("a_run_killed_amid_an_update_keeps_the_order_of_destruction", cloud::killed),
     ("no_command_prints_a_secret_or_leaves_one_behind", secrets::nowhere),
     ("limit_on_file_sizes_stops_a_run_before_a_call_and_loses_nothing", cloud::limited_files),
-    ("wrong_arguments_of_actions_and_lifecycles_are_told", blocks::wrong_arguments),
+    ("wrong_arguments_of_actions_and_lifecycles_are_reported", blocks::wrong_arguments),
 ];
 
 fn main() -> ExitCode {
@@ -134,7 +134,7 @@ fn provider() -> Arc<dyn Provider> {
                 die();
             }
             if named(&request.config, "warns") {
-                return PlanResponse { diagnostics: lost::warning(), ..good() };
+                return PlanResponse { diagnostics: lost_operations::warning(), ..good() };
             }
             good()
         })
@@ -143,7 +143,7 @@ fn provider() -> Arc<dyn Provider> {
                 die();
             }
             if named(&request.config, "dies once") {
-                lost::die_once();
+                lost_operations::die_once();
             }
             if named(&request.config, "panics") {
                 panic!("the thing panics");
@@ -159,7 +159,7 @@ fn provider() -> Arc<dyn Provider> {
     let token = Schema::new(Block::new([("id", Attribute::computed(Type::String))], [] as [(&str, NestedBlock); 0]));
     let things = Scripted::new("trouble").resource("trouble_thing", thing).resource("trouble_person", person());
     let things = things.ephemeral("trouble_token", EphemeralScript::new(token));
-    stopping::served(things.action("trouble_note", put_off::note()))
+    stopping::served(things.action("trouble_note", deferred_actions::note()))
 }
 
 /// A provider that is started anew finds what an earlier one made.

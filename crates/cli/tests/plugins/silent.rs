@@ -1,4 +1,4 @@
-//! Providers that do not say anything.
+//! Providers that do not respond.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -46,18 +46,18 @@ pub fn never_answers() {
     let output = child.wait_with_output().unwrap();
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}", start.elapsed());
     assert_eq!(output.status.code(), Some(1));
-    let told = flowing(&String::from_utf8_lossy(&output.stderr));
-    assert!(told.contains("Request cancelled"), "{told}");
+    let reported = flowing(&String::from_utf8_lossy(&output.stderr));
+    assert!(reported.contains("Request cancelled"), "{reported}");
     nobody_is_left(&folder);
 }
 
 pub fn speechless() {
     let folder = folder("good").with(MANNER, "speechless");
     folder.write("function.tf", "output \"f\" {\n  value = provider::trouble::twice(1)\n}\n");
-    let told = folder.fails(&["validate"]);
-    assert_eq!(told.matches("Error: Speechless").count(), 1, "{told}");
-    assert!(told.contains("The words do not come.") && !told.contains("function"), "{told}");
-    // Whoever calls a function and nothing else is told the same.
+    let reported = folder.fails(&["validate"]);
+    assert_eq!(reported.matches("Error: Speechless").count(), 1, "{reported}");
+    assert!(reported.contains("The words do not come.") && !reported.contains("function"), "{reported}");
+    // Whoever calls a function and nothing else is reported the same.
     let required = "terraform {\n  required_providers {\n    trouble = { source = \"example/trouble\" }\n  }\n}\n";
     let alone = folder.write("main.tf", required).fails(&["validate"]);
     assert_eq!(alone.matches("Error: Speechless").count(), 1, "{alone}");

@@ -1,4 +1,4 @@
-//! Providers that are asked to end what they are doing.
+//! Providers that are asked to stop.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};

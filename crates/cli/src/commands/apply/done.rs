@@ -1,4 +1,4 @@
-//! What is said when all is done.
+//! The summary at the end of an apply, destroy or refresh.
 
 use std::path::Path;
 
@@ -11,9 +11,9 @@ use crate::commands::output;
 use crate::terminal::Tone;
 use crate::views::json::Counted;
 
-/// Says what was done, and where the state is if the flags have put it `elsewhere`.
-pub(super) fn tell_done(context: &Context, kind: Kind, counts: Counts, state: &State, elsewhere: Option<&Path>) {
-    for stream in context.listeners() {
+/// Reports the number of changes and the outputs, and `state_out` if that flag redirected the state.
+pub(super) fn report_done(context: &Context, kind: Kind, counts: Counts, state: &State, state_out: Option<&Path>) {
+    for stream in context.json_streams() {
         match kind {
             Kind::Destroy => stream.counts(counts, Counted::Destroy),
             Kind::Refresh => stream.outputs(output::stream_json(state)),
@@ -42,15 +42,16 @@ pub(super) fn tell_done(context: &Context, kind: Kind, counts: Counts, state: &S
     if !text.is_empty() {
         context.streams.print(&format!("\n{}\n", palette.paint(Tone::BoldGreen, text)));
     }
-    if let Some(path) = elsewhere.filter(|_| kind == Kind::Apply && counts.add + counts.change > 0) {
+    // Terraform prints the path only for an apply that created or updated something.
+    if let Some(path) = state_out.filter(|_| kind == Kind::Apply && counts.add + counts.change > 0) {
         context.streams.print(&format!(
-            "\nThe state was not written to its usual place, but to this file. Keep it: whoever changes or destroys what was\n\
-             made needs it.\n\nState path: {}\n",
+            "\nThe state was written to this file instead of the backend. Keep the file: changing or destroying this\n\
+             infrastructure requires it.\n\nState path: {}\n",
             path.display()
         ));
     }
     if kind != Kind::Destroy && !state.outputs.is_empty() {
         let title = palette.paint(Tone::BoldGreen, "Outputs:");
-        context.streams.print(&format!("\n{title}\n\n{}", output::list(state, context.secrecy)));
+        context.streams.print(&format!("\n{title}\n\n{}", output::list(state, context.redaction)));
     }
 }

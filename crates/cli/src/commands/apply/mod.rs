@@ -16,13 +16,13 @@ use groma_engine::Recorder;
 
 use super::approval::{Approval, ask};
 use super::context::Context;
-use super::left_open::{deferred_warning, incomplete_warning};
 use super::operation::{prepare_context, state_flag_warning, watch};
 use super::outcome::{Outcome, fail};
 use super::rescue::save;
+use super::partial_apply::{deferred_warning, incomplete_warning};
 use crate::arguments::{Apply, Destroy, Flag, Refresh};
 use crate::views::progress::Ticker;
-use done::tell_done;
+use done::report_done;
 use planned::from_directory;
 use ready::Kind;
 use saved::from_file;
@@ -35,7 +35,7 @@ pub(super) fn destroy(context: &mut Context, arguments: Destroy) -> Outcome {
     apply(context, arguments.apply, Kind::Destroy)
 }
 
-/// Takes in what has changed outside, without showing a plan.
+/// Updates the state to match real objects, without showing a plan.
 pub(super) fn refresh(context: &mut Context, arguments: Refresh) -> Outcome {
     apply(context, arguments.into_apply(), Kind::Refresh)
 }
@@ -47,8 +47,9 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     }
     let approves_itself = arguments.auto_approve.is_some_and(Flag::is_on);
     let file = saved_plan(&arguments.rest, kind)?;
+    // Checked before planning, so that a pipeline does not plan for minutes and then fail.
     if file.is_none() && !approves_itself && context.messages().is_some() {
-        return Err(nobody_to_ask(context));
+        return Err(cannot_prompt());
     }
     context.show(&state_flag_warning(&arguments.planning));
     let watched = watch(context);
@@ -63,6 +64,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
             return Ok(1);
         }
     }
+    // Computed before apply consumes the plan.
     let is_partial = ready.plan.is_partial() && kind != Kind::Refresh;
     let incomplete = is_partial.then(|| incomplete_warning(context, &ready.plan));
     let deferred = ready.plan.is_deferring().then(|| deferred_warning(context, &ready.plan));
@@ -72,11 +74,12 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
         .map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let mut applied = ready.run.apply(ready.plan, ready.inputs, recorder);
-    // Everything is done: the providers end while the state is written.
+    // The provider processes shut down while the state is written.
     groma_plugin::client::begin_shutdown_all();
     drop(ticker);
     let mut problems = merged(ready.warnings, std::mem::take(&mut applied.diagnostics));
     save(context, &mut ready.store, &mut applied.state, &mut problems);
+    // Releases the lock before output that the user may read for long.
     drop(ready.store);
     problems.append(incomplete);
     problems.append(deferred);
@@ -85,58 +88,59 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     if failed {
         return Ok(1);
     }
-    let elsewhere = arguments.state_out.as_deref();
-    tell_done(context, kind, watched.counter.counts(), &applied.state, elsewhere);
-    // The program ends now: taking large states and configurations apart would only cost time.
+    let state_out = arguments.state_out.as_deref();
+    report_done(context, kind, watched.counter.counts(), &applied.state, state_out);
+    // The process exits next: freeing a large state piece by piece would only delay that.
     std::mem::forget(applied);
     ready.run.leave();
     Ok(0)
 }
 
-/// The mode of `destroy` is its name: what else may be said of it says the same.
+/// Sets the destroy mode for the `destroy` command, and rejects flags that select a mode.
 fn only_destroys(arguments: &mut Apply) -> Result<(), Diagnostics> {
     let planning = &mut arguments.planning;
     if planning.destroy.is_some_and(Flag::is_on) {
-        return Err(fail("Invalid mode option", "The destroy command always destroys: leave the option -destroy out."));
+        return Err(fail("Invalid mode option", "The destroy command always destroys. Remove the -destroy flag."));
     }
     if planning.refresh_only.is_some_and(Flag::is_on) {
-        return Err(fail("Invalid mode option", "The destroy command destroys: -refresh-only belongs to apply."));
+        return Err(fail(
+            "Invalid mode option",
+            "The destroy command does not support -refresh-only. Use apply -refresh-only.",
+        ));
     }
     planning.destroy = Some(Flag::On);
     Ok(())
 }
 
-/// The file of the plan that is to be applied, if one is given. An empty name is none: scripts write `apply "$PLAN"`.
+/// Returns the saved plan to apply, if there is one. An empty name counts as none, because scripts run `apply "$PLAN"`.
 fn saved_plan(rest: &[OsString], kind: Kind) -> Result<Option<PathBuf>, Diagnostics> {
     match rest {
         [] => Ok(None),
         [_, ..] if kind == Kind::Refresh => Err(fail(
             "Too many command line arguments",
-            "Refresh works in the current directory and takes options only.",
+            "The refresh command takes no arguments. To refresh another directory, put -chdir=DIRECTORY before the command.",
         )),
         [file] if file.is_empty() => Ok(None),
         [file] if kind == Kind::Apply => Ok(Some(PathBuf::from(file))),
         [_] if kind == Kind::Destroy => Err(fail(
             "Destroy can't be called with a plan file",
-            "To carry out a plan that was made with plan -destroy, give its file to apply.",
+            "To apply a plan that was created with plan -destroy, pass its file to the apply command.",
         )),
-        _ => Err(fail("Too many command line arguments", "Give one file at most: that of a saved plan.")),
+        _ => Err(fail("Too many command line arguments", "Expected at most one argument: the file of a saved plan.")),
     }
 }
 
-fn nobody_to_ask(context: &Context) -> Diagnostics {
-    let detail = format!(
-        "With -json there is nobody whom {} could ask for approval. Apply the file of a saved plan, or approve beforehand with \
-         -auto-approve.",
-        context.wording.product
-    );
-    fail("Plan file or auto-approve required", detail)
+fn cannot_prompt() -> Diagnostics {
+    fail(
+        "Plan file or auto-approve required",
+        "-json cannot prompt for approval. Add -auto-approve, or apply a saved plan.",
+    )
 }
 
-/// The problems of planning, then those of applying; what both found is said once. What only apply could tell has been
-/// told by now, or its reason has.
+/// Merges the diagnostics of planning and applying without duplicates. Warnings about assertions that were unknown during
+/// planning are dropped: apply has decided them, or failed.
 fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
-    // Both may report every instance of a large configuration: nothing is compared with everything.
+    // Both phases may report every instance of a large configuration, so a quadratic comparison would be slow.
     let mut again: HashMap<_, Vec<&Diagnostic>> = HashMap::new();
     applying.iter().for_each(|one| again.entry(key(one)).or_default().push(one));
     let is_again = |one: &Diagnostic| again.get(&key(one)).is_some_and(|alike| alike.contains(&one));
@@ -146,7 +150,7 @@ fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
     all
 }
 
-/// The parts that distinguish most diagnostics.
+/// Returns the parts that distinguish most diagnostics.
 fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&str>, Option<Span>) {
     (&diagnostic.summary, &diagnostic.detail, diagnostic.address.as_deref(), diagnostic.subject)
 }

@@ -1,4 +1,4 @@
-//! Values of variables that are given again for a saved plan, which has its own.
+//! Checks variable values that are set again when a saved plan is applied.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use groma_value::Value;
 
 use crate::commands::planfile::Given;
 
-/// The longest value that a message repeats.
+/// Maximum length, in characters, of a value that a message repeats.
 const LONGEST_SHOWN: usize = 80;
 
-/// Reports the values that a saved plan does not use because it was made with others: those of options are errors, those of the
-/// environment are warnings. Files that are read of their own accord may differ: options of the plan command come before them.
+/// Reports variables that are set to a different value than the plan was created with: as errors for command-line flags, as
+/// warnings for environment variables. Automatically loaded files may differ, because flags of the plan command override them.
 ///
-/// Ephemeral variables are left out, because plans do not keep their values.
+/// Ephemeral variables are skipped, because plans do not store their values.
 pub(super) fn overridden(root: &Module, planned: &[PlannedVariable], given: &Given) -> Diagnostics {
     let mut problems = Diagnostics::new();
     for PlannedVariable { name, value } in planned {
@@ -30,7 +30,7 @@ pub(super) fn overridden(root: &Module, planned: &[PlannedVariable], given: &Giv
     problems
 }
 
-/// Whether both values come to the same after their conversion to the type of the variable.
+/// Whether both values are equal after conversion to the type of the variable.
 fn is_same(variable: &Variable, planned: &Value, given: &Value) -> bool {
     let accepted = |value: &Value| variable.accept(&value.unmark_deep().0).ok();
     planned == given || accepted(given).is_some_and(|given| accepted(planned) == Some(given))
@@ -40,11 +40,11 @@ fn problem(variable: &Variable, planned: &Value, input: &Input) -> Option<Diagno
     let name = &variable.name;
     let (planned, given) = (shown(variable, planned), shown(variable, &input.value));
     let what =
-        |source: &str| format!("The plan was made with var.{name} = {planned}, and {source} sets it to {given}.");
-    let advice = "A saved plan is applied with the values that it was made with.";
+        |source: &str| format!("The plan was created with var.{name} = {planned}, but {source} sets it to {given}.");
+    let advice = "A saved plan always uses the values that it was created with.";
     let refused = |source: &str, option: &str| {
         let detail = format!(
-            "{} {advice} Leave {option} out, or make a new plan. To give a value for each run instead, declare the variable with \
+            "{} {advice} Remove {option}, or create a new plan. To set a value at apply time instead, declare the variable with \
              ephemeral = true.",
             what(source)
         );
@@ -65,7 +65,7 @@ fn problem(variable: &Variable, planned: &Value, input: &Input) -> Option<Diagno
     }
 }
 
-/// The value in a message; secrets and long values are replaced.
+/// Formats a value for a message; sensitive and long values are replaced by a placeholder.
 fn shown(variable: &Variable, value: &Value) -> Cow<'static, str> {
     if variable.sensitive || value.has_marks() {
         return "(sensitive value)".into();

@@ -1,11 +1,11 @@
-//! A plan that is made now, of what the directory has.
+//! Plans the working directory, for an apply without a saved plan.
 
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Hooks, Mode, Plan, Recovery};
 
-use super::ready::{Kind, Ready, elsewhere};
+use super::ready::{Kind, Ready, state_overrides};
 use crate::arguments::Apply;
 use crate::commands::backend::{locking, state_paths};
 use crate::commands::configuration::{Empty, load_to_change};
@@ -15,7 +15,7 @@ use crate::commands::plan::show_plan;
 use crate::commands::variables::{Missing, values};
 use crate::views::progress::Ticker;
 
-/// Plans what the directory asks for; nothing when planning failed, which was shown then.
+/// Plans the configuration in the working directory. Returns `None` if planning failed; the errors have been shown then.
 pub(super) fn from_directory(
     context: &mut Context,
     arguments: &Apply,
@@ -24,10 +24,11 @@ pub(super) fn from_directory(
 ) -> Result<Option<Ready>, Diagnostics> {
     let planning = &arguments.planning;
     let mut options = options(context, planning, if kind == Kind::Destroy { "destroy" } else { "apply" })?;
+    // Destroying without a configuration is legitimate: the state alone says what exists.
     let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
-    context.tell_deprecations(&configuration);
-    let paths = state_paths(context, &configuration.root, elsewhere(arguments))?;
+    context.filter_deprecations(&configuration);
+    let paths = state_paths(context, &configuration.root, state_overrides(arguments))?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
@@ -35,10 +36,11 @@ pub(super) fn from_directory(
         open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
     if !in_flight.is_empty() {
         let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        // Operations of an interrupted run are recovered first, because planning needs to know their objects.
         options.recovery = Some(Arc::new(Recovery { in_flight, recorder }));
     }
     if kind == Kind::Refresh && state.iter().next().is_none() {
-        let detail = "The state has no objects, so there is nothing to refresh.";
+        let detail = "The state contains no objects, so there is nothing to refresh.";
         warnings.push(Diagnostic::warning("Empty or non-existent state", detail));
     }
     let hooks = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
@@ -62,7 +64,7 @@ pub(super) fn from_directory(
     Ok(Some(Ready { run, store, plan, inputs: options.inputs, warnings }))
 }
 
-/// Whether planning failed with nothing that could be shown beside the error.
+/// Whether planning failed before it produced any change worth showing.
 fn failed_at_once(plan: &Plan) -> bool {
     let has_looked = plan.mode == Mode::RefreshOnly || plan.changes.is_empty();
     plan.errored && plan.outputs.is_empty() && has_looked

@@ -1,4 +1,4 @@
-//! What carrying a plan out needs.
+//! The inputs of an apply, from a new or a saved plan.
 
 use groma_address::Name;
 use groma_diagnostics::Diagnostics;
@@ -7,9 +7,9 @@ use groma_state::LocalStore;
 use indexmap::IndexMap;
 
 use crate::arguments::Apply;
-use crate::commands::backend::Elsewhere;
+use crate::commands::backend::StateOverrides;
 
-/// Which of the commands it is.
+/// The command that applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Apply,
@@ -17,19 +17,19 @@ pub(super) enum Kind {
     Refresh,
 }
 
-/// Everything that carrying a plan out needs.
+/// A plan with everything that applying it requires.
 pub(super) struct Ready {
     pub(super) run: Run,
     pub(super) store: LocalStore,
     pub(super) plan: Plan,
     pub(super) inputs: IndexMap<Name, Input>,
-    /// What planning had to say, if nobody was told yet.
+    /// Warnings of planning that have not been shown yet.
     pub(super) warnings: Diagnostics,
 }
 
-/// Where the options put the state.
-pub(super) fn elsewhere(arguments: &Apply) -> Elsewhere<'_> {
-    Elsewhere {
+/// Returns the state files that flags select instead of the backend's.
+pub(super) fn state_overrides(arguments: &Apply) -> StateOverrides<'_> {
+    StateOverrides {
         state: arguments.planning.state.as_deref(),
         state_out: arguments.state_out.as_deref(),
         backup: arguments.backup.as_deref(),

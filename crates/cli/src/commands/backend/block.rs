@@ -1,4 +1,4 @@
-//! What the configuration says about the backend, with what `init -backend-config` adds.
+//! The backend block of the configuration, completed by `init -backend-config`.
 
 use std::path::Path;
 
@@ -13,31 +13,31 @@ use super::super::context::Context;
 use super::super::outcome::fail;
 use super::local::Local;
 
-/// What to say where another argument is given.
-const KNOWN: &str = "The local backend has the arguments path and workspace_dir.";
+/// Hint for an unknown argument.
+const KNOWN: &str = "The local backend supports the arguments path and workspace_dir.";
 
-/// Arguments of the backend from elsewhere than its block, the later winning.
+/// Backend arguments set outside the block; later ones override earlier ones.
 pub(in super::super) type Settings = IndexMap<Name, InputValue>;
 
 /// A `backend "local"` block.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Configured {
-    /// What is set, by the block and beyond it.
+    /// Arguments set by the block and by `-backend-config`.
     pub local: Local,
-    /// The number of the block alone.
+    /// Hash of the block alone, see [`Local::hash`].
     pub hash: i64,
 }
 
-/// What the options `-backend-config` give: `name=value`, or the path of a file of arguments.
+/// Parses the values of `-backend-config`: `name=value`, or the path of a file of arguments.
 ///
 /// # Errors
-/// A file cannot be read, or has something else than constants.
+/// A file cannot be read, or contains expressions that are not constant.
 pub(in super::super) fn given(context: &Context, options: &[String]) -> Result<Settings, Diagnostics> {
     let mut settings = Settings::new();
     let mut problems = Diagnostics::new();
     for option in options {
         match option.split_once('=') {
-            // An empty option takes back what stands before it.
+            // As in Terraform, an empty value clears all preceding ones.
             None if option.is_empty() => settings.clear(),
             None => {
                 let (more, found) = settings_file(Path::new(option), &context.sources, &DiskFiles::new("."));
@@ -53,10 +53,10 @@ pub(in super::super) fn given(context: &Context, options: &[String]) -> Result<S
     if problems.has_errors() { Err(problems) } else { Ok(settings) }
 }
 
-/// The backend that `module` configures; none where it says nothing about it.
+/// Returns the backend that `module` configures, if any.
 ///
 /// # Errors
-/// It is one that is not there, or its arguments are wrong.
+/// The backend is not supported, or its arguments are invalid.
 pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result<Option<Configured>, Diagnostics> {
     if let Some(cloud) = &module.cloud {
         return Err(unsupported("HCP Terraform (a cloud block)", cloud.span));
@@ -72,8 +72,9 @@ pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result
     let mut local = of_block(backend, &mut problems);
     let hash = local.hash();
     for (name, given) in beyond {
+        // Arguments from files have a source location, and are reported like those of the block.
         if given.origin == Origin::CommandLine && !is_argument(name) {
-            let detail = format!("-backend-config gives {name:?}. {KNOWN}");
+            let detail = format!("-backend-config sets {name:?}, which is not an argument of the backend. {KNOWN}");
             problems.append(fail("Invalid backend configuration argument", detail));
             continue;
         }
@@ -83,19 +84,19 @@ pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result
     if problems.has_errors() { Err(problems) } else { Ok(Some(Configured { local, hash })) }
 }
 
-fn unsupported(place: &str, span: Span) -> Diagnostics {
+fn unsupported(backend: &str, span: Span) -> Diagnostics {
     let detail = format!(
-        "The configuration keeps its state in {place}. This version of Groma knows the local backend only. Nothing was read or written. To \
-         keep the state in a local file, take the block out; for this one use the program that made the state."
+        "The configuration stores its state in {backend}, but this version of Groma only supports the local backend. Nothing was read or \
+         written. To store the state in a local file, remove the block. To keep this backend, use the program that created the state."
     );
     Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
 }
 
-/// That a backend keeps the state no longer than a command runs.
+/// Rejects the `inmem` backend, whose state would not outlive the command.
 fn forgetful(span: Span) -> Diagnostics {
-    let detail = "The backend \"inmem\" keeps the state in the memory of one command: what an apply made would be known to nobody as soon as it \
-                  has ended. Nothing was read or written. To keep the state in a local file, take the block out; for a state that may go, \
-                  give the local backend a path in a temporary folder.";
+    let detail = "The backend \"inmem\" stores the state in memory, so all objects that an apply creates would be untracked as soon as it \
+                  ends. Nothing was read or written. To store the state in a local file, remove the block. For a disposable state, set the \
+                  path of the local backend to a file in a temporary directory.";
     Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
 }
 
@@ -115,10 +116,10 @@ fn is_argument(name: &str) -> bool {
     matches!(name, "path" | "workspace_dir")
 }
 
-/// One argument, wherever it was given.
+/// One backend argument, from the block or from `-backend-config`.
 struct Argument<'a> {
     name: &'a str,
-    /// Its value, if that is known before anything is planned.
+    /// Value of the argument, if it is known before planning.
     value: Option<&'a Value>,
     name_span: Span,
     span: Span,
@@ -130,7 +131,7 @@ impl Argument<'_> {
             "path" => &mut local.path,
             "workspace_dir" => &mut local.workspace_dir,
             other => {
-                let detail = format!("There is no argument {other:?} here. {KNOWN}");
+                let detail = format!("An argument named {other:?} is not expected here. {KNOWN}");
                 problems.push(Diagnostic::error("Unsupported argument", detail).at(self.name_span));
                 return;
             }
@@ -140,14 +141,14 @@ impl Argument<'_> {
             Some(value) if value.as_str() == Some("") => {
                 let name = self.name;
                 let detail = format!(
-                    "The \"{name}\" attribute value must not be empty. Give a path, or leave the argument out."
+                    "The \"{name}\" attribute value must not be empty. Set it to a path, or remove the argument."
                 );
                 problems.push(Diagnostic::error("Invalid local state file path", detail).at(self.span));
             }
             Some(value) if value.as_str().is_some() => *slot = value.as_str().map(str::to_owned),
             _ => {
-                let detail = "The argument has to be a string that is known before anything is planned: a constant, a variable with a \
-                              value that is neither sensitive nor ephemeral, or a local value made of such.";
+                let detail = "The value must be a string that is known before planning: a constant, a variable that is neither sensitive nor \
+                              ephemeral, or a local value derived from these.";
                 problems.push(Diagnostic::error("Invalid backend argument", detail).at(self.span));
             }
         }

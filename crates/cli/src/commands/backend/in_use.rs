@@ -1,4 +1,4 @@
-//! The backend that commands use: the one that `init` got ready, as long as the configuration still asks for it.
+//! The initialized backend, and whether it still matches the configuration.
 
 use groma_config::Module;
 use groma_diagnostics::Diagnostics;
@@ -9,16 +9,17 @@ use super::block::{Settings, configured};
 use super::local::Local;
 use super::record::{Record, RecordFile};
 
-/// The backend of `module`.
+/// Returns the initialized backend, which must match the backend block of `module`.
 ///
 /// # Errors
-/// It is not the one that `init` got ready: its state is elsewhere, and here nothing would be known of what there is.
+/// The configuration has another backend than the one `init` recorded. Going on would look like an empty state, and create
+/// everything again.
 pub(in super::super) fn in_use(context: &Context, module: &Module) -> Result<Local, Diagnostics> {
     let configured = configured(module, &Settings::new())?;
     let record = RecordFile::of(context).read()?;
     let reason = match (configured, record) {
         (None, None) => return Ok(Local::default()),
-        // The settings of the record may have come with -backend-config, so that the block alone does not have them.
+        // Recorded settings may come from -backend-config, so an unchanged hash of the block is enough.
         (Some(new), Some(Record::Local { settings, hash })) if new.hash == hash || new.local == settings => {
             return Ok(settings);
         }
@@ -32,20 +33,20 @@ pub(in super::super) fn in_use(context: &Context, module: &Module) -> Result<Loc
         (None, Some(record)) => format!("Unsetting the previously set backend {:?}", record.kind()),
     };
     let command = &context.wording.command;
-    let ways = format!(
-        " If the state is to be taken along to the new place, run \"{command} init -migrate-state\"; if the state that is there already \
-         is to be used, or a new one begun, \"{command} init -reconfigure\". If the backend was changed by mistake, change it back."
+    let advice = format!(
+        " To migrate the state to the new backend, run \"{command} init -migrate-state\". To use the state that is already there, or to \
+         start with an empty one, run \"{command} init -reconfigure\". If the backend was changed by mistake, revert the change."
     );
-    Err(required(context, &reason, &ways))
+    Err(required(context, &reason, &advice))
 }
 
-fn required(context: &Context, reason: &str, ways: &str) -> Diagnostics {
+fn required(context: &Context, reason: &str, advice: &str) -> Diagnostics {
     let command = &context.wording.command;
     fail(
         &format!("Backend initialization required, please run \"{command} init\""),
         format!(
-            "Reason: {reason}\n\nThe backend says where the state is kept; a state in another place would look as if nothing had been made \
-             yet. Nothing was read or changed.{ways}"
+            "Reason: {reason}\n\nThe backend is the location of the state. With another location, existing infrastructure would look as if it \
+             had not been created yet. Nothing was read or changed.{advice}"
         ),
     )
 }

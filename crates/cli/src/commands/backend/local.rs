@@ -1,4 +1,4 @@
-//! The local backend: which files its states are in.
+//! The local backend, which stores each workspace's state in a file.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use serde::{Deserialize, Serialize};
 use super::super::outcome::fail;
 use crate::settings::DEFAULT_WORKSPACE;
 
-/// What a `backend "local"` block sets; without one, nothing.
+/// Arguments of a `backend "local"` block; all unset without a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Local {
-    /// The file of the default workspace.
+    /// State file of the default workspace.
     pub path: Option<String>,
-    /// The folder with a folder for each other workspace.
+    /// Directory that holds one directory for each other workspace.
     pub workspace_dir: Option<String>,
 }
 
 impl Local {
-    /// The files of a workspace's state, in clear.
+    /// Returns the state files of a workspace, without encryption.
     pub fn files(&self, workspace: &str) -> StatePaths {
         match (&self.path, workspace) {
             (Some(file), DEFAULT_WORKSPACE) => StatePaths::of_file(file),
@@ -29,15 +29,15 @@ impl Local {
         }
     }
 
-    /// The folder with a folder for each workspace but the default one.
+    /// Returns the directory that holds one directory for each workspace but the default one.
     pub fn workspace_directory(&self) -> PathBuf {
         self.workspace_dir.as_deref().map_or_else(|| PathBuf::from("terraform.tfstate.d"), PathBuf::from)
     }
 
-    /// Makes a workspace, so that it is listed before it has a state. The default one is always there.
+    /// Creates a workspace, so that it is listed before it has a state. The default workspace always exists.
     ///
     /// # Errors
-    /// Its folder cannot be made.
+    /// The directory of the workspace cannot be created.
     pub fn make(&self, workspace: &str) -> Result<(), Diagnostics> {
         if workspace == DEFAULT_WORKSPACE {
             return Ok(());
@@ -45,16 +45,16 @@ impl Local {
         let folder = self.workspace_directory().join(workspace);
         std::fs::create_dir_all(&folder).map_err(|problem| {
             fail(
-                &format!("Failed to make {}", folder.display()),
-                format!("The operating system says: {problem}.", problem = io_reason(&problem)),
+                &format!("Failed to create {}", folder.display()),
+                format!("The directory of the workspace cannot be created: {problem}.", problem = io_reason(&problem)),
             )
         })
     }
 
-    /// The names of the workspaces, the default one first, the others sorted.
+    /// Returns the names of all workspaces: the default one first, the others sorted.
     ///
     /// # Errors
-    /// The folder of workspaces cannot be read; that there is none is fine.
+    /// The directory of workspaces exists but cannot be read.
     pub fn workspaces(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         match std::fs::read_dir(self.workspace_directory()) {
@@ -71,23 +71,23 @@ impl Local {
         Ok(names)
     }
 
-    /// The number by which Terraform knows the block again: the checksum of its kind and its arguments, as go-cty writes them down
-    /// for hashing.
+    /// Returns the hash by which Terraform recognizes an unchanged block: the CRC-32 of its type and arguments, serialized as go-cty
+    /// does for hashing.
     pub fn hash(&self) -> i64 {
         let written = |text: &Option<String>| text.as_ref().map_or_else(|| "~".to_owned(), |text| format!("{text:?}"));
         let text = format!("<\"local\";<{};{};>;>", written(&self.path), written(&self.workspace_dir));
         i64::from(crc32fast::hash(text.as_bytes()))
     }
 
-    /// What is another in `new`, for people: `path was "a", and is "b" now`.
+    /// Describes the arguments that differ in `new`: `path was "a", and is now "b"`.
     pub fn difference(&self, new: &Self) -> String {
         let shown =
             |text: &Option<String>| text.as_ref().map_or_else(|| "not set".to_owned(), |text| format!("{text:?}"));
         let pairs = [("path", &self.path, &new.path), ("workspace_dir", &self.workspace_dir, &new.workspace_dir)];
         let changed = pairs.into_iter().filter(|(_, old, new)| old != new);
-        let told: Vec<String> =
-            changed.map(|(name, old, new)| format!("{name} was {}, and is {} now", shown(old), shown(new))).collect();
-        told.join("; ")
+        let described: Vec<String> =
+            changed.map(|(name, old, new)| format!("{name} was {}, and is now {}", shown(old), shown(new))).collect();
+        described.join("; ")
     }
 }
 
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn terraform_knows_the_block_again() {
+    fn hash_equals_terraforms() {
         // What Terraform 1.15 records of these blocks.
         assert_eq!(at("a.tfstate").hash(), 2_985_648_108);
         assert_eq!(at("b.tfstate").hash(), 2_554_194_718);
@@ -108,9 +108,9 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_told_in_words() {
+    fn difference_describes_changed_arguments() {
         let new = Local { workspace_dir: Some("w".to_owned()), ..at("b") };
-        let told = at("a").difference(&new);
-        assert_eq!(told, "path was \"a\", and is \"b\" now; workspace_dir was not set, and is \"w\" now");
+        let description = at("a").difference(&new);
+        assert_eq!(description, "path was \"a\", and is now \"b\"; workspace_dir was not set, and is now \"w\"");
     }
 }

@@ -1,4 +1,4 @@
-//! Where the state is kept.
+//! Backends: location, locking and encryption of the state.
 
 mod block;
 mod in_use;
@@ -25,76 +25,76 @@ use crate::account::account;
 use crate::arguments::{self, Flag, StateFiles};
 use crate::settings::TERRAFORM_VERSION;
 
-/// Flags that lead to other files than the backend's.
+/// State files that replace those of the backend.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Elsewhere<'a> {
+pub(super) struct StateOverrides<'a> {
     /// `-state`.
     pub state: Option<&'a Path>,
     /// `-state-out`.
     pub state_out: Option<&'a Path>,
     /// `-backup`.
     pub backup: Option<&'a Path>,
-    /// The encryption of this directory, where the module comes from elsewhere.
+    /// Encryption of the working directory, for a configuration that was loaded from a plan file.
     pub encryption: Option<&'a EncryptionMethods>,
 }
 
-impl<'a> From<&'a StateFiles> for Elsewhere<'a> {
+impl<'a> From<&'a StateFiles> for StateOverrides<'a> {
     fn from(files: &'a StateFiles) -> Self {
         let (state, state_out) = (files.state.as_deref(), files.state_out.as_deref());
         Self { state, state_out, backup: files.backup.as_deref(), encryption: None }
     }
 }
 
-/// The files of the state that `module` and the flags ask for.
+/// Returns the state files that `module` and the flags select.
 ///
 /// # Errors
 ///
-/// The backend is one that is not there, its arguments are wrong, or it is not the one that `init` got ready.
+/// The backend is not supported, its arguments are invalid, or it is not the initialized one.
 pub(super) fn state_paths(
     context: &Context,
     module: &Module,
-    elsewhere: Elsewhere<'_>,
+    overrides: StateOverrides<'_>,
 ) -> Result<StatePaths, Diagnostics> {
     let local = in_use(context, module)?;
     active_workspace(context)?;
-    paths_in(&local, module, &context.settings.workspace, elsewhere)
+    paths_in(&local, module, &context.settings.workspace, overrides)
 }
 
-/// Whether there is a state: an empty file is none, and the journal of a killed run is one.
+/// Whether a state exists. An empty file does not count, but the journal of a killed run does.
 pub(super) fn has_state(paths: &StatePaths) -> bool {
     std::fs::metadata(&paths.read).is_ok_and(|file| file.len() > 0) || paths.journal().exists()
 }
 
-/// The files of a workspace's state in `local`, sealed as `module` says.
+/// Returns the state files of a workspace in `local`, encrypted as `module` configures.
 ///
 /// # Errors
 ///
-/// The workspace cannot have that name, or the encryption is wrong.
+/// The workspace name or the encryption is invalid.
 pub(super) fn paths_in(
     local: &Local,
     module: &Module,
     workspace: &str,
-    elsewhere: Elsewhere<'_>,
+    overrides: StateOverrides<'_>,
 ) -> Result<StatePaths, Diagnostics> {
     valid_workspace(workspace)?;
-    let mut paths = match elsewhere.state {
+    let mut paths = match overrides.state {
         Some(file) => StatePaths::of_file(file),
         None => local.files(workspace),
     };
-    if let Some(file) = elsewhere.state_out {
+    if let Some(file) = overrides.state_out {
         paths = paths.writing_to(file);
     }
-    if let Some(file) = elsewhere.backup {
+    if let Some(file) = overrides.backup {
         paths = paths.with_backup(if file.as_os_str() == "-" { Backup::None } else { Backup::At(file.to_owned()) });
     }
-    let encryption = match elsewhere.encryption {
+    let encryption = match overrides.encryption {
         Some(methods) => methods.state.clone(),
         None => encryption::of(module)?.state,
     };
     Ok(paths.encrypted(encryption))
 }
 
-/// How to lock for `operation`, a word of Terraform's such as `OperationTypePlan`.
+/// Returns the locking for `operation`, which the lock info names as Terraform does: `OperationTypePlan`, for example.
 pub(super) fn locking(arguments: &arguments::Locking, operation: &str) -> Locking {
     if arguments.lock.is_some_and(|flag| !flag.is_on()) {
         return Locking::Off;
@@ -119,7 +119,7 @@ fn request(operation: &str, timeout: Duration) -> LockRequest {
     }
 }
 
-/// Whether a flag with two states, on by default, is on.
+/// Whether a flag that defaults to on is on.
 pub(super) fn unless_off(flag: Option<Flag>) -> bool {
     flag.is_none_or(Flag::is_on)
 }

@@ -1,6 +1,6 @@
-//! The record of the backend that `init` got ready: `.terraform/terraform.tfstate`, in Terraform's format.
+//! The record of the initialized backend: `.terraform/terraform.tfstate`, in Terraform's format.
 //!
-//! Without it a changed path would look like a state that is not there yet, and everything would be made once more.
+//! Without the record, a changed path would look like an empty state, and everything would be created again.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,20 @@ use super::super::outcome::fail;
 use super::local::Local;
 use crate::settings::TERRAFORM_VERSION;
 
-/// The format of the file.
+/// Format version of the file.
 const VERSION: u32 = 3;
 
-/// The backend that is in use.
+/// The recorded backend.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) enum Record {
-    /// The local one, with its settings and the number of the block they were made from.
+    /// The local backend with its settings, and the hash of the block that they came from.
     Local { settings: Local, hash: i64 },
-    /// Another one, which another program got ready.
+    /// A backend that only another program supports.
     Foreign { kind: String },
 }
 
 impl Record {
-    /// The type of the backend.
+    /// Returns the type of the backend.
     pub fn kind(&self) -> &str {
         match self {
             Self::Local { .. } => "local",
@@ -35,7 +35,7 @@ impl Record {
     }
 }
 
-/// The file of the record.
+/// File that stores the record.
 pub(in super::super) struct RecordFile {
     path: PathBuf,
 }
@@ -47,7 +47,7 @@ struct Written {
     terraform_version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     backend: Option<WrittenBackend>,
-    /// What newer versions of Terraform write in place of a backend.
+    /// Replaces `backend` in newer versions of Terraform.
     #[serde(default, skip_serializing)]
     state_store: Option<serde_json::Value>,
 }
@@ -62,15 +62,15 @@ struct WrittenBackend {
 }
 
 impl RecordFile {
-    /// The file of this directory.
+    /// Returns the record file of the working directory.
     pub fn of(context: &Context) -> Self {
         Self { path: context.settings.data_directory.join("terraform.tfstate") }
     }
 
-    /// What is recorded.
+    /// Reads the record.
     ///
     /// # Errors
-    /// The file cannot be read, or is none that can be understood.
+    /// The file cannot be read, or has an unknown format.
     pub fn read(&self) -> Result<Option<Record>, Diagnostics> {
         let bytes = match std::fs::read(&self.path) {
             Ok(bytes) => bytes,
@@ -80,10 +80,11 @@ impl RecordFile {
         let written: Written =
             serde_json::from_slice(&bytes).map_err(|problem| self.unreadable(&problem.to_string()))?;
         if written.version != VERSION {
-            return Err(self.unreadable(&format!("it has version {}, and {VERSION} is known", written.version)));
+            return Err(self.unreadable(&format!("unsupported format version {}, expected {VERSION}", written.version)));
         }
         match (written.backend, written.state_store) {
             (Some(backend), _) => self.record(backend).map(Some),
+            // Treated like any other backend that this program does not support.
             (None, Some(_)) => Ok(Some(Record::Foreign { kind: "state_store".to_owned() })),
             (None, None) => Ok(None),
         }
@@ -98,7 +99,7 @@ impl RecordFile {
         Ok(Record::Local { settings, hash: backend.hash })
     }
 
-    /// Records that `local` is in use, made from a block with `hash`.
+    /// Records `local`, configured by a block with `hash`.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -120,6 +121,7 @@ impl RecordFile {
         let written = Written { version: VERSION, terraform_version, backend, state_store: None };
         let text = serde_json::to_vec_pretty(&written).map_err(|problem| self.unwritten(&problem.to_string()))?;
         let folder = self.path.parent().unwrap_or(Path::new(""));
+        // The file is replaced atomically: a truncated record would block every command.
         let written = std::fs::create_dir_all(folder).and_then(|()| write_whole(&self.path, &text));
         written.map_err(|problem| self.unwritten(&problem.to_string()))
     }
@@ -128,8 +130,8 @@ impl RecordFile {
         fail(
             "Failed to load the backend state file",
             format!(
-                "{} tells where the state of this directory is kept, and cannot be read: {why}. Once you know that the backend block \
-                 says the right place, have it written anew: init -reconfigure.",
+                "{} records the location of the state, but cannot be read: {why}. Check that the backend block is correct, then run init \
+                 -reconfigure to replace the record.",
                 self.path.display()
             ),
         )
@@ -138,7 +140,7 @@ impl RecordFile {
     fn unwritten(&self, why: &str) -> Diagnostics {
         fail(
             "Failed to record the backend",
-            format!("{} is to tell where the state is kept, and cannot be written: {why}.", self.path.display()),
+            format!("{} records the location of the state, but cannot be written: {why}.", self.path.display()),
         )
     }
 }

@@ -1,15 +1,15 @@
-//! Which names workspaces can have.
+//! Validation of workspace names.
 
 use groma_diagnostics::Diagnostics;
 
 use super::super::context::Context;
 use super::super::outcome::fail;
 
-/// Whether a name can be that of a workspace. The environment and the file that remembers the selection are no more trusted than an
-/// argument: the name is that of a folder.
+/// Checks a workspace name, which becomes the name of a directory. Names from the environment and from the selection file need
+/// the check just like arguments.
 ///
 /// # Errors
-/// It would not stay as it is in a URL, or it would lead out of its folder.
+/// The name contains characters that are not safe in a URL, or would escape its directory.
 pub(in super::super) fn valid_workspace(name: &str) -> Result<(), Diagnostics> {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || "-_.~$&+=:@".contains(c);
     if !name.is_empty() && name.chars().all(is_safe) && name != "." && name != ".." {
@@ -18,14 +18,14 @@ pub(in super::super) fn valid_workspace(name: &str) -> Result<(), Diagnostics> {
     Err(fail(&format!("The workspace name {name:?} is not allowed"), FORM))
 }
 
-const FORM: &str = "A name consists of letters, digits and characters that stay as they are in a URL, such as - and _. It is the name \
-                    of a folder, so it cannot hold a slash, and it cannot be empty. TF_WORKSPACE and \"workspace select\" say which \
-                    one is used.";
+const FORM: &str = "A workspace name must not be empty, and may only contain letters, digits and characters that are safe in a URL, such \
+                    as - and _. It must not contain a slash, because it is also the name of a directory. The workspace is selected by \
+                    TF_WORKSPACE or \"workspace select\".";
 
-/// Whether the workspace that is in use can have its name.
+/// Checks the name of the current workspace.
 ///
 /// # Errors
-/// It cannot; where the environment says which one is used, that is what is told.
+/// The name is invalid; the error says whether it comes from `TF_WORKSPACE`.
 pub(in super::super) fn active_workspace(context: &Context) -> Result<(), Diagnostics> {
     let name = &context.settings.workspace;
     valid_workspace(name).map_err(|problems| {

@@ -1,4 +1,4 @@
-//! What can be completed at the prompt: functions, the names of the root module, and what is in the objects that they name.
+//! Completion at the console prompt: functions, names of the root module, and attributes of their objects.
 
 use std::cell::Cell;
 
@@ -16,16 +16,16 @@ use rustyline::{Context, Helper};
 use super::Asked;
 use super::unfinished::goes_on;
 
-/// All words, sorted, what they are about, and what is known of the line that is being written.
-pub(super) struct Words<'a> {
+/// The completer: all candidate words, sorted, and the module that expressions are evaluated in.
+pub(super) struct ConsoleCompleter<'a> {
     words: Vec<String>,
     asked: &'a Asked<'a>,
-    /// Whether there is something on it: then an interrupt gives up the line, not the console.
+    /// Whether the current line has text: an interrupt then discards the line instead of leaving the console.
     begun: Cell<bool>,
 }
 
-impl<'a> Words<'a> {
-    /// The words that an expression may use.
+impl<'a> ConsoleCompleter<'a> {
+    /// Collects the words that expressions may use.
     pub(super) fn of(asked: &'a Asked<'a>) -> Self {
         let module = asked.module;
         let mut words: Vec<String> =
@@ -42,12 +42,12 @@ impl<'a> Words<'a> {
         Self { words, asked, begun: Cell::new(false) }
     }
 
-    /// Whether something had been written when the prompt was last left.
+    /// Whether the line had text when the prompt last returned.
     pub(super) fn had_begun(&self) -> bool {
         self.begun.take()
     }
 
-    /// Where the word before the cursor begins, and what it may become: a word, or what is in the object before its last dot.
+    /// Returns the start of the word before the cursor and its completions: words, else attributes of the object before its last dot.
     fn candidates(&self, line: &str, cursor: usize) -> (usize, Vec<String>) {
         let before = line.get(..cursor).unwrap_or(line);
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
@@ -56,11 +56,12 @@ impl<'a> Words<'a> {
         if begun.is_empty() {
             return (start, Vec::new());
         }
+        // The words are sorted, so all completions are adjacent.
         let from = self.words.partition_point(|word| word.as_str() < begun);
-        let fitting: Vec<String> =
+        let matching: Vec<String> =
             self.words.iter().skip(from).take_while(|word| word.starts_with(begun)).cloned().collect();
-        if !fitting.is_empty() {
-            return (start, fitting);
+        if !matching.is_empty() {
+            return (start, matching);
         }
         let Some((_, name)) = begun.rsplit_once('.') else { return (start, Vec::new()) };
         let start = before.len() - name.len();
@@ -69,7 +70,7 @@ impl<'a> Words<'a> {
         (start, members.collect())
     }
 
-    /// The names of what is in an object, as far as they can stand behind a dot.
+    /// Returns the attribute names of an object that are valid identifiers.
     fn members(&self, object: &str) -> Vec<String> {
         let sources = Sources::default();
         let Some(file) = sources.add("<console-input>", object) else { return Vec::new() };
@@ -88,10 +89,11 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The path that a text ends with: names with dots, and indexes in brackets.
+/// Returns the traversal at the end of `text`: names with dots, and indexes in brackets.
 fn path_at_end(text: &str) -> &str {
     let mut depth = 0_usize;
     let mut start = text.len();
+    // Scans backwards, so a closing bracket opens a level.
     for (at, c) in text.char_indices().rev() {
         match c {
             ']' => depth += 1,
@@ -104,7 +106,7 @@ fn path_at_end(text: &str) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-impl Completer for Words<'_> {
+impl Completer for ConsoleCompleter<'_> {
     type Candidate = String;
 
     fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
@@ -112,14 +114,14 @@ impl Completer for Words<'_> {
     }
 }
 
-impl Validator for Words<'_> {
+impl Validator for ConsoleCompleter<'_> {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         let is_open = goes_on(&format!("{}\n", context.input()));
         Ok(if is_open { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }
 
-impl Hinter for Words<'_> {
+impl Hinter for ConsoleCompleter<'_> {
     type Hint = String;
 
     fn hint(&self, line: &str, _: usize, _: &Context<'_>) -> Option<String> {
@@ -128,9 +130,9 @@ impl Hinter for Words<'_> {
     }
 }
 
-impl Highlighter for Words<'_> {}
+impl Highlighter for ConsoleCompleter<'_> {}
 
-impl Helper for Words<'_> {}
+impl Helper for ConsoleCompleter<'_> {}
 
 #[cfg(test)]
 mod tests {
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_before_the_cursor_is_completed() {
+    fn completes_word_before_cursor() {
         let text = "variable \"name\" {}\nvariable \"number\" {}\nlocals {\n  a = {}\n  list = []\n}\n";
         let files = MemoryFiles::new().with("main.tf", text);
         let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
@@ -169,7 +171,7 @@ mod tests {
         let object = value(r#"{"inner": {"deep": 1}, "input": 2, "not a name": 3}"#);
         let scope = Locals(vec![("a", object.clone()), ("list", groma_value::Value::tuple(vec![object]))]);
         let asked = Asked { module: root, scope: &scope };
-        let words = Words::of(&asked);
+        let words = ConsoleCompleter::of(&asked);
         let candidates = |line: &str| {
             let (start, found) = words.candidates(line, line.len());
             (start, found.join(" "))

@@ -1,4 +1,4 @@
-//! Where expressions come from: a prompt with history and completion, or a pipe.
+//! Sources of expressions: an interactive prompt with history and completion, or piped standard input.
 
 use std::io::{self, BufRead, Cursor};
 
@@ -6,52 +6,49 @@ use rustyline::error::ReadlineError;
 use rustyline::history::MemHistory;
 use rustyline::{Config, Editor};
 
-use super::completion::Words;
+use super::completion::ConsoleCompleter;
 use super::unfinished::goes_on;
 
-/// The source of expressions.
+/// Source of expressions.
 pub(super) enum Source<'a> {
-    /// Somebody types.
     Prompt(Box<Prompt<'a>>),
-    /// Standard input as it comes.
     Pipe,
 }
 
-/// Lines that somebody edits.
+/// Interactive line editor.
 pub(super) struct Prompt<'a> {
-    editor: Editor<Words<'a>, MemHistory>,
-    /// What was entered, of which several expressions may be left: what is pasted comes as one.
+    editor: Editor<ConsoleCompleter<'a>, MemHistory>,
+    /// Entered text that is not evaluated yet: pasted text arrives at once and may hold several expressions.
     entered: Cursor<String>,
 }
 
-/// Whether somebody is there to try again.
+/// Whether a person can correct an invalid expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lines {
     FromPerson,
     FromPipe,
 }
 
-/// What comes next.
+/// Next input.
 pub(super) enum Next {
-    /// A whole expression, of one line or several.
+    /// A complete expression of one or more lines.
     Text(String),
-    /// There is no more.
     End,
 }
 
 impl<'a> Source<'a> {
-    /// A prompt that completes `words`.
+    /// Creates an interactive prompt that completes `words`.
     ///
     /// # Errors
-    /// The terminal cannot be used.
-    pub fn prompt(words: Words<'a>) -> io::Result<Self> {
+    /// The terminal cannot be switched to line editing.
+    pub fn prompt(words: ConsoleCompleter<'a>) -> io::Result<Self> {
         let editor = Editor::with_history(Config::default(), MemHistory::new());
         let mut editor = editor.map_err(io::Error::other)?;
         editor.set_helper(Some(words));
         Ok(Self::Prompt(Box::new(Prompt { editor, entered: Cursor::default() })))
     }
 
-    /// Whether somebody is there.
+    /// Returns the kind of this source.
     pub fn lines(&self) -> Lines {
         match self {
             Self::Prompt(_) => Lines::FromPerson,
@@ -59,7 +56,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The next expression.
+    /// Reads the next expression.
     pub fn next(&mut self) -> Next {
         match self {
             Self::Prompt(prompt) => prompt.next(),
@@ -76,7 +73,7 @@ impl Prompt<'_> {
             }
             match self.editor.readline("> ") {
                 Ok(text) => {
-                    // A history that is full forgets the oldest.
+                    // A failure only costs history, which is no reason to end the console.
                     let _ = self.editor.add_history_entry(&text);
                     self.entered = Cursor::new(text);
                 }
@@ -88,10 +85,11 @@ impl Prompt<'_> {
     }
 }
 
-/// Lines until no bracket is open any more.
+/// Reads lines until all brackets are closed.
 fn from_lines(lines: &mut impl BufRead) -> Next {
     let mut text = String::new();
     loop {
+        // Read as bytes: a line that is not UTF-8 is an invalid expression, not the end of the input.
         let mut bytes = Vec::new();
         let is_end = !matches!(lines.read_until(b'\n', &mut bytes), Ok(count) if count > 0);
         text.push_str(&String::from_utf8_lossy(&bytes));
@@ -109,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pipe_gives_expressions_and_what_is_left_at_its_end() {
+    fn reads_expressions_from_pipe() {
         let mut pipe = Cursor::new("1\n[\n 2,\n]\n(3");
         let mut texts = Vec::new();
         while let Next::Text(text) = from_lines(&mut pipe) {

@@ -1,4 +1,4 @@
-//! `console`: expressions, each with its value.
+//! `console`: evaluates expressions interactively.
 
 mod completion;
 mod input;
@@ -16,33 +16,33 @@ use groma_lang::Scope;
 use groma_state::State;
 use indexmap::IndexMap;
 
-use super::backend::{Elsewhere, state_paths, unless_off};
-use super::configuration::load_to_look;
+use super::backend::{StateOverrides, state_paths, unless_off};
+use super::configuration::load_to_inspect;
 use super::context::Context;
-use super::operation::{look_at_state, quiet_run as new_run};
+use super::operation::{quiet_run as new_run, read_state_unlocked};
 use super::outcome::{Outcome, fail};
 use super::variables::{Missing, values};
 use crate::arguments::{Console, Flag};
 use crate::settings::Questions;
-use completion::Words;
+use completion::ConsoleCompleter;
 use input::{Lines, Next, Source};
 
 pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
-    context.view(&arguments.view);
+    context.configure_view(&arguments.view);
     if !unless_off(arguments.input) {
         context.settings.questions = Questions::Forbidden;
     }
     if let Some(path) = &arguments.json_into {
-        context.speak_into(path)?;
+        context.mirror_json(path)?;
     }
-    let (configuration, mut warnings) = load_to_look(context)?;
-    context.tell_deprecations(&configuration);
-    let elsewhere = Elsewhere { state: arguments.state.as_deref(), ..Elsewhere::default() };
-    let paths = state_paths(context, &configuration.root, elsewhere)?;
+    let (configuration, mut warnings) = load_to_inspect(context)?;
+    context.filter_deprecations(&configuration);
+    let overrides = StateOverrides { state: arguments.state.as_deref(), ..StateOverrides::default() };
+    let paths = state_paths(context, &configuration.root, overrides)?;
     let (mut inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
     warnings.append(problems);
-    leave_open(&configuration.root, &mut inputs);
-    let state = look_at_state(context, paths)?;
+    default_to_unknown(&configuration.root, &mut inputs);
+    let state = read_state_unlocked(context, paths)?;
     let root = Arc::clone(&configuration.root);
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
     let (inspection, problems) = match arguments.plan.is_some_and(Flag::is_on) {
@@ -51,7 +51,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     };
     let has_failed = problems.has_errors();
     warnings.append(problems);
-    // A plan that has failed has told them.
+    // A failed plan has already reported them.
     if !has_failed {
         warnings.append(inspection.mistakes().iter().cloned());
     }
@@ -65,16 +65,16 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let scope = inspection.scope();
     let asked = Asked { module: &root, scope: &scope };
     let mut input = match context.streams.input_is_terminal {
-        true => Source::prompt(Words::of(&asked))
+        true => Source::prompt(ConsoleCompleter::of(&asked))
             .map_err(|problem| fail("Cannot read expressions", format!("The terminal cannot be used: {problem}.")))?,
         false => Source::Pipe,
     };
-    let outcome = converse(context, &asked, &mut input);
+    let outcome = evaluate_all(context, &asked, &mut input);
     run.leave();
     outcome
 }
 
-/// What a plan comes to, as far as it comes, with what it says.
+/// Plans, and returns what expressions see after the plan, with its diagnostics.
 fn inspect_plan(
     run: &mut Run,
     state: State,
@@ -84,28 +84,28 @@ fn inspect_plan(
     let (plan, problems) = run.plan(state, &options);
     let inspection = match plan {
         Some(plan) => run.inspect_plan(&plan, inputs)?,
-        // No block of a resource can be relied on: nothing is known of the objects.
+        // Without a plan nothing reliable is known about resources, so expressions see an empty state.
         None => run.inspect(&State::default(), inputs)?,
     };
     Ok((inspection, problems))
 }
 
-/// For looking, a variable that nobody has given a value is just not known.
-fn leave_open(root: &Module, inputs: &mut IndexMap<Name, Input>) {
+/// Makes required variables without a value unknown, so that the console works without them.
+fn default_to_unknown(root: &Module, inputs: &mut IndexMap<Name, Input>) {
     for (name, variable) in root.variables.iter().filter(|(_, variable)| variable.is_required()) {
         let input = || Input { value: variable.any_value(), span: Span::NONE, origin: None };
         inputs.entry(name.clone()).or_insert_with(input);
     }
 }
 
-/// What expressions are about.
+/// Module and scope that expressions are evaluated in.
 struct Asked<'a> {
     module: &'a Module,
     scope: &'a dyn Scope,
 }
 
-/// Answers until there is no more; where nobody is there to try again, the first mistake is the end.
-fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>) -> Outcome {
+/// Evaluates expressions until the input ends. Piped input ends at the first error, because nobody can correct it.
+fn evaluate_all(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>) -> Outcome {
     loop {
         let text = match input.next() {
             Next::Text(text) => text,
@@ -116,8 +116,8 @@ fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>) ->
             "exit" => return Ok(0),
             "help" => {
                 context.streams.print(
-                    "Type an expression and see its value; one with an open bracket goes on in the next line.\nLeave with exit, \
-                     Control-D or Control-C, which gives up a line that has been begun.\n",
+                    "Enter an expression to see its value. An expression with an unclosed bracket continues on the next line.\nTo leave the \
+                     console, type \"exit\" or press Control-D. Control-C discards the current line, or leaves if it is empty.\n",
                 );
                 continue;
             }
@@ -129,9 +129,9 @@ fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>) ->
     }
 }
 
-/// Prints the value of an expression, or what is wrong with it; returns whether there was a value.
+/// Prints the value of an expression, or its errors; returns whether there was a value.
 fn answer(context: &Context, asked: &Asked<'_>, mut text: String) -> bool {
-    // The last line of a heredoc needs its end.
+    // The closing marker of a heredoc is only recognized with a line end.
     if text.contains("<<") {
         text.push('\n');
     }
@@ -144,7 +144,7 @@ fn answer(context: &Context, asked: &Asked<'_>, mut text: String) -> bool {
     let text = is_sound.then(|| groma_lang::answer(&expression, asked.scope, &mut diagnostics)).flatten();
     context.show(&diagnostics);
     if let Some(text) = &text {
-        context.answer(text);
+        context.print_result(text);
     }
     text.is_some()
 }

@@ -1,8 +1,8 @@
-//! Expressions over several lines.
+//! Detects expressions that continue on the next line.
 
 use groma_hcl::{TokenKind, tokenize};
 
-/// Whether an expression is not finished: a bracket, a template, a heredoc or a comment is open.
+/// Whether an expression is incomplete: it has an unclosed bracket, template, heredoc or comment.
 pub(super) fn goes_on(text: &str) -> bool {
     let mut depth = 0_i64;
     let mut is_heredoc = false;
@@ -20,6 +20,7 @@ pub(super) fn goes_on(text: &str) -> bool {
             | TokenKind::CloseSequence => depth -= 1,
             TokenKind::OpenHeredoc => is_heredoc = true,
             TokenKind::CloseHeredoc => is_heredoc = false,
+            // The tokenizer has no token for an unclosed comment.
             TokenKind::Comment => last_comment = text.get(range).unwrap_or_default(),
             _ => {}
         }
@@ -32,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_open_goes_on() {
+    fn detects_unclosed_brackets() {
         for open in ["{", "[1,", "upper(", "\"${", "{ a = [", "<<EOT\nx", "(1 +\n"] {
             assert!(goes_on(open), "{open}");
         }

@@ -1,20 +1,20 @@
-//! What `-diff` shows: the lines that differ, with those around them.
+//! The unified diff of `-diff`.
 
 use similar::udiff::UnifiedHunkHeader;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff, group_diff_ops};
 
-/// How many lines around a difference are shown.
-const AROUND: usize = 3;
+/// Number of context lines around a change.
+const CONTEXT_LINES: usize = 3;
 
-/// Up to this many lines the least difference is looked for, which takes longer for each line the more there are.
-const SEARCHED: usize = 1 << 11;
+/// Maximum number of lines in a section for which a minimal diff is computed, since its cost grows quadratically.
+const MINIMAL_DIFF_LINES: usize = 1 << 11;
 
-/// The differences between two contents of the file `name`. Bytes that are not UTF-8 stay as they are.
+/// Returns the unified diff between two contents of the file `name`. Bytes that are not UTF-8 are preserved.
 pub(super) fn unified(name: &str, old: &[u8], new: &[u8]) -> Vec<u8> {
     let lines = |content| <[u8]>::split_inclusive(content, |byte| *byte == b'\n').collect::<Vec<&[u8]>>();
     let (old, new) = (lines(old), lines(new));
     let mut text = format!("--- old/{name}\n+++ new/{name}\n").into_bytes();
-    for hunk in group_diff_ops(operations(&old, &new), AROUND) {
+    for hunk in group_diff_ops(operations(&old, &new), CONTEXT_LINES) {
         text.extend_from_slice(format!("{}\n", UnifiedHunkHeader::new(&hunk)).as_bytes());
         for operation in hunk {
             let (before, after) = (&old[operation.old_range()], &new[operation.new_range()]);
@@ -39,8 +39,8 @@ fn write_lines(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
     }
 }
 
-/// What makes `new` of `old`. The layout changes lines but neither makes nor removes any, so that empty lines stay where they are, and
-/// what is between them can be looked at by itself.
+/// Returns the edits that turn `old` into `new`. Formatting usually keeps the number of lines, so unchanged empty lines split the
+/// file into sections that can be compared independently.
 fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     if old.len() != new.len() {
         return capture_diff(Algorithm::Myers, old, 0..old.len(), new, 0..new.len());
@@ -50,7 +50,7 @@ fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     while start < old.len() {
         let is_border = |at: &usize| old[*at] == new[*at] && old[*at].trim_ascii().is_empty();
         let end = (start + 1..old.len()).find(is_border).unwrap_or(old.len());
-        if end - start <= SEARCHED {
+        if end - start <= MINIMAL_DIFF_LINES {
             append(&mut operations, capture_diff(Algorithm::Myers, old, start..end, new, start..end));
         } else {
             append(&mut operations, (start..end).map(|at| line_by_line(at, old, new)));
@@ -67,7 +67,7 @@ fn line_by_line(at: usize, old: &[&[u8]], new: &[&[u8]]) -> DiffOp {
     }
 }
 
-/// Puts `more` behind `operations`; what is alike in a row becomes one.
+/// Appends `more` to `operations`, and merges adjacent operations of one type.
 fn append(operations: &mut Vec<DiffOp>, more: impl IntoIterator<Item = DiffOp>) {
     for operation in more {
         match (operations.last_mut(), operation) {
@@ -92,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_shown_with_lines_around_them() {
+    fn diff_contains_context_lines() {
         let old = "a=1\nb = 2\n\nc {\n    d {\n  e = 1\n    }\n  }\n\n\n\nf = 1\n\n\n\n\nlast=1";
         let new = "a = 1\nb = 2\n\nc {\n  d {\n    e = 1\n  }\n}\n\n\n\nf = 1\n\n\n\n\nlast = 1";
         insta::assert_snapshot!(unified("x.tf", old, new));
     }
 
     #[test]
-    fn of_many_lines_in_a_row_each_is_compared_with_its_own() {
+    fn large_section_is_compared_line_by_line() {
         let line = |at: usize, sign: &str| format!("a{at}{sign}{at}\n");
         let old: String = (0..5000).map(|at| line(at, "=")).collect();
         let new: String = (0..5000).map(|at| line(at, if at == 3000 { "=" } else { " = " })).collect();

@@ -1,4 +1,4 @@
-//! `fmt`: files in the canonical layout.
+//! `fmt`: rewrites configuration files in the canonical style.
 
 mod difference;
 mod rewrite;
@@ -19,42 +19,42 @@ use super::context::Context;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Fmt};
 
-/// What the native syntax is written in.
+/// Suffixes of files in native syntax.
 const ENDINGS: [&str; 7] = [".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl", ".tofu", ".tofutest.hcl"];
 
-/// What standard input is called.
+/// Name of standard input in messages and diffs.
 const STANDARD_INPUT: &str = "<stdin>";
 
-/// The exit code of `-check` when something differs.
+/// Exit code of `-check` if a file is not formatted.
 const DIFFERS: u8 = 3;
 
-/// The exit code when something is wrong.
+/// Exit code after an error.
 const WRONG: u8 = 2;
 
-/// What becomes of a file that differs.
+/// Whether formatted files are written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Store {
     Write,
     Leave,
 }
 
-/// How far a search for files goes.
+/// Depth of the search for files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    OneFolder,
-    Everything,
+    OneDirectory,
+    Recursive,
 }
 
-/// What is told about a file that differs.
+/// Output for a file that is not formatted.
 #[derive(Clone, Copy)]
-struct Telling {
+struct Report {
     list: bool,
     diff: bool,
-    /// The new text, where nothing else is told or written.
+    /// Whether the formatted text is printed, because it is neither written nor reported otherwise.
     text: bool,
 }
 
-/// A file, worked on.
+/// Result of formatting a file.
 enum Done {
     Same(Vec<u8>),
     Differs { old: Vec<u8>, new: Vec<u8> },
@@ -62,23 +62,24 @@ enum Done {
 }
 
 pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
-    context.view(&arguments.view);
+    context.configure_view(&arguments.view);
     let checks = arguments.check.is_some_and(Flag::is_on);
     let diff = arguments.diff.is_some_and(Flag::is_on);
     let list = arguments.list.is_none_or(Flag::is_on);
+    // -check implies -write=false, as in Terraform.
     let write = arguments.write.is_none_or(Flag::is_on) && !checks;
     if arguments.targets.first().is_some_and(|first| first == Path::new("-")) {
         return standard_input(
             context,
             if checks {
-                Telling { list: false, diff: false, text: false }
+                Report { list: false, diff: false, text: false }
             } else {
-                Telling { list: false, diff, text: !diff }
+                Report { list: false, diff, text: !diff }
             },
             if checks { DIFFERS } else { 0 },
         );
     }
-    let telling = Telling { list, diff, text: !list && !write && !diff && !checks };
+    let report = Report { list, diff, text: !list && !write && !diff && !checks };
     let (files, problems) = found(context, arguments);
     let done = work(&files, &context.sources, if write { Store::Write } else { Store::Leave });
     let mut differs = false;
@@ -90,10 +91,10 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
                 wrong = true;
                 context.show(&diagnostics);
             }
-            Done::Same(text) => tell(context, telling, path, None, &text),
+            Done::Same(text) => report.print(context, path, None, &text),
             Done::Differs { old, new } => {
                 differs = true;
-                tell(context, telling, path, Some(&old), &new);
+                report.print(context, path, Some(&old), &new);
             }
         }
     }
@@ -104,13 +105,13 @@ pub(super) fn run(context: &mut Context, arguments: &Fmt) -> Outcome {
     })
 }
 
-/// Formats standard input; the exit code is `differs` when its layout is another.
-fn standard_input(context: &Context, telling: Telling, differs: u8) -> Outcome {
+/// Formats standard input; the exit code is `differs` if it was not formatted.
+fn standard_input(context: &Context, report: Report, differs: u8) -> Outcome {
     let mut old = Vec::new();
     if let Err(error) = io::stdin().lock().read_to_end(&mut old) {
         return Err(fail(
             "Failed to read standard input",
-            format!("The text cannot be read: {error}.", error = io_reason(&error)),
+            format!("Standard input cannot be read: {error}.", error = io_reason(&error)),
         ));
     }
     let name = Path::new(STANDARD_INPUT);
@@ -120,39 +121,43 @@ fn standard_input(context: &Context, telling: Telling, differs: u8) -> Outcome {
             Ok(WRONG)
         }
         Done::Same(text) => {
-            tell(context, telling, name, None, &text);
+            report.print(context, name, None, &text);
             Ok(0)
         }
         Done::Differs { old, new } => {
-            tell(context, telling, name, Some(&old), &new);
+            report.print(context, name, Some(&old), &new);
             Ok(differs)
         }
     }
 }
 
-fn tell(context: &Context, telling: Telling, path: &Path, old: Option<&[u8]>, new: &[u8]) {
-    let name = path.display();
-    if let Some(old) = old {
-        if telling.list {
-            // Scripts pass the names on to other programs, so a name that is not UTF-8 is printed as it is.
-            context.streams.print_document_bytes(&[path.as_os_str().as_encoded_bytes(), b"\n"].concat());
+impl Report {
+    /// Prints the report about the file at `path`; `old` is `None` if it was already formatted.
+    fn print(self, context: &Context, path: &Path, old: Option<&[u8]>, new: &[u8]) {
+        let name = path.display();
+        if let Some(old) = old {
+            if self.list {
+                // Scripts pass the names on to other programs, so a name that is not UTF-8 is printed unchanged.
+                context.streams.print_document_bytes(&[path.as_os_str().as_encoded_bytes(), b"\n"].concat());
+            }
+            if self.diff {
+                context.streams.print_document_bytes(&unified(&name.to_string(), old, new));
+            }
         }
-        if telling.diff {
-            context.streams.print_document_bytes(&unified(&name.to_string(), old, new));
-        }
-    }
-    if telling.text {
-        context.streams.print_document_bytes(new);
-        // What comes next begins on a line of its own, also where an empty text was given.
-        if !new.ends_with(b"\n") && (!new.is_empty() || name.to_string() == STANDARD_INPUT) {
-            context.streams.print("\n");
+        if self.text {
+            context.streams.print_document_bytes(new);
+            // Like Terraform, end the output with a line break, even for empty standard input.
+            if !new.ends_with(b"\n") && (!new.is_empty() || name.to_string() == STANDARD_INPUT) {
+                context.streams.print("\n");
+            }
         }
     }
 }
 
-/// A path as it is seen from here, without detours.
-fn seen_from_here(path: &Path) -> PathBuf {
+/// Returns the path relative to the working directory, without `..` where possible.
+fn relative_to_here(path: &Path) -> PathBuf {
     let is_plain = path.is_relative() && !path.components().any(|part| part == Component::ParentDir);
+    // Without a working directory the path is shown as given.
     let Some(here) = std::env::current_dir().ok().filter(|_| !is_plain) else { return path.to_owned() };
     let mut whole = PathBuf::new();
     for part in here.join(path).components() {
@@ -167,32 +172,32 @@ fn seen_from_here(path: &Path) -> PathBuf {
     up.chain(path.components().skip(shared)).collect()
 }
 
-/// The files that the arguments mean, each folder's sorted by name.
+/// Returns the files that the arguments select, sorted by name within each directory.
 fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
     let mut files = Vec::new();
     let mut problems = Diagnostics::new();
-    let depth = if arguments.recursive.is_some_and(Flag::is_on) { Depth::Everything } else { Depth::OneFolder };
+    let depth = if arguments.recursive.is_some_and(Flag::is_on) { Depth::Recursive } else { Depth::OneDirectory };
     let here = [PathBuf::from(".")];
     for target in if arguments.targets.is_empty() { &here } else { arguments.targets.as_slice() } {
-        let target = &seen_from_here(target);
+        let target = &relative_to_here(target);
         let target = target.strip_prefix(".").unwrap_or(target);
-        let place = if target.as_os_str().is_empty() { Path::new(".") } else { target };
-        if place.is_dir() {
+        let path = if target.as_os_str().is_empty() { Path::new(".") } else { target };
+        if path.is_dir() {
             in_folder(target, depth, &mut files, &mut problems);
-        } else if !place.exists() {
+        } else if !path.exists() {
             problems.append(fail(
-                &format!("No file or directory at {}", place.display()),
+                &format!("No file or directory at {}", path.display()),
                 "Check the spelling of the path.",
             ));
-        } else if is_ours(place.as_os_str()) {
-            files.push(place.to_owned());
+        } else if is_ours(path.as_os_str()) {
+            files.push(path.to_owned());
         } else {
             problems.append(fail(
                 &format!(
                     "Only .tf, .tfvars, and .tftest.hcl files can be processed with {} fmt",
                     context.wording.command
                 ),
-                format!("{} has another ending.", place.display()),
+                format!("{} has a different extension.", path.display()),
             ));
         }
     }
@@ -200,18 +205,19 @@ fn found(context: &Context, arguments: &Fmt) -> (Vec<PathBuf>, Diagnostics) {
 }
 
 fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &mut Diagnostics) {
-    let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let entries = fs::read_dir(place).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
+    let directory = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let entries = fs::read_dir(directory).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
     let mut entries = match entries {
         Ok(entries) => entries,
         Err(error) => {
             problems.append(fail(
                 "Failed to read directory",
-                format!("{} cannot be read: {error}.", place.display(), error = io_reason(&error)),
+                format!("{} cannot be read: {error}.", directory.display(), error = io_reason(&error)),
             ));
             return;
         }
     };
+    // The order of directory entries depends on the file system.
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name();
@@ -220,7 +226,7 @@ fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &m
         }
         let path = folder.join(&name);
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            if depth == Depth::Everything {
+            if depth == Depth::Recursive {
                 in_folder(&path, depth, files, problems);
             }
         } else if is_ours(&name) {
@@ -229,7 +235,7 @@ fn in_folder(folder: &Path, depth: Depth, files: &mut Vec<PathBuf>, problems: &m
     }
 }
 
-/// Whether the file is hidden, or a backup of vim (`x~`) or emacs (`#x#`).
+/// Whether the file is hidden, or a backup of Vim (`x~`) or Emacs (`#x#`).
 fn is_ignored(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b".") || name.ends_with(b"~") || (name.starts_with(b"#") && name.ends_with(b"#"))
@@ -239,9 +245,10 @@ fn is_ours(name: &OsStr) -> bool {
     ENDINGS.iter().any(|ending| name.as_encoded_bytes().ends_with(ending.as_bytes()))
 }
 
-/// Works on the files with as many threads as there are processors; the results are in the order of the files.
+/// Formats files on all processors; returns the results in the order of the files.
 fn work(files: &[PathBuf], sources: &Arc<Sources>, store: Store) -> Vec<Done> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
+    // Threads take the next file from a shared index, since file sizes differ too much for equal shares.
     let next = AtomicUsize::new(0);
     let worker = || {
         let mut done = Vec::new();
@@ -252,7 +259,7 @@ fn work(files: &[PathBuf], sources: &Arc<Sources>, store: Store) -> Vec<Done> {
         }
     };
     let mut all: Vec<(usize, Done)> = std::thread::scope(|scope| {
-        // With fewer threads it only takes longer.
+        // If the operating system refuses more threads, the others do all the work.
         let start = || std::thread::Builder::new().name("fmt".to_owned()).spawn_scoped(scope, worker);
         let handles: Vec<_> = (1..threads).map_while(|_| start().ok()).collect();
         let mut all = worker();
@@ -291,7 +298,7 @@ fn format(sources: &Sources, path: &Path, old: Vec<u8>) -> Done {
         Some(new) => Done::Differs { old, new },
         None => {
             let Some(file) = sources.add_bytes(path.to_string_lossy(), old) else {
-                return Done::Wrong(fail("Configuration too large", "All files together may hold 4 GiB at most."));
+                return Done::Wrong(fail("Configuration too large", "All files together must not exceed 4 GiB."));
             };
             let (_, diagnostics) = groma_hcl::parse_file(&file);
             Done::Wrong(diagnostics)

@@ -1,4 +1,4 @@
-//! Putting the new layout into a file.
+//! Atomic replacement of a file's content.
 
 use std::fs::{self, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -6,25 +6,28 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// Puts `content` into the file at `path`, all or nothing: it keeps what it holds when the disk is full or the run is ended. A link is
-/// followed, and who may do what with the file stays.
+/// Writes `content` to the file at `path` atomically: a full disk or a killed process leaves the old content intact. Links are
+/// followed, and owner and permissions are preserved.
 ///
 /// # Errors
-/// The file may not be written, or the disk is full or fails.
+/// The file is not writable, or the disk is full or fails.
 pub(super) fn rewrite(path: &Path, content: &[u8]) -> io::Result<()> {
+    // Replacing the link itself would turn it into a regular file.
     let path = &fs::canonicalize(path)?;
     let old = OpenOptions::new().write(true).open(path)?.metadata()?;
-    match beside(path, &old) {
+    match replacement(path, &old) {
         Some(mut fresh) => {
             fresh.write_all(content)?;
             fresh.persist(path).map(drop).map_err(|error| error.error)
         }
+        // Not atomic, but keeps hard links and foreign owners intact.
         None => fs::write(path, content),
     }
 }
 
-/// An empty file that can take the place of the one at `path`; nothing where it would not be the same to others.
-fn beside(path: &Path, old: &Metadata) -> Option<NamedTempFile> {
+/// Creates an empty file that can replace the one at `path`. Returns `None` if a replacement would break hard links or change the
+/// owner.
+fn replacement(path: &Path, old: &Metadata) -> Option<NamedTempFile> {
     let fresh = NamedTempFile::new_in(path.parent()?).ok()?;
     as_old(&fresh, old).ok()?;
     Some(fresh)
@@ -34,7 +37,7 @@ fn beside(path: &Path, old: &Metadata) -> Option<NamedTempFile> {
 fn as_old(fresh: &NamedTempFile, old: &Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, fchown};
     if old.nlink() > 1 {
-        return Err(io::Error::other("it has other names, which would keep the old layout"));
+        return Err(io::Error::other("the file has other hard links, which would keep the old content"));
     }
     let made = fresh.as_file().metadata()?;
     if (made.uid(), made.gid()) != (old.uid(), old.gid()) {
@@ -55,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_stays_what_it_was_to_others() {
+    fn rewrite_keeps_permissions_and_links() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("main.tf"), folder.path().join("link.tf"));
         fs::write(&file, "old").unwrap();
@@ -72,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_with_two_names_is_one_still() {
+    fn rewrite_keeps_hard_links() {
         let folder = tempfile::tempdir().unwrap();
         let (one, other) = (folder.path().join("one.tf"), folder.path().join("other.tf"));
         fs::write(&one, "old").unwrap();

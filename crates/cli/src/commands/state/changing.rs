@@ -1,4 +1,4 @@
-//! A state that is being changed: under its lock, with a backup of its own, and with the way back.
+//! Changes of a state by the `state` subcommands: under its lock, with its own backup, and with an undo command.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,44 +7,44 @@ use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
 use groma_state::{Backup, LocalStore, Locking, Saved, State, StatePaths};
 
-use super::super::backend::{Elsewhere, locking, state_paths};
+use super::super::backend::{StateOverrides, locking, state_paths};
 use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::reading::must_exist;
 use crate::arguments::StateChange;
 
-/// A state, opened for a change.
+/// A state opened for a change.
 pub(super) struct Changing {
     pub state: State,
     store: LocalStore,
-    /// Whether it is a file that the user named, not the state of the workspace.
     origin: Origin,
 }
 
-/// Which state it is.
+/// Origin of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// That of the workspace.
+    /// The state of the current workspace.
     Workspace,
-    /// A file that the user named.
+    /// A file from a flag.
     Named,
 }
 
 impl Changing {
-    /// The state that the flags ask for; it must be there.
+    /// Opens the state that the flags select, which must exist.
     pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
-        context.view(&change.access.common.view);
-        context.speak(&change.json)?;
+        context.configure_view(&change.access.common.view);
+        context.configure_json(&change.json)?;
         let configuration = load_to_change_state(context)?;
-        let elsewhere = Elsewhere { state: change.state.as_deref(), ..Elsewhere::default() };
-        let paths = state_paths(context, &configuration.root, elsewhere)?;
+        let overrides = StateOverrides { state: change.state.as_deref(), ..StateOverrides::default() };
+        let paths = state_paths(context, &configuration.root, overrides)?;
+        // Opening a missing state would create a lock file and report an empty state instead.
         must_exist(&paths)?;
         let origin = if change.state.is_some() { Origin::Named } else { Origin::Workspace };
         Self::at(context, paths, change.backup.as_deref(), &locking(&change.access.locking, operation), origin)
     }
 
-    /// The state in a file, which need not be there yet.
+    /// Opens the state in a file, which need not exist.
     pub fn of_file(
         context: &mut Context,
         file: &Path,
@@ -62,24 +62,24 @@ impl Changing {
         locking: &Locking,
         origin: Origin,
     ) -> Result<Self, Diagnostics> {
-        // These commands cannot do without a backup: "-" asks for none where that is possible.
+        // The `state` subcommands always write a backup, so "-" (no backup) selects the default name.
         let named = backup.filter(|backup| backup.as_os_str() != "-").map(Path::to_owned);
         let (store, state) = open_state(context, paths.with_backup(named.map_or(Backup::New, Backup::At)), locking)?;
         Ok(Self { state, store, origin })
     }
 
-    /// How it is sealed.
+    /// Returns the encryption of the state.
     pub fn encryption(&self) -> Option<Arc<Encryption>> {
         self.store.paths().encryption.clone()
     }
 
-    /// Whether the state is in that file.
+    /// Whether the state is stored in `file`.
     pub fn is_in(&self, file: &Path) -> bool {
         let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         canonical(&self.store.paths().write) == canonical(file)
     }
 
-    /// Writes the state; what to say about the way back.
+    /// Writes the state; returns the message with the undo command, or an empty string if nothing changed.
     pub fn save(mut self, command: &str) -> Result<String, Diagnostics> {
         let saved = self.store.save(&mut self.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         let paths = self.store.paths();

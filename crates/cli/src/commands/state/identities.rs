@@ -1,4 +1,4 @@
-//! `state identities`.
+//! `state identities`: prints the resource identities in the state.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use crate::arguments::{Flag, StateIdentities};
 
 pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome {
     let list = &arguments.list;
-    context.view(&list.common.view);
+    context.configure_view(&list.common.view);
     if !list.json.json.is_some_and(Flag::is_on) {
         return Err(fail(
             "The `terraform state identities` command requires the `-json` flag",
-            "There is no other form of the identities.",
+            "The identities are only available as JSON. Add -json.",
         ));
     }
     let state = read(context, list.state.as_deref())?;
@@ -22,6 +22,7 @@ pub(super) fn run(context: &mut Context, arguments: &StateIdentities) -> Outcome
         let identity = view.record.current.as_ref().and_then(|object| object.identity.as_ref());
         let json = identity.and_then(|identity| identity.json.as_ref());
         match json.and_then(|json| serde_json::from_str(json.as_str()).ok()) {
+            // Objects without an identity are omitted.
             None | Some(serde_json::Value::Null) => {}
             Some(value) => {
                 identities.insert(view.address().to_string(), value);

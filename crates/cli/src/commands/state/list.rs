@@ -1,4 +1,4 @@
-//! `state list`.
+//! `state list`: lists the resource instances in the state.
 
 use super::super::context::Context;
 use super::super::outcome::Outcome;
@@ -7,14 +7,14 @@ use crate::arguments::StateList;
 use crate::views::json::Message;
 
 pub(super) fn run(context: &mut Context, arguments: &StateList) -> Outcome {
-    context.view(&arguments.common.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.common.view);
+    context.configure_json(&arguments.json)?;
     let state = read(context, arguments.state.as_deref())?;
     let addresses: Vec<String> = chosen(&state, &arguments.addresses, arguments.id.as_deref())?
         .iter()
         .map(|view| view.address().to_string())
         .collect();
-    for stream in context.listeners() {
+    for stream in context.json_streams() {
         addresses.iter().for_each(|address| stream.send(Message::new("resource_address", address)));
     }
     if context.messages().is_none() {

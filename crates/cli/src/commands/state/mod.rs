@@ -1,4 +1,4 @@
-//! `state`: what it says, and changes of it that touch no real object.
+//! `state`: inspects and changes the state without touching real objects.
 
 mod changing;
 mod identities;

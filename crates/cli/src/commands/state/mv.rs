@@ -1,4 +1,4 @@
-//! `state mv`.
+//! `state mv`: moves items in the state to new addresses.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::changing::Changing;
 use super::reading::target;
 use crate::arguments::{Flag, StateMv};
 
-/// What is moved where.
+/// Source and destination of a move.
 #[derive(Debug)]
 enum Move {
     Module(ModuleInstance, ModuleInstance),
@@ -26,19 +26,22 @@ enum Move {
 
 pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
     let [from, to] = &*arguments.rest else {
-        return Err(fail("Required argument missing", "Give two addresses: the one now, and the one to be."));
+        return Err(fail(
+            "Required argument missing",
+            "Expected two arguments: the current address and the new address.",
+        ));
     };
     let (from, to) = (target(from)?, target(to)?);
     if arguments.backup_out.is_some() && arguments.state_out.is_none() {
         return Err(fail(
             "Invalid argument",
-            "-backup-out names the backup of the state file that -state-out names, and without -state-out there is none. The backup of the \
-             state itself is named by -backup.",
+            "-backup-out sets the backup of the -state-out file, so it requires -state-out. To set the backup of the state itself, use \
+             -backup.",
         ));
     }
     let mut source = Changing::open(context, &arguments.change, "state-mv")?;
-    let elsewhere = arguments.state_out.as_deref().filter(|file| !source.is_in(file));
-    let mut other = match elsewhere {
+    let destination_file = arguments.state_out.as_deref().filter(|file| !source.is_in(file));
+    let mut other = match destination_file {
         Some(file) => {
             let locking = locking(&arguments.change.access.locking, "state-mv");
             Some(Changing::of_file(context, file, arguments.backup_out.as_deref(), &locking, source.encryption())?)
@@ -50,10 +53,10 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
     let instances = what.instances(&source.state);
     let names = what.names(&instances);
     if arguments.dry_run.is_some_and(Flag::is_on) {
-        lines("Would move", &names).for_each(|line| context.say(&line));
+        lines("Would move", &names).for_each(|line| context.report(&line));
         return Ok(0);
     }
-    let moved = what.estranged(&instances);
+    let moved = what.moved_resources(&instances);
     for (from, to) in instances {
         let provider = source.state.provider(&from, None).map(ProviderConfig::block);
         let Some((provider, record)) = provider.zip(source.state.remove_instance(&from)) else { continue };
@@ -62,13 +65,13 @@ pub(super) fn run(context: &mut Context, arguments: &StateMv) -> Outcome {
         put(into, &to, &provider, record);
     }
     forget_dependencies(other.as_mut().map_or(&mut source.state, |other| &mut other.state), &moved);
-    // The one that gains is written first: a failure in between leaves the objects in both states and loses none.
+    // The destination is written first: a failure in between leaves the objects in both states instead of losing them.
     let command = context.wording.command.clone();
     let mut undo = other.map(|other| other.save(&command)).transpose()?.unwrap_or_default();
     undo.push_str(&source.save(&command)?);
-    lines("Move", &names).for_each(|line| context.say(&line));
-    context.say(&format!("Successfully moved {} object(s).\n", names.len()));
-    context.say_if_any(&undo);
+    lines("Move", &names).for_each(|line| context.report(&line));
+    context.report(&format!("Successfully moved {} object(s).\n", names.len()));
+    context.report_nonempty(&undo);
     Ok(0)
 }
 
@@ -79,40 +82,40 @@ fn lines(verb: &str, names: &[(String, String)]) -> impl Iterator<Item = String>
 fn put(state: &mut State, to: &ResourceInstance, provider: &ProviderConfig, record: InstanceRecord) {
     let current = record.current.into_iter().map(|object| (None, object));
     for (key, object) in current.chain(record.deposed.into_iter().map(|(key, object)| (Some(key), object))) {
+        // A deposed object may be managed by another provider configuration than the current one.
         let own = object.provider().cloned();
         state.insert(to, key.as_ref(), own.as_deref().unwrap_or(provider), object);
     }
 }
 
-/// Takes the dependencies from whatever depends on a moved resource, as Terraform does in the state that gains: the next apply
-/// finds them anew.
+/// Clears the recorded dependencies of objects that depend on a moved resource, as Terraform does in the destination state. The next
+/// apply records them again.
 fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
     let depends = |object: &ObjectRecord| object.dependencies.iter().any(|on| moved.contains(on));
-    let mut freed = Vec::new();
+    let mut cleared = Vec::new();
     for view in state.iter() {
         let current = view.record.current.iter().map(|object| (None, object));
         let deposed = view.record.deposed.iter().map(|(key, object)| (Some(key.clone()), object));
         for (key, of) in current.chain(deposed).filter(|(_, object)| depends(object)) {
             let object = ObjectRecord { dependencies: Dependencies::default(), ..(**of).clone() };
-            freed.push((view.address(), key, view.manager(of).clone(), Arc::new(object)));
+            cleared.push((view.address(), key, view.manager(of).clone(), Arc::new(object)));
         }
     }
-    for (address, key, provider, object) in freed {
+    for (address, key, provider, object) in cleared {
         state.insert(&address, key.as_ref(), &provider, object);
     }
 }
 
 impl Move {
-    /// The resources that nobody is known to depend on any more. Where a module instance becomes another one of the same call, whoever
-    /// depends on its resources still does, since dependencies name no instances.
-    fn estranged(&self, instances: &[(ResourceInstance, ResourceInstance)]) -> HashSet<ConfigResource> {
+    /// Returns the resources that recorded dependencies on no longer refer to. Moving a module instance within its call keeps them
+    /// valid, because dependencies do not contain instance keys.
+    fn moved_resources(&self, instances: &[(ResourceInstance, ResourceInstance)]) -> HashSet<ConfigResource> {
         let resources = instances.iter().map(|(from, to)| (from.config_resource(), to.config_resource()));
-        let is_estranged =
-            |(from, to): &(ConfigResource, ConfigResource)| !matches!(self, Self::Module(..)) || from != to;
-        resources.filter(is_estranged).map(|(from, _)| from).collect()
+        let is_moved = |(from, to): &(ConfigResource, ConfigResource)| !matches!(self, Self::Module(..)) || from != to;
+        resources.filter(is_moved).map(|(from, _)| from).collect()
     }
 
-    /// What is said to move: a module with the modules in it, each for itself.
+    /// Returns the addresses to report. A module is reported with each nested module.
     fn names(&self, instances: &[(ResourceInstance, ResourceInstance)]) -> Vec<(String, String)> {
         match self {
             Self::Instance(from, to) => vec![(from.to_string(), to.to_string())],
@@ -126,7 +129,7 @@ impl Move {
         }
     }
 
-    /// Each instance with the address it gets.
+    /// Returns each moved instance with its new address.
     fn instances(&self, state: &State) -> Vec<(ResourceInstance, ResourceInstance)> {
         match self {
             Self::Instance(from, to) => vec![(from.clone(), to.clone())],
@@ -142,25 +145,25 @@ impl Move {
     }
 }
 
-/// Whether `module` is `parent` or inside it, instance for instance: a call without key is not all of its instances.
+/// Whether `module` is `parent` or inside it. An address without a key does not include the instances with keys.
 fn is_below(parent: &ModuleInstance, module: &ModuleInstance) -> bool {
     module.steps().starts_with(parent.steps())
 }
 
-/// The address with the module `to` in place of `from`.
+/// Returns the address with the module prefix `from` replaced by `to`.
 fn under(to: &ModuleInstance, from: &ModuleInstance, address: ResourceInstance) -> ResourceInstance {
     let rest = address.module.steps().iter().skip(from.steps().len());
     let module = ModuleInstance::from_steps(to.steps().iter().chain(rest).cloned());
     ResourceInstance { module, ..address }
 }
 
-/// What the two addresses mean, given what is in the states.
+/// Interprets the two addresses according to the contents of the states.
 fn decide(source: &State, into: &State, from: &Target, to: &Target) -> Result<Move, Diagnostics> {
     let absent = || {
         fail(
             "Invalid source address",
             format!(
-                "Cannot move {from}: does not match anything in the current state. \"state list\" prints what there is."
+                "Cannot move {from}: does not match anything in the current state. Run \"state list\" to see all addresses."
             ),
         )
     };
@@ -178,6 +181,7 @@ fn decide(source: &State, into: &State, from: &Target, to: &Target) -> Result<Mo
         }
         (Target::Resource(resource), _) => {
             let entry = source.resource(resource).ok_or_else(absent)?;
+            // An address without a key means the single instance if there is one, else the whole resource.
             let single = resource.instance(InstanceKey::None);
             match (entry.instance(&InstanceKey::None), to) {
                 (Some(_), _) => decide_instance(into, from, &single, to),
@@ -214,11 +218,11 @@ fn decide_instance(into: &State, from: &Target, instance: &ResourceInstance, to:
     Ok(Move::Instance(instance.clone(), address))
 }
 
-/// Whether what is stored for one resource can be what is stored for another.
+/// Checks that objects of one resource can become objects of the other.
 fn may_be(from: &Target, one: &groma_address::Resource, other: &groma_address::Resource) -> Result<(), Diagnostics> {
     let refused = |why: &str| Err(fail("Invalid state move request", format!("Cannot move {from} to {other}: {why}.")));
     if one.mode != other.mode {
-        return refused("a resource stays a resource and a data source stays a data source");
+        return refused("a managed resource cannot become a data source, or vice versa");
     }
     if one.type_name != other.type_name {
         return refused("resource types don't match");

@@ -1,4 +1,4 @@
-//! `state push`.
+//! `state push`: replaces the state with the contents of a file.
 
 use std::io::Read;
 use std::path::Path;
@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostics, io_reason};
 use groma_encryption::Encryption;
 use groma_state::{Backup, Saved, State, file, read_sealed};
 
-use super::super::backend::{Elsewhere, has_state, locking, state_paths};
+use super::super::backend::{StateOverrides, has_state, locking, state_paths};
 use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
@@ -15,39 +15,42 @@ use super::super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, StatePush};
 
 pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
-    context.view(&arguments.access.common.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.access.common.view);
+    context.configure_json(&arguments.json)?;
     let [source] = &*arguments.rest else {
-        return Err(fail("Required argument missing", "Give one path: that of a state file, or - for standard input."));
+        return Err(fail(
+            "Required argument missing",
+            "Expected one argument: the path of a state file, or - for standard input.",
+        ));
     };
     let configuration = load_to_change_state(context)?;
-    let paths = state_paths(context, &configuration.root, Elsewhere::default())?;
+    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
     let mut pushed = read(source, paths.encryption.as_deref())?;
     let is_new = !has_state(&paths);
-    let named_as_ever = paths.backup.clone();
+    let usual_backup = paths.backup.clone();
     let locking = locking(&arguments.access.locking, "state-push");
     let (mut store, current) = open_state(context, paths.with_backup(Backup::New), &locking)?;
     if !is_new && !arguments.force.is_some_and(Flag::is_on) {
         may_follow(&pushed, &current)?;
     }
     if !is_new && !is_same(&pushed, &current) {
-        // A change of what is there counts as one, as in Terraform.
+        // As in Terraform, replacing existing contents increments the serial.
         pushed.serial += 1;
     }
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
-    // It has a name of its own, so that the next change does not overwrite it.
+    // The backup has a unique name, so that the next change does not overwrite it.
     let backup = store.paths().backup.path().filter(|_| saved != Saved::Unchanged);
     if let Some(backup) = backup {
         let command = &context.wording.command;
-        context.say(&format!("To undo this: {command} state push -force {}\n", backup.display()));
-        if let Some(file) = named_as_ever.path() {
-            // Where Terraform keeps it.
+        context.report(&format!("To undo this: {command} state push -force {}\n", backup.display()));
+        if let Some(file) = usual_backup.path() {
+            // Terraform's file name, for scripts that expect it.
             std::fs::copy(backup, file).map_err(|problem| {
                 let summary = format!("Failed to write {}", file.display());
                 fail(
                     &summary,
                     format!(
-                        "The state was pushed. The operating system says: {problem}.",
+                        "The state was pushed, but this copy of its backup failed: {problem}.",
                         problem = io_reason(&problem)
                     ),
                 )
@@ -79,13 +82,13 @@ fn read(source: &Path, encryption: Option<&Encryption>) -> Result<State, Diagnos
         .map_err(|problem| fail(&format!("Error reading source state \"{shown}\""), problem.to_string()))
 }
 
-/// Whether `pushed` can have grown out of `current`.
+/// Checks that `pushed` may be a later version of `current`.
 fn may_follow(pushed: &State, current: &State) -> Result<(), Diagnostics> {
     let refused = |what: String, why: &str| {
-        let way_out = "Nothing was written. If this is what you want, push with -force.";
-        Err(fail(&format!("Failed to write state: {what}"), format!("{why} {way_out}")))
+        let advice = "Nothing was written. To overwrite the state anyway, use -force.";
+        Err(fail(&format!("Failed to write state: {what}"), format!("{why} {advice}")))
     };
-    // There is nothing to lose, or nothing that tells where one of them comes from.
+    // An empty state has nothing to lose, and states without lineage cannot be compared.
     let is_incomparable = pushed.lineage.is_empty() || current.lineage.is_empty();
     if is_incomparable || current.is_empty() {
         return Ok(());
@@ -96,7 +99,7 @@ fn may_follow(pushed: &State, current: &State) -> Result<(), Diagnostics> {
                 "cannot import state with lineage {:?} over unrelated state with lineage {:?}",
                 pushed.lineage, current.lineage
             ),
-            "The two did not grow out of each other: one of them belongs to something else.",
+            "The two states are unrelated: they probably belong to different configurations.",
         );
     }
     if pushed.serial < current.serial {
@@ -105,7 +108,7 @@ fn may_follow(pushed: &State, current: &State) -> Result<(), Diagnostics> {
                 "cannot import state with serial {} over newer state with serial {}",
                 pushed.serial, current.serial
             ),
-            "The state has changed since the one to push was taken from it.",
+            "The state was changed after the pushed state was created.",
         );
     }
     if pushed.serial == current.serial && !is_same(pushed, current) {
@@ -114,7 +117,7 @@ fn may_follow(pushed: &State, current: &State) -> Result<(), Diagnostics> {
                 "cannot overwrite existing state with serial {} with a different state that has the same serial",
                 current.serial
             ),
-            "Both have changed since they were the same.",
+            "Both states were changed independently of each other.",
         );
     }
     Ok(())

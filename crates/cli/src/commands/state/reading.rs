@@ -1,4 +1,4 @@
-//! Finding things in a state by what a person typed.
+//! Reads a state, and selects its instances by address and ID.
 
 use std::path::Path;
 
@@ -6,21 +6,21 @@ use groma_address::Target;
 use groma_diagnostics::Diagnostics;
 use groma_state::{InstanceView, State, StatePaths};
 
-use super::super::backend::{Elsewhere, has_state, state_paths};
+use super::super::backend::{StateOverrides, has_state, state_paths};
 use super::super::configuration::load_for_state;
 use super::super::context::Context;
-use super::super::operation::look_at_state;
+use super::super::operation::read_state_unlocked;
 use super::super::outcome::fail;
 
-/// Reads the state that is there, without its lock.
+/// Reads the existing state, without its lock.
 pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, Diagnostics> {
     let configuration = load_for_state(context)?;
-    let paths = state_paths(context, &configuration.root, Elsewhere { state: file, ..Elsewhere::default() })?;
+    let paths = state_paths(context, &configuration.root, StateOverrides { state: file, ..StateOverrides::default() })?;
     must_exist(&paths)?;
-    look_at_state(context, paths)
+    read_state_unlocked(context, paths)
 }
 
-/// Says so when there is no state yet.
+/// Checks that a state exists.
 pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
     if has_state(paths) {
         return Ok(());
@@ -28,23 +28,23 @@ pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
     Err(fail(
         "No state file was found!",
         format!(
-            "There is no state at {}. Run this command in a directory that was applied, or name the file of the state with the \
-             -state option.",
+            "The state file {} does not exist. Run this command in a directory that has been applied, or select a state file with \
+             -state.",
             paths.read.display()
         ),
     ))
 }
 
-/// What an argument names.
+/// Parses the address of a module, resource or instance.
 pub(super) fn target(text: &str) -> Result<Target, Diagnostics> {
     text.parse().map_err(|problem: groma_address::ParseError| fail("Invalid address", format!("{text:?}: {problem}")))
 }
 
-/// The instances of `state` that the texts and the id ask for: those of the first text first. What two texts name is there
-/// twice, as in Terraform.
+/// Returns the instances of `state` that match the addresses and the ID, in the order of the addresses. As in Terraform, an
+/// instance that matches two addresses is listed twice.
 ///
 /// # Errors
-/// Texts are no addresses, or there is nothing at them: all of that is told.
+/// Reports all addresses that are invalid or match nothing.
 pub(super) fn chosen<'s>(
     state: &'s State,
     addresses: &[String],
@@ -87,8 +87,7 @@ fn unknown(target: &Target) -> Diagnostics {
     fail(
         summary,
         format!(
-            "The current state contains no {what} {target}. What was added to the configuration recently is in the state only \
-             after an apply."
+            "The current state contains no {what} {target}. If it was recently added to the configuration, run apply first."
         ),
     )
 }

@@ -1,4 +1,4 @@
-//! `state replace-provider`.
+//! `state replace-provider`: changes the provider of resources in the state.
 
 use groma_address::{AbsResource, DEFAULT_PROVIDER_HOST, ProviderAddress};
 use groma_diagnostics::Diagnostics;
@@ -13,39 +13,39 @@ pub(super) fn run(context: &mut Context, arguments: &StateReplaceProvider) -> Ou
     let [from, to] = &*arguments.rest else {
         return Err(fail(
             "Required argument missing",
-            "Give two provider addresses: the one in the state, and the new one.",
+            "Expected two arguments: the provider address in the state, and the new one.",
         ));
     };
     let from = address(context, "from", from)?;
     let to = address(context, "to", to)?;
     if arguments.change.json.json.is_some_and(Flag::is_on) && !arguments.auto_approve.is_some_and(Flag::is_on) {
-        let detail = "With -json there is nobody who could be asked for approval: give -auto-approve, too.";
+        let detail = "-json cannot prompt for approval. Add -auto-approve.";
         return Err(fail("Auto-approve required", detail));
     }
     let mut changing = Changing::open(context, &arguments.change, "state-replace-provider")?;
     let resources = changing.state.resources().filter(|(_, entry)| entry.provider.provider == from);
     let found: Vec<AbsResource> = resources.map(|(resource, _)| resource.clone()).collect();
     if found.is_empty() {
-        context.say("No matching resources found.\n");
+        context.report("No matching resources found.\n");
         return Ok(0);
     }
     let product = &context.wording.product;
     let names: String = found.iter().map(|resource| format!("  {resource}\n")).collect();
-    context.say(&format!(
+    context.report(&format!(
         "{product} will perform the following actions:\n\n  ~ Updating provider:\n    - {from}\n    + {to}\n\nChanging {} \
          resources:\n\n{names}",
         found.len()
     ));
     if !arguments.auto_approve.is_some_and(Flag::is_on) && !is_approved(context)? {
-        context.say("Cancelled replacing providers.\n");
+        context.report("Cancelled replacing providers.\n");
         return Ok(0);
     }
     for resource in &found {
         changing.state.manage_by(resource, &to);
     }
     let undo = changing.save(&context.wording.command)?;
-    context.say(&format!("\nSuccessfully replaced provider for {} resources.\n", found.len()));
-    context.say_if_any(&undo);
+    context.report(&format!("\nSuccessfully replaced provider for {} resources.\n", found.len()));
+    context.report_nonempty(&undo);
     Ok(0)
 }
 
@@ -64,7 +64,7 @@ fn is_approved(context: &mut Context) -> Result<bool, Diagnostics> {
         Answer::NotUtf8 => Ok(false),
         Answer::End => Err(fail(
             "Error asking for approval: EOF",
-            "The input ended before there was an answer; nothing was changed. Use -auto-approve where nobody can answer.",
+            "Standard input ended before an answer was given. Nothing was changed. Use -auto-approve to continue without a prompt.",
         )),
         Answer::Interrupted => Err(fail("Error asking for approval: interrupted", "Nothing was changed.")),
     }

@@ -1,4 +1,4 @@
-//! `state rm`.
+//! `state rm`: removes items from the state without destroying the real objects.
 
 use groma_address::{ResourceInstance, Target};
 
@@ -10,8 +10,9 @@ use crate::arguments::{Flag, StateRm};
 
 pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
     if arguments.addresses.is_empty() {
-        return Err(fail("Required argument missing", "Give the address of something in the state, or several."));
+        return Err(fail("Required argument missing", "Expected one or more addresses of items in the state."));
     }
+    // All addresses are parsed before the state is locked.
     let targets = arguments.addresses.iter().map(|text| target(text)).collect::<Result<Vec<Target>, _>>()?;
     let mut changing = Changing::open(context, &arguments.change, "state-rm")?;
     let mut found: Vec<ResourceInstance> = Vec::new();
@@ -21,25 +22,25 @@ pub(super) fn run(context: &mut Context, arguments: &StateRm) -> Outcome {
     }
     let only_says = arguments.dry_run.is_some_and(Flag::is_on);
     if found.is_empty() && only_says {
-        context.say("Would have removed nothing.\n");
+        context.report("Would have removed nothing.\n");
         return Ok(0);
     }
     if found.is_empty() {
         return Err(fail(
             "Invalid target address",
-            "No matching objects found. \"state list\" prints the addresses of everything in the state.",
+            "No matching objects found. Run \"state list\" to see all addresses in the state.",
         ));
     }
     if only_says {
-        found.iter().for_each(|address| context.say(&format!("Would remove {address}\n")));
+        found.iter().for_each(|address| context.report(&format!("Would remove {address}\n")));
         return Ok(0);
     }
     for address in &found {
         changing.state.remove_instance(address);
     }
     let undo = changing.save(&context.wording.command)?;
-    found.iter().for_each(|address| context.say(&format!("Removed {address}\n")));
-    context.say(&format!("Successfully removed {} resource instance(s).\n", found.len()));
-    context.say_if_any(&undo);
+    found.iter().for_each(|address| context.report(&format!("Removed {address}\n")));
+    context.report(&format!("Successfully removed {} resource instance(s).\n", found.len()));
+    context.report_nonempty(&undo);
     Ok(0)
 }

@@ -1,4 +1,4 @@
-//! `state show`.
+//! `state show`: prints a resource instance in the state.
 
 use groma_address::ResourceInstance;
 
@@ -12,31 +12,35 @@ use crate::views::json::compact;
 use crate::views::state::{objects_json, write_object};
 
 pub(super) fn run(context: &mut Context, arguments: &StateShow) -> Outcome {
-    context.view(&arguments.common.view);
-    context.reveal(&arguments.secrets);
+    context.configure_view(&arguments.common.view);
+    context.configure_secrets(&arguments.secrets);
     let results = Results::of(&arguments.json)?;
     let [text] = &*arguments.rest else {
-        return Err(fail("Required argument missing", "Give the address of one instance, as state list prints it."));
+        return Err(fail(
+            "Required argument missing",
+            "Expected the address of one instance, as printed by \"state list\".",
+        ));
     };
     let address: ResourceInstance = text.parse().map_err(|problem: groma_address::ParseError| {
         fail(
             &format!("Error parsing instance address: {text}"),
-            format!("{problem} Give the address of one instance, as \"state list\" prints it."),
+            format!("{problem} Use the address of one instance, as printed by \"state list\"."),
         )
     })?;
     let state = read(context, arguments.state.as_deref())?;
     let view = state.iter().find(|view| view.address() == address).ok_or_else(|| {
         fail(
             "No instance found for the given address!",
-            "Give the address of one instance that is in the state, with its key if it has one. \"state list\" prints them all.",
+            "The state contains no instance with this address. Instances of count and for_each need their key. Run \"state list\" to \
+            see all addresses.",
         )
     })?;
     let objects = Lookup::new(context)?.objects_of(&view)?;
     let text = || {
         let mut out = String::new();
-        objects.iter().for_each(|object| write_object(object, context.palette(), context.secrecy, &mut out));
+        objects.iter().for_each(|object| write_object(object, context.palette(), context.redaction, &mut out));
         out
     };
-    results.tell(context, text, || format!("{}\n", compact(&objects_json(&state.terraform_version, &objects))))?;
+    results.print(context, text, || format!("{}\n", compact(&objects_json(&state.terraform_version, &objects))))?;
     Ok(0)
 }

@@ -1,4 +1,4 @@
-//! `workspace delete`.
+//! `workspace delete`: deletes a workspace and its state.
 
 use std::path::Path;
 
@@ -10,29 +10,29 @@ use super::super::backend::{locking, valid_workspace};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
-use super::places::{Places, absent, failed, single_name};
+use super::workspaces::{Workspaces, absent, failed, single_name};
 use crate::arguments::{Flag, WorkspaceDelete};
 use crate::settings::DEFAULT_WORKSPACE;
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome {
-    context.view(&arguments.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.view);
+    context.configure_json(&arguments.json)?;
     let name = single_name(&arguments.rest)?;
     valid_workspace(name)?;
-    let places = Places::of(context)?;
-    if !places.exists(name) {
+    let workspaces = Workspaces::of(context)?;
+    if !workspaces.exists(name) {
         return Err(absent(context, name));
     }
     if name == context.settings.workspace {
         return Err(fail(
             &format!("Workspace {name:?} is your active workspace"),
-            "The active workspace cannot be deleted. Select another one, then try again.",
+            "The active workspace cannot be deleted. Switch to another workspace and try again.",
         ));
     }
     if name == DEFAULT_WORKSPACE {
-        return Err(fail("Cannot delete the default workspace", "It is always there."));
+        return Err(fail("Cannot delete the default workspace", "The default workspace always exists."));
     }
-    let paths = places.state_paths(name)?;
+    let paths = workspaces.state_paths(name)?;
     let file = paths.write.clone();
     let (store, state) = open_state(context, paths, &locking(&arguments.locking, "workspace-delete"))?;
     let objects = managed(&state);
@@ -40,19 +40,20 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome
         return Err(not_empty(name, &objects));
     }
     let kept = if objects.is_empty() { None } else { Some(keep(name, &file)?) };
+    // The lock file is inside the directory, which cannot be removed on all systems while it is open.
     store.close();
-    let folder = places.folder(name);
+    let folder = workspaces.folder(name);
     std::fs::remove_dir_all(&folder).map_err(|problem| failed("remove", &folder, &problem))?;
     let mut text = format!("Deleted workspace {name:?}!\n");
     if let Some(kept) = kept {
         text.push_str(&format!(
-            "WARNING: {name:?} was non-empty.\nWhat it managed may still exist, but nothing manages it now.\nTo undo this: {} \
-             workspace new -state={} {name}\n",
+            "WARNING: {name:?} was non-empty.\nThe objects that the workspace tracked may still exist, but are no longer \
+             managed.\nTo undo this: {} workspace new -state={} {name}\n",
             context.wording.command,
             kept.display()
         ));
     }
-    context.say(&text);
+    context.report(&text);
     Ok(0)
 }
 
@@ -61,11 +62,11 @@ fn managed(state: &State) -> Vec<String> {
     managed.map(|view| view.address().to_string()).collect()
 }
 
-/// Keeps the state of a workspace outside of its folder.
+/// Copies the state of a workspace to a backup outside its directory.
 fn keep(name: &str, file: &Path) -> Result<std::path::PathBuf, Diagnostics> {
     let kept = claim_backup(Path::new(&format!("{name}.tfstate")))
         .map_err(|problem| failed("make a backup of", file, &problem))?;
-    // A copy has the permissions of the original, which is for its owner only.
+    // The copy inherits the permissions of the original, which only its owner may read.
     std::fs::copy(file, &kept).map_err(|problem| failed("write", &kept, &problem))?;
     Ok(kept)
 }
@@ -75,8 +76,8 @@ fn not_empty(name: &str, objects: &[String]) -> Diagnostics {
     fail(
         "Workspace is not empty",
         format!(
-            "Workspace {name:?} is currently tracking the following resource instances:\n{list}\nNothing would manage them once \
-             the workspace is deleted. Destroy them first, or have them forgotten with the -force option."
+            "Workspace {name:?} is currently tracking the following resource instances:\n{list}\nDeleting the workspace would leave \
+             them unmanaged. Destroy them first, or use -force to delete the workspace anyway."
         ),
     )
 }

@@ -1,10 +1,10 @@
-//! `workspace`: several states of one configuration.
+//! `workspace`: manages several states for one configuration.
 
 mod delete;
 mod list;
 mod new;
-mod places;
 mod select;
+mod workspaces;
 
 use super::backend::active_workspace;
 use super::context::Context;
@@ -21,18 +21,17 @@ pub(super) fn run(context: &mut Context, arguments: &Workspace) -> Outcome {
     }
 }
 
-/// The same under its old name.
+/// Runs the deprecated alias `env`.
 pub(super) fn run_as_env(context: &mut Context, arguments: &Workspace) -> Outcome {
     let command = &context.wording.command;
     context.streams.print(&format!(
-        "Warning: the \"{command} env\" family of commands is deprecated.\n\nUse the \"{command} workspace\" commands, which do the \
-         same.\n\n"
+        "Warning: the \"{command} env\" family of commands is deprecated.\n\nUse the \"{command} workspace\" commands instead.\n\n"
     ));
     run(context, arguments)
 }
 
 fn show(context: &mut Context, arguments: &WorkspaceShow) -> Outcome {
-    context.view(&arguments.view);
+    context.configure_view(&arguments.view);
     active_workspace(context)?;
     context.streams.print(&format!("{}\n", context.settings.workspace));
     Ok(0)

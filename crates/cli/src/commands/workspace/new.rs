@@ -1,4 +1,4 @@
-//! `workspace new`.
+//! `workspace new`: creates a workspace, and switches to it.
 
 use std::path::Path;
 
@@ -10,38 +10,38 @@ use super::super::backend::{locking, valid_workspace};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
-use super::places::{Places, choose, not_overridden, single_name};
+use super::workspaces::{Workspaces, choose, not_overridden, single_name};
 use crate::arguments::{self, WorkspaceNew};
 use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
-    context.view(&arguments.view);
-    context.speak(&arguments.json)?;
+    context.configure_view(&arguments.view);
+    context.configure_json(&arguments.json)?;
     let name = single_name(&arguments.rest)?;
     valid_workspace(name)?;
     not_overridden(context)?;
-    let places = Places::of(context)?;
-    if places.exists(name) {
-        return Err(fail(&format!("Workspace {name:?} already exists"), "Select it with \"workspace select\"."));
+    let workspaces = Workspaces::of(context)?;
+    if workspaces.exists(name) {
+        return Err(fail(&format!("Workspace {name:?} already exists"), "Switch to it with \"workspace select\"."));
     }
-    // The file is read first, so that a wrong path leaves no empty workspace behind.
-    let encryption = places.state_paths(name)?.encryption;
+    // The file is read before the workspace is created, so that an error leaves no empty workspace behind.
+    let encryption = workspaces.state_paths(name)?.encryption;
     let state = arguments.state.as_deref().map(|path| read(path, encryption.as_deref())).transpose()?;
-    create(context, &places, name)?;
+    create(context, &workspaces, name)?;
     match state {
-        Some(state) => begin_with(context, &places, name, state, &arguments.locking),
+        Some(state) => begin_with(context, &workspaces, name, state, &arguments.locking),
         None => Ok(0),
     }
 }
 
-/// Makes a workspace, selects it and says so.
-pub(super) fn create(context: &Context, places: &Places, name: &str) -> Result<(), Diagnostics> {
-    places.make(name)?;
+/// Creates a workspace, switches to it, and reports it.
+pub(super) fn create(context: &Context, workspaces: &Workspaces, name: &str) -> Result<(), Diagnostics> {
+    workspaces.make(name)?;
     choose(context, name)?;
     let command = &context.wording.command;
-    context.say(&format!(
-        "Created and switched to workspace {name:?}!\n\nEach workspace has a state of its own, and this one is new: \
-         \"{command} plan\" sees nothing of\nwhat other workspaces manage.\n"
+    context.report(&format!(
+        "Created and switched to workspace {name:?}!\n\nThe state of the new workspace is empty: \"{command} plan\" does not \
+         see objects of other\nworkspaces.\n"
     ));
     Ok(())
 }
@@ -54,20 +54,20 @@ fn read(path: &Path, encryption: Option<&Encryption>) -> Result<State, Diagnosti
         )
     })?;
     if file::is_blank(&bytes) {
-        return Err(fail("no state", format!("{} is empty: there is nothing to begin with.", path.display())));
+        return Err(fail("no state", format!("The file {} is empty.", path.display())));
     }
     read_sealed(&bytes, encryption).map_err(|problem| Diagnostics::from(problem.in_file(path).diagnostic()))
 }
 
-/// Puts a copy of a state, with a lineage of its own, into a workspace.
+/// Stores a copy of a state in a workspace, with a new lineage.
 fn begin_with(
     context: &mut Context,
-    places: &Places,
+    workspaces: &Workspaces,
     name: &str,
     mut state: State,
     lock: &arguments::Locking,
 ) -> Outcome {
-    let paths = places.state_paths(name)?;
+    let paths = workspaces.state_paths(name)?;
     let (mut store, _) = open_state(context, paths, &locking(lock, "workspace-new"))?;
     state.lineage = State::new(TERRAFORM_VERSION).lineage;
     state.serial = 0;

@@ -1,32 +1,32 @@
-//! Problems that say the same of many places, as one.
+//! Consolidates diagnostics with the same text into one.
 
 use std::collections::HashMap;
 
 use groma_diagnostics::{Diagnostic, Severity};
 
-/// A diagnostic, and how many more there are like it.
+/// A diagnostic with the number of similar ones.
 pub struct Consolidated<'d> {
-    /// The first of them.
+    /// First diagnostic of the group.
     pub diagnostic: &'d Diagnostic,
-    /// How many others say the same elsewhere.
+    /// Number of further diagnostics with the same text.
     pub others: usize,
 }
 
-/// What becomes of those that say the same.
+/// Treatment of diagnostics with the same text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alike {
-    /// They are told as one.
+    /// Only the first one is shown, with the number of others.
     Together,
-    /// Each is told.
+    /// All of them are shown.
     Apart,
 }
 
-/// Which problems that say the same of many places are told as one.
+/// Consolidation by severity, as the flags `-consolidate-warnings` and `-consolidate-errors` set it.
 #[derive(Clone, Copy, Debug)]
 pub struct Consolidation {
-    /// Warnings.
+    /// Treatment of similar warnings.
     pub warnings: Alike,
-    /// Errors.
+    /// Treatment of similar errors.
     pub errors: Alike,
 }
 
@@ -45,29 +45,29 @@ impl Consolidation {
     }
 }
 
-/// The problems to report. Of those with the same text (summary and detail) that point at some place, only the first is reported
-/// where `consolidation` says so. A different detail is different news: the failed assertions of a check share only their summary.
+/// Consolidates diagnostics that have a source location and the same summary and detail. A different detail is a different
+/// problem: the failed assertions of a check, for example, share only their summary.
 pub fn consolidated<'d>(ordered: &[&'d Diagnostic], consolidation: Consolidation) -> Vec<Consolidated<'d>> {
     let mut first: HashMap<(Severity, &str, &str), usize> = HashMap::new();
-    let mut told: Vec<Consolidated<'d>> = Vec::new();
+    let mut shown: Vec<Consolidated<'d>> = Vec::new();
     for diagnostic in ordered.iter().copied() {
         let severity = diagnostic.severity;
         if consolidation.of(severity) == Alike::Together && diagnostic.subject.is_some() {
             let text = (severity, diagnostic.summary.as_str(), diagnostic.detail.as_str());
             let same = first.get(&text);
-            if let Some(same) = same.and_then(|at| told.get_mut(*at)) {
+            if let Some(same) = same.and_then(|at| shown.get_mut(*at)) {
                 same.others += 1;
                 continue;
             }
-            first.insert(text, told.len());
+            first.insert(text, shown.len());
         }
-        told.push(Consolidated { diagnostic, others: 0 });
+        shown.push(Consolidated { diagnostic, others: 0 });
     }
-    told
+    shown
 }
 
 impl Consolidated<'_> {
-    /// What it says, and how many others say it.
+    /// Returns the diagnostic, with the number of similar ones added to its detail.
     pub fn whole(&self) -> Diagnostic {
         let what = if self.diagnostic.is_error() { "error" } else { "warning" };
         let more = match self.others {
@@ -85,7 +85,7 @@ mod tests {
     use groma_diagnostics::Span;
 
     #[test]
-    fn only_warnings_with_the_same_text_are_folded() {
+    fn consolidates_only_warnings_with_same_text() {
         let at = |one: Diagnostic, from: u32| one.at(Span::new(from, from + 1));
         let all = [
             at(Diagnostic::warning("Old", "Use new."), 1),
@@ -98,7 +98,7 @@ mod tests {
             at(Diagnostic::warning("Other", "x"), 7),
         ];
         let ordered: Vec<&Diagnostic> = all.iter().collect();
-        let told: Vec<String> =
+        let shown: Vec<String> =
             consolidated(&ordered, Consolidation::default()).iter().map(|one| one.whole().detail).collect();
         let wanted = [
             "Use new.\n\n(and one more similar warning elsewhere)",
@@ -108,6 +108,6 @@ mod tests {
             "an error",
             "an error",
         ];
-        assert_eq!(told, wanted);
+        assert_eq!(shown, wanted);
     }
 }

@@ -1,18 +1,19 @@
-//! The block around a place in a file.
+//! Finds the top-level block that encloses a position in a file.
 
 use groma_diagnostics::{Label, Section, SourceFile};
 use groma_hcl::{TokenKind, is_identifier, tokenize};
 
-use super::json_way as json;
+use super::json_path as json;
 
-/// The header of the top-level block that holds the byte `at`, with its labels in quotes.
+/// Returns the header of the top-level block that encloses the byte `at`, with its labels in quotes.
 ///
-/// A place at the very start of a block is the block itself, not something in it. In the JSON syntax, which has no headers, it is the way to
-/// the innermost object or array around the place.
+/// The first byte of a block is not enclosed by it, because it stands for the block itself. The JSON syntax has no headers, so the
+/// result is the path of the innermost object or array.
 pub fn enclosing_block(file: &SourceFile, at: usize) -> Option<String> {
     if file.name().ends_with(".json") {
-        return json::way(file, at);
+        return json::path(file, at);
     }
+    // The outline is cached per file: a configuration may have thousands of diagnostics.
     let blocks = file.outline(top_blocks);
     let before = blocks.partition_point(|block| block.start < at);
     let block = blocks.get(before.checked_sub(1)?).filter(|block| at <= block.end)?;
@@ -41,13 +42,13 @@ fn top_blocks(text: &str) -> Vec<Section> {
                 }
             }
             TokenKind::Newline if depth == 0 => header = None,
-            // An argument at the top of a file is no block.
+            // An argument at the top level of a file, as in variable files, is not a block.
             TokenKind::Equal if depth == 0 => header = None,
             TokenKind::Identifier if depth == 0 && header.is_none() && block.is_none() => header = Some(range.start),
             _ => {}
         }
     }
-    // A block that nothing closes goes on to the end of the file.
+    // An unclosed block extends to the end of the file.
     blocks.extend(block.map(|(start, open)| top_block(start, open, text.len())));
     blocks
 }
@@ -56,7 +57,7 @@ fn top_block(start: usize, open: usize, end: usize) -> Section {
     Section { start, end, label: Label::Header(open), around: None }
 }
 
-/// A header with its words one space apart. Labels may be written without quotes.
+/// Normalizes a block header: one space between words, and quoted labels.
 fn header(text: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     let mut start = 0;
@@ -89,7 +90,7 @@ mod tests {
     use super::enclosing_block;
 
     #[test]
-    fn a_place_is_in_the_block_around_it() {
+    fn finds_enclosing_block() {
         let sources = Sources::new();
         let text = "a = 1\nresource  x \"y  z\" {\n  b {\n    c = 1\n  }\n}\n\nlocals { # }\n  d = { e = 2 }\n";
         let file = sources.add("main.tf", text).unwrap();
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_json_is_in_the_innermost_object_or_array() {
+    fn finds_innermost_json_path() {
         let sources = Sources::new();
         let text = "{\"a\": 1, \"b\\\"\": {\"x\": [{}, 2, [\"[{\", {\"y\": \"deep\"}]], \"z\": 3}, \"c\": [\"e\"], \"open\": [{\"q\": 4";
         let file = sources.add("main.tf.json", text).unwrap();

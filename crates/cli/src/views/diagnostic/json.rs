@@ -1,11 +1,11 @@
-//! Diagnostics for programs: the shape of `validate -json` and of the message stream.
+//! Diagnostics as JSON, for `validate -json` and the message stream.
 
 use groma_diagnostics::{Diagnostic, FunctionCall, FunctionParameter, Position, Severity, Sources};
 use serde_json::{Map, Value, json};
 
-use super::snippet::{Place, Snippet, locate};
+use super::snippet::{Location, Snippet, locate};
 
-/// The object that stands for `diagnostic`.
+/// Returns the JSON object of `diagnostic`.
 pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Value {
     let mut object = Map::new();
     let severity = match diagnostic.severity {
@@ -18,8 +18,8 @@ pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Value {
     if let Some(address) = &diagnostic.address {
         object.insert("address".into(), address.as_str().into());
     }
-    if let Some((place, snippet)) = locate(diagnostic, sources) {
-        object.insert("range".into(), range(&place));
+    if let Some((location, snippet)) = locate(diagnostic, sources) {
+        object.insert("range".into(), range(&location));
         object.insert("snippet".into(), lines(&snippet, diagnostic));
     }
     if let Some(origin) = &diagnostic.origin {
@@ -28,8 +28,8 @@ pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Value {
     Value::Object(object)
 }
 
-fn range(place: &Place) -> Value {
-    json!({ "filename": place.file, "start": position(place.start), "end": position(place.end) })
+fn range(location: &Location) -> Value {
+    json!({ "filename": location.file, "start": position(location.start), "end": position(location.end) })
 }
 
 fn position(position: Position) -> Value {
@@ -38,6 +38,7 @@ fn position(position: Position) -> Value {
 
 fn lines(snippet: &Snippet, diagnostic: &Diagnostic) -> Value {
     let mut observed: Vec<_> = diagnostic.observed.iter().collect();
+    // Terraform sorts values by expression.
     observed.sort_by(|a, b| a.expression.cmp(&b.expression));
     let values: Vec<Value> =
         observed.iter().map(|value| json!({ "traversal": value.expression, "statement": value.statement })).collect();
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn range_and_snippet_count_as_programs_expect() {
+    fn json_contains_range_and_snippet() {
         let sources = Sources::new();
         let text = "check \"c\" {\n  assert {\n    condition = var.x != \"two\"\n  }\n}\n";
         let file = sources.add("main.tf", text).unwrap();

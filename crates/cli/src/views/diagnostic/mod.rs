@@ -1,9 +1,9 @@
-//! Diagnostics as text for people and as JSON for programs.
+//! Renders diagnostics as text and as JSON.
 
 mod consolidate;
 mod enclosing;
 mod json;
-mod json_way;
+mod json_path;
 mod order;
 mod snippet;
 mod text;
@@ -11,5 +11,5 @@ mod text;
 pub use consolidate::{Alike, Consolidated, Consolidation, consolidated};
 pub use json::diagnostic_json;
 pub use order::in_order;
-pub use snippet::{Place, Snippet};
+pub use snippet::{Location, Snippet};
 pub use text::DiagnosticText;

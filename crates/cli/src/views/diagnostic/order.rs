@@ -1,20 +1,20 @@
-//! The order in which several diagnostics are told.
+//! The order of diagnostics.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources};
 
-/// Warnings first; then what has no place; then by place, files of outer folders before those of inner ones. What is at
-/// the same place keeps its order. So the order does not depend on which provider answered first.
+/// Sorts diagnostics: warnings before errors, then those without a source location, then by location, with files of parent
+/// directories first. The sort is stable. It makes the order independent of the order in which providers respond.
 pub fn in_order<'d>(diagnostics: &'d Diagnostics, sources: &Sources) -> Vec<&'d Diagnostic> {
     let mut ordered: Vec<&Diagnostic> = diagnostics.iter().collect();
     if ordered.len() > 1 {
         ordered.sort_by_cached_key(|diagnostic| {
             let span = diagnostic.subject.filter(|span| !span.is_none());
-            let place = span.and_then(|span| {
+            let location = span.and_then(|span| {
                 let located = sources.locate(span)?;
                 let name = located.file.name().to_owned();
                 Some((name.matches(std::path::MAIN_SEPARATOR).count(), name, span.start(), span.end()))
             });
-            (diagnostic.severity == Severity::Error, place)
+            (diagnostic.severity == Severity::Error, location)
         });
     }
     ordered
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn diagnostics_are_told_by_place_and_warnings_first() {
+    fn sorts_warnings_first_then_by_location() {
         let sources = Sources::new();
         let inner = sources.add("m/main.tf", "abcdef").unwrap();
         let outer = sources.add("main.tf", "abcdef").unwrap();
@@ -38,7 +38,7 @@ mod tests {
         all.push(at("first", &outer, 1, 5));
         all.push(Diagnostic::error("nowhere", ""));
         all.push(Diagnostic::warning("warning", "").at(inner.span(3, 4)));
-        let told: Vec<&str> = in_order(&all, &sources).iter().map(|one| one.summary.as_str()).collect();
-        assert_eq!(told, ["warning", "nowhere", "first", "second", "inner"]);
+        let ordered: Vec<&str> = in_order(&all, &sources).iter().map(|one| one.summary.as_str()).collect();
+        assert_eq!(ordered, ["warning", "nowhere", "first", "second", "inner"]);
     }
 }

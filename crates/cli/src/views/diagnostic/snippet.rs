@@ -1,4 +1,4 @@
-//! The lines of source that a diagnostic shows.
+//! The source lines that a diagnostic shows.
 
 use std::sync::Arc;
 
@@ -6,34 +6,34 @@ use groma_diagnostics::{Diagnostic, Position, SourceFile, Sources, Span};
 
 use super::enclosing::enclosing_block;
 
-/// Where the text at fault is.
+/// Source location of a diagnostic. It is never empty.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Location {
     /// Name of the file.
     pub file: String,
-    /// Its first character.
+    /// Position of the first character.
     pub start: Position,
-    /// One past its last character; never the same as the start.
+    /// Position after the last character.
     pub end: Position,
 }
 
-/// Whole lines around the text at fault.
+/// Complete source lines around the location of a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snippet {
-    /// The top-level block that holds the text, as its header reads: `resource "aws_x" "y"`.
+    /// Header of the enclosing top-level block: `resource "aws_x" "y"`.
     pub context: Option<String>,
-    /// The lines, joined by line ends.
+    /// The lines, joined by line breaks.
     pub code: String,
-    /// Number of the first line, from 1.
+    /// Number of the first line, counted from 1.
     pub start_line: u32,
-    /// Bytes of `code` at fault, from.
+    /// Byte offset in `code` where the highlighted text starts.
     pub highlight_start: usize,
-    /// Bytes of `code` at fault, up to.
+    /// Byte offset in `code` where the highlighted text ends.
     pub highlight_end: usize,
 }
 
-/// Finds the place and the lines of `diagnostic`; nothing when it is about no text.
-pub fn locate(diagnostic: &Diagnostic, sources: &Sources) -> Option<(Place, Snippet)> {
+/// Returns the location and the source lines of `diagnostic`, if it refers to source text.
+pub fn locate(diagnostic: &Diagnostic, sources: &Sources) -> Option<(Location, Snippet)> {
     let subject = diagnostic.subject?;
     let file = sources.file(subject)?;
     let mut end = file.position(subject.end());
@@ -42,7 +42,7 @@ pub fn locate(diagnostic: &Diagnostic, sources: &Sources) -> Option<(Place, Snip
         end = Position { line: start.line, column: start.column + 1, byte: start.byte + 1 };
     }
     let snippet = cut(&file, subject, diagnostic.context.unwrap_or(subject), start, end);
-    Some((Place { file: file.name().to_owned(), start, end }, snippet))
+    Some((Location { file: file.name().to_owned(), start, end }, snippet))
 }
 
 fn cut(file: &Arc<SourceFile>, subject: Span, context: Span, start: Position, end: Position) -> Snippet {
@@ -50,8 +50,8 @@ fn cut(file: &Arc<SourceFile>, subject: Span, context: Span, start: Position, en
     let last_position = file.position(context.end().max(subject.end()));
     let last = last_position.line.max(start.line);
     let lines = (first..=last).map_while(|line| Some((line, file.line(line)?)));
-    // As Terraform has it: a range that ends at the beginning of a line touches that line, and an empty line is never
-    // touched.
+    // As in Terraform, a range that ends at the beginning of a line includes that line, and empty lines are skipped after the
+    // first.
     let lines: Vec<&str> =
         lines.filter(|(line, text)| *line == first || !text.is_empty()).map(|(_, text)| text).collect();
     let code = lines.join("\n");

@@ -1,30 +1,31 @@
-//! Diagnostics for people.
+//! Diagnostics as text.
 
 use std::fmt::Write as _;
 
 use groma_diagnostics::{Diagnostic, Observed, Severity, Sources};
 
 use super::consolidate::Consolidated;
-use super::snippet::{Place, Snippet, locate};
+use super::snippet::{Location, Snippet, locate};
 use crate::terminal::{Palette, Tone, printable, wrap_line};
 
-/// Writes diagnostics as text: with a rule on the left on a terminal with colours, bare otherwise.
+/// Renders diagnostics as text, with a vertical rule on the left if colors are enabled.
 #[derive(Clone, Copy, Debug)]
 pub struct DiagnosticText {
-    /// Colours or none.
+    /// Colors of the output.
     pub palette: Palette,
-    /// Columns of the output.
+    /// Width of the output, for wrapping.
     pub columns: usize,
 }
 
 impl DiagnosticText {
-    /// Appends `diagnostic` to `out`.
+    /// Appends the text of `diagnostic` to `out`.
     pub fn write(&self, diagnostic: &Diagnostic, sources: &Sources, out: &mut String) {
         match self.palette {
             Palette::Plain => {
                 out.push('\n');
                 self.write_body(diagnostic, sources, self.columns.saturating_sub(1), out);
             }
+            // The rule is drawn around the wrapped text, so the body needs the columns of the rule.
             Palette::Ansi => {
                 let mut body = String::new();
                 self.write_body(diagnostic, sources, self.columns.saturating_sub(3), &mut body);
@@ -33,7 +34,7 @@ impl DiagnosticText {
         }
     }
 
-    /// Appends the short list of `warnings`, for `-compact-warnings`.
+    /// Appends the list of `warnings` for `-compact-warnings`.
     pub fn write_compact<'a>(
         &self,
         warnings: impl IntoIterator<Item = &'a Consolidated<'a>>,
@@ -43,12 +44,12 @@ impl DiagnosticText {
         let _ = write!(out, "\n{}\n\n", self.palette.paint(Tone::BoldYellow, "Warnings:"));
         for Consolidated { diagnostic, others } in warnings {
             let _ = writeln!(out, "- {}", printable(&diagnostic.summary));
-            if let Some((place, _)) = locate(diagnostic, sources) {
+            if let Some((location, _)) = locate(diagnostic, sources) {
                 let more = if *others > 0 { format!(" (and {others} more)") } else { String::new() };
-                let _ = writeln!(out, "  on {} line {}{more}", printable(&place.file), place.start.line);
+                let _ = writeln!(out, "  on {} line {}{more}", printable(&location.file), location.start.line);
             }
         }
-        out.push_str("\nWithout -compact-warnings, each warning is shown in full.\n");
+        out.push_str("\nRun without -compact-warnings to see each warning in full.\n");
     }
 
     fn write_with_rule(&self, severity: Severity, body: &str, out: &mut String) {
@@ -76,7 +77,7 @@ impl DiagnosticText {
             let _ = writeln!(out, "  with {},", printable(address));
         }
         match locate(diagnostic, sources) {
-            Some((place, snippet)) => self.write_snippet(&place, &snippet, diagnostic, out),
+            Some((location, snippet)) => self.write_snippet(&location, &snippet, diagnostic, out),
             None if diagnostic.address.is_some() => out.push('\n'),
             None => {}
         }
@@ -86,14 +87,15 @@ impl DiagnosticText {
         self.write_detail(&diagnostic.detail, width, out);
     }
 
-    fn write_snippet(&self, place: &Place, snippet: &Snippet, diagnostic: &Diagnostic, out: &mut String) {
-        let _ = write!(out, "  on {} line {}", printable(&place.file), place.start.line);
+    fn write_snippet(&self, location: &Location, snippet: &Snippet, diagnostic: &Diagnostic, out: &mut String) {
+        let _ = write!(out, "  on {} line {}", printable(&location.file), location.start.line);
         if let Some(context) = &snippet.context {
             let _ = write!(out, ", in {context}");
         }
         out.push_str(":\n");
         let (before, rest) = snippet.code.split_at(snippet.highlight_start);
         let (highlight, after) = rest.split_at(snippet.highlight_end - snippet.highlight_start);
+        // Each line is underlined separately, or the rule on the left would be underlined too.
         let underlined: Vec<String> = highlight
             .split('\n')
             .map(|line| self.palette.paint(Tone::Underline, printable(line)).to_string())
@@ -102,12 +104,12 @@ impl DiagnosticText {
         for (line, number) in code.split('\n').zip(snippet.start_line..) {
             let _ = writeln!(out, "{number:>4}: {line}");
         }
-        self.write_circumstances(diagnostic, out);
+        self.write_values(diagnostic, out);
         out.push('\n');
     }
 
-    /// What was called, and the values that took part.
-    fn write_circumstances(&self, diagnostic: &Diagnostic, out: &mut String) {
+    /// Appends the called function and the values of the expression.
+    fn write_values(&self, diagnostic: &Diagnostic, out: &mut String) {
         if diagnostic.observed.is_empty() && diagnostic.call.is_none() {
             return;
         }
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_gets_bare_text_with_the_block_the_line_and_the_values() {
+    fn plain_text_contains_block_line_and_values() {
         assert_eq!(
             check_example(Palette::Plain, 78),
             "\nWarning: Check block assertion failed\n\n  on main.tf line 6, in check \"c\":\n   6:     condition = var.x != \"two\"\n    \
@@ -176,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn who_called_a_function_sees_what_it_takes() {
+    fn function_call_shows_signature() {
         let sources = Sources::new();
         let file = sources.add("main.tf", "output \"o\" {\n  value = join(3, var.x)\n}\n").unwrap();
         let parameter = |name: &str| FunctionParameter { name: name.to_owned(), ty: "\"string\"".to_owned() };
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_gets_a_rule_on_the_left_and_an_underline() {
+    fn terminal_text_has_rule_and_underline() {
         let out = check_example(Palette::Ansi, 78);
         assert!(out.starts_with("\x1b[33m╷\x1b[0m\n\x1b[33m│\x1b[0m \x1b[1m\x1b[33mWarning: \x1b[0m"), "{out}");
         assert!(out.contains("condition = \x1b[4mvar.x != \"two\"\x1b[0m\n"), "{out}");
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_at_fault_is_not_said_to_be_in_itself() {
+    fn block_header_is_not_inside_its_block() {
         let sources = Sources::new();
         let file = sources.add("main.tf", "variable \"need\" {\n}\n").unwrap();
         let diagnostic = Diagnostic::error("No value for required variable", "Set it.").at(file.span(0, 15));
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_stands_before_the_place() {
+    fn address_precedes_location() {
         let sources = Sources::new();
         let text = "resource \"ex_item\" \"a\" {\n  name = var.name\n}\n";
         let file = sources.add("main.tf", text).unwrap();
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_cannot_steer_the_terminal() {
+    fn values_have_no_control_characters() {
         let mut out = String::new();
         let diagnostic = Diagnostic::error("Bad", "\u{1b}[2Jgone");
         DiagnosticText { palette: Palette::Plain, columns: 78 }.write(&diagnostic, &Sources::new(), &mut out);

@@ -1,4 +1,4 @@
-//! Which elements of two sequences belong together.
+//! Pairs the elements of two sequences for a diff.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,17 @@ use groma_value::Value;
 
 use super::same::{digest, same};
 
-/// Cells of the table of common subsequences beyond which a coarser method is used: 16 MB.
+/// Maximum size of the table for the longest common subsequence: 4M cells are 16 MB. Larger inputs use a coarser method.
 const MOST_CELLS: usize = 4 << 20;
 
-/// Positions of two elements that are shown together.
+/// Positions of two paired elements; `None` for an added or removed element.
 pub(super) type Together = (Option<usize>, Option<usize>);
 
 /// Pairs the elements of two lists.
 ///
-/// Lists of the same length of which an element is gone for good are compared position by position: a value was
-/// changed in place. All others are matched by their longest common subsequence; objects that then stand opposite each
-/// other are compared, everything else is removed and added.
+/// Lists of the same length that lose an element are compared by position, because a value was probably changed in place. All other
+/// lists are matched by their longest common subsequence. Unmatched objects at the same position are paired; other unmatched
+/// elements count as removed and added.
 pub(super) fn align_values(
     before: &[Value],
     after: &[Value],
@@ -29,7 +29,7 @@ pub(super) fn align_values(
     align(&before_ids, &after_ids, both_objects)
 }
 
-/// Pairs the lines of two texts, by the same rule; lines that stand opposite each other are removed and added.
+/// Pairs the lines of two texts as [`align_values`] does, except that unmatched lines are always removed and added.
 pub(super) fn align_lines(before: &[&str], after: &[&str]) -> Vec<Together> {
     let mut ids = HashMap::new();
     let mut identify = |lines: &[&str]| -> Vec<u32> {
@@ -51,7 +51,7 @@ pub(super) fn align_lines(before: &[&str], after: &[&str]) -> Vec<Together> {
     before_ids.into_iter().zip(after_ids).enumerate().flat_map(opposite).filter(|pair| *pair != (None, None)).collect()
 }
 
-/// Pairs the elements of two sets: equal ones, then those that go, then those that come.
+/// Pairs the elements of two sets: equal and removed elements in their order, then added ones.
 pub(super) fn align_sets(before: &[Value], after: &[Value]) -> Vec<Together> {
     let mut unmatched: HashMap<u64, Vec<usize>> = HashMap::new();
     for (position, value) in after.iter().enumerate() {
@@ -59,12 +59,15 @@ pub(super) fn align_sets(before: &[Value], after: &[Value]) -> Vec<Together> {
             unmatched.entry(digest(value)).or_default().push(position);
         }
     }
+    // Sets may contain equal elements after marks are removed; each pairs only once.
     let mut taken = vec![false; after.len()];
     let mut pairs = Vec::with_capacity(before.len() + after.len());
     for (position, value) in before.iter().enumerate() {
         let candidates = unmatched.get(&digest(value)).map(Vec::as_slice).unwrap_or_default();
         let equal = candidates.iter().copied().find(|candidate| {
-            !taken[*candidate] && same(value, &after[*candidate]) && is_secret(value) == is_secret(&after[*candidate])
+            !taken[*candidate]
+                && same(value, &after[*candidate])
+                && is_sensitive(value) == is_sensitive(&after[*candidate])
         });
         if let Some(partner) = equal {
             taken[partner] = true;
@@ -75,15 +78,15 @@ pub(super) fn align_sets(before: &[Value], after: &[Value]) -> Vec<Together> {
     pairs
 }
 
-fn is_secret(value: &Value) -> bool {
+fn is_sensitive(value: &Value) -> bool {
     value.marks().is_sensitive()
 }
 
-/// Small numbers that are equal for elements that are the same.
+/// Assigns equal numbers to equal elements.
 fn identify(before: &[Value], after: &[Value]) -> (Vec<u32>, Vec<u32>) {
     let mut known: HashMap<u64, Vec<(u32, &Value)>> = HashMap::new();
     let mut count = 0_usize;
-    // What is not known yet stands opposite to null: there is no value on either side.
+    // An unknown element is compared as null, because neither has a value to show.
     let shown = |value: &Value| if value.is_known() { value.clone() } else { value.unknown_as_null() };
     let before: Vec<Value> = before.iter().map(shown).collect();
     let after: Vec<Value> = after.iter().map(shown).collect();
@@ -127,7 +130,7 @@ fn align(before: &[u32], after: &[u32], comparable: impl Fn(usize, usize) -> boo
             b += 1;
         }
         while a < after.len() && common.get(c) != Some(&after[a]) {
-            // What stands here before is common, or there is nothing left: nothing to compare it with.
+            // The element before is common or missing, so there is nothing to compare with.
             pairs.push((None, Some(a)));
             a += 1;
         }
@@ -141,10 +144,10 @@ fn align(before: &[u32], after: &[u32], comparable: impl Fn(usize, usize) -> boo
     pairs
 }
 
-/// A longest sequence of elements that both have in this order.
+/// Returns a longest common subsequence.
 ///
-/// Equal ends belong to every longest one, so that only the middle needs the table; a middle too large for the table is
-/// matched greedily by elements that occur once on both sides.
+/// Common prefixes and suffixes need no table. If the rest is too large for the table, it is matched greedily by elements that occur
+/// exactly once on both sides.
 fn common_subsequence(before: &[u32], after: &[u32]) -> Vec<u32> {
     let start = before.iter().zip(after).take_while(|(b, a)| b == a).count();
     let (before_rest, after_rest) = (&before[start..], &after[start..]);
@@ -200,6 +203,7 @@ fn by_table(before: &[u32], after: &[u32]) -> Vec<u32> {
 }
 
 fn by_anchors(before: &[u32], after: &[u32]) -> Vec<u32> {
+    // Elements that occur once on both sides are unambiguous anchors.
     let once = |ids: &[u32]| {
         let mut seen: HashMap<u32, (usize, usize)> = HashMap::new();
         for (position, id) in ids.iter().enumerate() {
@@ -245,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_gone_means_that_the_list_changed_in_place() {
+    fn list_that_loses_an_element_is_aligned_by_position() {
         assert_eq!(shown(&[1, 2, 3], &[1, 3, 4]), "1 2>3 3>4");
         assert_eq!(shown(&[1, 2, 3, 4, 5], &[1, 2, 3, 3, 5]), "1 2 3 4>3 5");
         assert_eq!(shown(&[1, 2, 3], &[3, 3, 1]), "1>3 2>3 3>1");
     }
 
     #[test]
-    fn otherwise_the_longest_common_subsequence_stays() {
+    fn other_lists_are_aligned_by_longest_common_subsequence() {
         assert_eq!(shown(&[1, 2, 3, 4], &[2, 3, 4, 1]), "-1 2 3 4 +1");
         assert_eq!(shown(&[1, 2, 2], &[3, 1, 2]), "+3 1 2 -2");
         assert_eq!(shown(&[1, 2, 3], &[3, 2, 1]), "-1 -2 3 +2 +1");
@@ -263,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_lines_of_which_one_is_gone_are_changed_in_place_too() {
+    fn equal_number_of_lines_is_aligned_by_position() {
         let shown = |before: &str, after: &str| {
             let (before, after): (Vec<&str>, Vec<&str>) = (before.split(' ').collect(), after.split(' ').collect());
             let pairs = align_lines(&before, &after).into_iter().map(|pair| match pair {

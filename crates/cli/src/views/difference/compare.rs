@@ -1,12 +1,12 @@
-//! Comparing values: by their type where it is fixed, otherwise by what they are.
+//! Compares values: by their type if it is fixed, else by their form.
 
 use groma_value::{Kind, Name, ObjectType, Type, Value};
 
 use super::align::{align_sets, align_values};
 use super::pair::{Pair, Paths, Relevance, Texts};
-use super::tree::{Change, Content, Difference, Secrecy, Style};
+use super::tree::{Change, Content, Difference, Sensitivity, Style};
 
-/// Compares two values without a fixed type, such as those of an output; nothing where there is no value.
+/// Compares two values without a fixed type, such as those of an output.
 pub fn compare_values(before: Option<&Value>, after: Option<&Value>) -> Difference {
     compare_dynamic(&Pair {
         before,
@@ -17,7 +17,7 @@ pub fn compare_values(before: Option<&Value>, after: Option<&Value>) -> Differen
     })
 }
 
-/// Compares a value of one type with itself: for showing what is there.
+/// Compares a value with itself, to render it unchanged.
 pub fn compare_unchanged(value: &Value, ty: &Type) -> Difference {
     let pair = Pair {
         before: Some(value),
@@ -29,10 +29,10 @@ pub fn compare_unchanged(value: &Value, ty: &Type) -> Difference {
     compare_type(&pair, ty)
 }
 
-/// Compares what `pair` holds if it is secret, without its secrecy, and hides the result; else just compares.
-pub(super) fn secret_or(
+/// Compares two values. If either is sensitive, they are compared without marks, and `hidden` replaces the content.
+pub(super) fn sensitive_or(
     pair: &Pair<'_>,
-    hidden: impl FnOnce(Secrecy) -> Content,
+    hidden: impl FnOnce(Sensitivity) -> Content,
     compare: impl Fn(&Pair<'_>) -> Difference,
 ) -> Difference {
     let (before, after) = (pair.is_before_sensitive(), pair.is_after_sensitive());
@@ -52,11 +52,11 @@ pub(super) fn secret_or(
         Change::None if before != after && !is_absent => Change::Update,
         change => change,
     };
-    let content = hidden(Secrecy { before, after, inner: inner.change });
+    let content = hidden(Sensitivity { before, after, inner: inner.change });
     Difference { change, forces_replacement: pair.replace.end_here(), content }
 }
 
-/// As `unknown_in_value_or`, but an empty string that gives way to something unknown reads as if nothing had been there.
+/// Like [`unknown_in_value_or`], but renders an empty string that becomes unknown as null.
 pub(super) fn unknown_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> Difference {
     let mut difference = unknown_in_value_or(pair, compare);
     if let Content::Unknown(Some(before)) = &mut difference.content
@@ -68,7 +68,7 @@ pub(super) fn unknown_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Differe
     difference
 }
 
-/// Shows that the value will only be known after apply, with what was there before; else compares.
+/// Returns the difference to an unknown value, with the old value; compares known values.
 fn unknown_in_value_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> Difference {
     if pair.after.is_none_or(Value::is_known) {
         return compare(pair);
@@ -76,7 +76,7 @@ fn unknown_in_value_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Differenc
     let (change, before) = match pair.before {
         None => (Change::Create, None),
         Some(before) if before.is_null() => (Change::Create, None),
-        // What is held against itself, such as the configuration of an action.
+        // A value compared with itself, such as the configuration of an action.
         Some(before) if !before.is_known() => (Change::None, None),
         Some(_) => (Change::Update, Some(Box::new(compare(&pair.given_up())))),
     };
@@ -85,23 +85,23 @@ fn unknown_in_value_or(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Differenc
 
 /// Compares two values of one type.
 pub(super) fn compare_type(pair: &Pair<'_>, ty: &Type) -> Difference {
-    secret_or(pair, Content::Sensitive, |pair| match ty {
+    sensitive_or(pair, Content::Sensitive, |pair| match ty {
         Type::String => unknown_or(&pair.clone().of_texts(), |pair| compare_known(pair, ty)),
         _ => unknown_or(pair, |pair| compare_known(pair, ty)),
     })
 }
 
-/// Compares two parts of an object, for which null means that there is no value.
+/// Compares two attributes of an object, for which null means absence.
 pub(super) fn compare_part(pair: &Pair<'_>, ty: &Type) -> Difference {
     match ty {
-        Type::String => secret_or(pair, Content::Sensitive, |pair| {
+        Type::String => sensitive_or(pair, Content::Sensitive, |pair| {
             unknown_or(&pair.clone().of_texts().implicit(), |pair| compare_known(pair, ty))
         }),
         _ => compare_type(pair, ty),
     }
 }
 
-/// Compares two elements of a list. One that was null and is not known yet counts as unchanged.
+/// Compares two list elements. A null element that becomes unknown counts as unchanged.
 fn compare_element(pair: &Pair<'_>, ty: &Type) -> Difference {
     let difference = compare_type(pair, ty);
     match difference.content {
@@ -158,14 +158,14 @@ fn object_parts(pair: &Pair<'_>, ty: &ObjectType) -> (Change, Content) {
     (change, Content::Object(parts, Style::Plain))
 }
 
-/// The parts of two sets.
+/// Compares the elements of two sets.
 pub(super) fn set_parts(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> (Change, Vec<Difference>) {
     let pairs = align_sets(pair.elements_before(), pair.elements_after());
     let parts = pairs.into_iter().map(|(before, after)| compare(&pair.element(before, after)));
     gather(pair.change_of_whole(), parts)
 }
 
-/// The parts of two maps, by key.
+/// Compares the entries of two maps by key.
 pub(super) fn entries(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference) -> (Change, Vec<(Name, Difference)>) {
     let mut change = pair.change_of_whole();
     let mut parts = Vec::new();
@@ -177,7 +177,7 @@ pub(super) fn entries(pair: &Pair<'_>, compare: impl Fn(&Pair<'_>) -> Difference
     (change, parts)
 }
 
-/// The whole change and the parts.
+/// Combines the change of the whole with those of its parts.
 pub(super) fn gather(whole: Change, parts: impl Iterator<Item = Difference>) -> (Change, Vec<Difference>) {
     let parts: Vec<Difference> = parts.collect();
     (parts.iter().fold(whole, |change, part| change.with_part(part.change)), parts)
@@ -202,7 +202,7 @@ fn scalar(pair: &Pair<'_>) -> Content {
     Content::Scalar { before: pair.before.cloned(), after: pair.after.cloned() }
 }
 
-/// The kinds of value that a text form tells apart.
+/// Form of a value without a fixed type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Null,
@@ -224,20 +224,21 @@ fn form(value: Option<&Value>) -> Form {
     }
 }
 
-/// Compares two values by what they are.
+/// Compares two values by their form.
 pub(super) fn compare_dynamic(pair: &Pair<'_>) -> Difference {
-    // A value without a fixed type never carries the remark of a forced replacement.
+    // As in Terraform, values without a fixed type never show that they force replacement.
     let pair = &Pair { replace: Paths::default(), ..pair.clone() };
-    secret_or(pair, Content::Sensitive, |pair| unknown_or(pair, compare_forms))
+    sensitive_or(pair, Content::Sensitive, |pair| unknown_or(pair, compare_forms))
 }
 
-/// Compares two parts of such values.
+/// Compares two parts of values without a fixed type.
 fn compare_dynamic_part(pair: &Pair<'_>) -> Difference {
-    secret_or(pair, Content::Sensitive, |pair| unknown_in_value_or(pair, compare_forms))
+    sensitive_or(pair, Content::Sensitive, |pair| unknown_in_value_or(pair, compare_forms))
 }
 
 fn compare_forms(pair: &Pair<'_>) -> Difference {
     let (before, after) = (form(pair.before), form(pair.after));
+    // An absent value has no form, so the form of the other side decides.
     let is_one_sided = pair.before.is_none() || pair.after.is_none();
     if before == after || is_one_sided {
         return compare_form(pair, if before == Form::Null { after } else { before });

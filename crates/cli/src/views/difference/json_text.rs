@@ -1,9 +1,10 @@
-//! JSON documents inside strings.
+//! Recognizes JSON documents in strings.
 
 use groma_value::{Number, Value};
 
-/// The document that `text` holds, if it holds an object or an array and nothing else.
+/// Parses `text` if it is a JSON object or array.
 pub(super) fn parse_document(text: &str) -> Option<Value> {
+    // Scalars are valid JSON, but are better shown as plain strings.
     if !text.starts_with(['{', '[']) {
         return None;
     }

@@ -1,8 +1,8 @@
-//! Differences between two values, and how they read.
+//! Computes and renders differences between two values.
 //!
-//! [`compare`] holds two values against each other, guided by a schema or, where there is none, by the values
-//! themselves; [`write`] turns the tree into lines. The rules of what is paired with what, what is hidden and where
-//! remarks stand are those that people know from Terraform's plans.
+//! [`compare`] and [`schema`] compare two values, guided by a schema if there is one, and return a [`Difference`] tree.
+//! [`Writer`] renders the tree as lines. Pairing of elements, hiding of unchanged parts and placement of remarks follow
+//! Terraform's plans exactly, because wrappers and people compare both.
 
 mod align;
 mod blocks;
@@ -20,6 +20,6 @@ mod writer;
 pub use compare::{compare_unchanged, compare_values};
 pub use pair::{Paths, Relevance};
 pub use schema::compare_objects;
-pub use tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
+pub use tree::{Block, Change, Content, Difference, Group, Sensitivity, Style};
 pub use write::attribute_key;
-pub use writer::{Manner, Writer};
+pub use writer::{RenderOptions, Writer};

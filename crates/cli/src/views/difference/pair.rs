@@ -1,26 +1,26 @@
-//! Two values side by side, with the paths that matter below them.
+//! Pairs of values to compare, with the paths that matter below them.
 
 use groma_value::{Kind, PathStep, Value};
 
 use super::same::same;
 use super::tree::Change;
 
-/// Paths that lead further down from where one is.
+/// Paths relative to the current value.
 #[derive(Clone, Debug, Default)]
 pub struct Paths<'a>(Vec<&'a [PathStep]>);
 
 impl<'a> Paths<'a> {
-    /// These paths, from the root.
+    /// Creates a set of paths from the root value.
     pub fn new(paths: impl IntoIterator<Item = &'a [PathStep]>) -> Self {
         Self(paths.into_iter().collect())
     }
 
-    /// Whether there is none.
+    /// Whether the set contains no paths.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether one of them ends here.
+    /// Whether a path ends at the current value.
     pub fn end_here(&self) -> bool {
         self.0.iter().any(|rest| rest.is_empty())
     }
@@ -28,6 +28,7 @@ impl<'a> Paths<'a> {
     fn attribute(&self, name: &str) -> Self {
         self.step(|step| match step {
             PathStep::Attribute(attribute) => **attribute == *name,
+            // Map elements are addressed by index steps with a string key.
             PathStep::Index(key) => key.as_str() == Some(name),
         })
     }
@@ -45,12 +46,12 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Which parts of a difference are worth showing.
+/// Selection of the parts to compare.
 #[derive(Clone, Debug)]
 pub enum Relevance<'a> {
-    /// All.
+    /// All parts.
     All,
-    /// Those that these paths lead to, and everything below their ends.
+    /// Only the parts at or below these paths; others count as unchanged.
     Only(Paths<'a>),
 }
 
@@ -63,8 +64,8 @@ impl Relevance<'_> {
     }
 }
 
-/// Whether empty texts are told from null, where a type says that something is a text. Providers of old could not tell the two apart; only
-/// a block of a schema with what they could not have proves that its provider is none of them, and only as far as objects and maps reach from there.
+/// Whether an empty string differs from null. Providers with the legacy SDK cannot distinguish them. A schema block with features
+/// that this SDK lacks proves that its provider can, for the objects and maps of that block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
     EmptyIsNull,
@@ -73,7 +74,7 @@ pub enum Texts {
 
 static NULL: Value = Value::NULL;
 
-/// Two values side by side: nothing where there is no value, which is not the same as a null that somebody wrote.
+/// Two values to compare. `None` means absence, which differs from an explicit null.
 #[derive(Clone, Debug)]
 pub(super) struct Pair<'a> {
     pub before: Option<&'a Value>,
@@ -84,7 +85,7 @@ pub(super) struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The pair of two texts.
+    /// Returns the pair of two strings, with empty strings replaced by null if [`Texts`] demands it.
     pub fn of_texts(mut self) -> Self {
         if self.texts == Texts::EmptyIsNull {
             let text = |value: &'a Value| if value.as_str() == Some("") { &NULL } else { value };
@@ -94,14 +95,14 @@ impl<'a> Pair<'a> {
         self
     }
 
-    /// The pair as parts of an object with a type or a schema have it: null means that there is no value.
+    /// Returns the pair of two attributes of a typed object, for which null means absence.
     pub fn implicit(mut self) -> Self {
         self.before = self.before.filter(|value| !value.is_null());
         self.after = self.after.filter(|value| !value.is_null());
         self
     }
 
-    /// Nothing changes unless the pair is worth showing.
+    /// Makes the pair unchanged unless it is relevant.
     pub fn relevant(mut self) -> Self {
         if !self.relevance.is_any() {
             self.after = self.before;
@@ -109,17 +110,17 @@ impl<'a> Pair<'a> {
         self
     }
 
-    /// The pair if it were deleted.
+    /// Returns the deletion of the old value.
     pub fn as_deletion(&self) -> Self {
         Self { after: None, ..self.clone() }
     }
 
-    /// The pair if it gave way to something that is not known yet, which carries the remarks.
+    /// Returns the deletion of a value that becomes unknown, without remarks: the unknown value carries them.
     pub fn given_up(&self) -> Self {
         Self { after: None, replace: Paths::default(), texts: Texts::EmptyIsNull, ..self.clone() }
     }
 
-    /// The pair if it were created.
+    /// Returns the creation of the new value.
     pub fn as_creation(&self) -> Self {
         Self { before: None, ..self.clone() }
     }
@@ -132,25 +133,26 @@ impl<'a> Pair<'a> {
         self.after.is_some_and(|value| value.marks().is_sensitive())
     }
 
-    /// Neither is there, or both are null.
+    /// Whether both values are absent or null.
     pub fn is_nothing(&self) -> bool {
         is_nil(self.before) && is_nil(self.after)
     }
 
-    /// What happens to a value without parts.
+    /// Returns the change of a value without parts.
     pub fn change(&self) -> Change {
         match (self.before, self.after) {
             (None, None) => Change::None,
             (None, Some(_)) => Change::Create,
             (Some(_), None) => Change::Delete,
             (Some(before), Some(after)) => {
+                // A change of sensitivity alone is also an update.
                 let secret = self.is_before_sensitive() == self.is_after_sensitive();
                 if secret && same(before, after) { Change::None } else { Change::Update }
             }
         }
     }
 
-    /// What happens to a value with parts, before the parts are looked at.
+    /// Returns the change of a value with parts, without regard to the parts.
     pub fn change_of_whole(&self) -> Change {
         match (is_nil(self.before), is_nil(self.after)) {
             (true, true) | (false, false) => Change::None,
@@ -159,7 +161,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The attributes or elements named `name`.
+    /// Returns the pair of attributes or map elements named `name`.
     pub fn named(&self, name: &str) -> Self {
         Self {
             before: self.before.and_then(|value| named(value, name)),
@@ -174,7 +176,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The elements at two positions; `None` where there is none.
+    /// Returns the pair of elements at two positions.
     pub fn at(&self, before: Option<usize>, after: Option<usize>) -> Self {
         let position = before.or(after).unwrap_or_default();
         Self {
@@ -190,7 +192,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The elements at two positions of a collection that is shown as a whole or not at all.
+    /// Returns the pair of elements at two positions of a collection, which is relevant as a whole.
     pub fn element(&self, before: Option<usize>, after: Option<usize>) -> Self {
         Self { relevance: Relevance::All, ..self.at(before, after) }
     }

@@ -1,10 +1,10 @@
-//! Whether two values read the same, whatever their types and marks.
+//! Equality of values regardless of their types and marks.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use groma_value::{Kind, Value};
 
-/// Whether both would be written the same way. An unknown value is the same as no other.
+/// Whether both values are rendered identically. An unknown value equals no other.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
     match (a.kind(), b.kind()) {
         (Kind::Null, Kind::Null) => true,
@@ -29,7 +29,7 @@ fn same_entries<'a>(
     a.len() == b.len() && a.zip(b).all(|((a_key, a), (b_key, b))| a_key == b_key && same(a, b))
 }
 
-/// A number that is equal for values that are the same.
+/// Returns a hash that is consistent with [`same`].
 pub(super) fn digest(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     feed(value, &mut hasher);
@@ -41,6 +41,7 @@ fn feed(value: &Value, hasher: &mut DefaultHasher) {
         Kind::Null => 0_u8.hash(hasher),
         Kind::Unknown(_) => 1_u8.hash(hasher),
         Kind::Bool(value) => (2_u8, value).hash(hasher),
+        // Equal numbers have equal texts, whatever their representation.
         Kind::Number(number) => (3_u8, number.to_string()).hash(hasher),
         Kind::String(text) => (4_u8, text).hash(hasher),
         Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => {

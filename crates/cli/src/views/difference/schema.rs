@@ -1,4 +1,4 @@
-//! Comparing objects of a schema: attributes and blocks.
+//! Compares objects with a schema: attributes and nested blocks.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use groma_provider as provider;
 use groma_provider::{AttributeType, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema};
 use groma_value::{Name, Type, Value};
 
-use super::compare::{compare_part, entries, gather, secret_or, set_parts, unknown_or};
+use super::compare::{compare_part, entries, gather, sensitive_or, set_parts, unknown_or};
 use super::pair::{Pair, Paths, Relevance, Texts};
-use super::tree::{Block, Change, Content, Difference, Group, Secrecy, Style};
+use super::tree::{Block, Change, Content, Difference, Group, Sensitivity, Style};
 
-/// Compares two objects of a resource type or data source.
+/// Compares two objects with the schema `block`.
 pub fn compare_objects<'a>(
     block: &provider::Block,
     before: &'a Value,
@@ -21,7 +21,7 @@ pub fn compare_objects<'a>(
     compare_block(&Pair { before: Some(before), after: Some(after), replace, relevance, texts: texts_of(block) }, block)
 }
 
-/// How texts of a block are shown: each block of a schema answers for itself.
+/// Returns the treatment of empty strings in a block, which each schema block determines for itself.
 fn texts_of(block: &provider::Block) -> Texts {
     let is_new = block.slots().iter().any(|slot| match &slot.item {
         Item::Attribute(attribute) => match attribute.kind() {
@@ -33,12 +33,12 @@ fn texts_of(block: &provider::Block) -> Texts {
     if is_new { Texts::AsWritten } else { Texts::EmptyIsNull }
 }
 
-/// Providers of old had lists and sets of blocks, and single ones.
+/// Whether the nesting proves that the provider does not use the legacy SDK, which only supports list, set and single blocks.
 fn has_new_nesting(nested: &NestedBlock) -> bool {
     matches!(nested.nesting(), Nesting::Group | Nesting::Map)
 }
 
-/// Whether providers of old could have attributes of this type.
+/// Whether the legacy SDK supports attributes of this type.
 fn could_be_of_old(ty: &Type) -> bool {
     let element = |ty: &Type| match ty {
         Type::List(element) | Type::Set(element) | Type::Map(element) => Some(Arc::clone(element)),
@@ -55,7 +55,7 @@ fn is_primitive(ty: &Type) -> bool {
 }
 
 fn compare_block(pair: &Pair<'_>, block: &provider::Block) -> Difference {
-    secret_or(pair, Content::SensitiveBlock, |pair| {
+    sensitive_or(pair, Content::SensitiveBlock, |pair| {
         unknown_with_attributes_or(pair, block, |pair| {
             let mut change = pair.change_of_whole();
             let attributes = attributes(pair, block, &mut change);
@@ -66,7 +66,7 @@ fn compare_block(pair: &Pair<'_>, block: &provider::Block) -> Difference {
     })
 }
 
-/// As `unknown_or`, but the attributes of what was before read as becoming unknown too, not as deleted.
+/// Like [`unknown_or`], but renders the old attributes as becoming unknown instead of deleted.
 fn unknown_with_attributes_or(
     pair: &Pair<'_>,
     block: &provider::Block,
@@ -81,7 +81,7 @@ fn unknown_with_attributes_or(
     Difference { change: Change::Update, forces_replacement: pair.replace.end_here(), content }
 }
 
-/// The attributes that have a value, write-only ones last, because they follow what happens to the others.
+/// Compares the attributes that have a value. Write-only ones are compared last, because their change depends on the others.
 fn attributes(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> Vec<(Name, Difference)> {
     let mut parts = Vec::with_capacity(block.slots().len());
     let (stored, write_only): (Vec<_>, Vec<_>) =
@@ -97,6 +97,7 @@ fn attributes(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> 
         parts.push((name.clone(), difference));
     }
     if has_write_only {
+        // Restores the alphabetical order after write-only attributes were compared last.
         parts.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
     parts
@@ -105,7 +106,7 @@ fn attributes(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> 
 fn compare_attribute(pair: &Pair<'_>, attribute: &provider::Attribute, whole: Change) -> Difference {
     if attribute.is_write_only() {
         let forces_replacement = pair.replace.end_here();
-        // Nobody knows whether it is another one than before.
+        // Write-only values are not stored, so a change cannot be detected.
         let change = match whole {
             Change::Create | Change::Delete => whole,
             _ if forces_replacement => Change::Update,
@@ -125,7 +126,7 @@ fn compare_nested(pair: &Pair<'_>, schema: &ObjectSchema) -> Difference {
     if schema.nesting() == ObjectNesting::Single {
         return single(pair);
     }
-    secret_or(pair, Content::Sensitive, |pair| {
+    sensitive_or(pair, Content::Sensitive, |pair| {
         unknown_or(pair, |pair| {
             let (change, content) = match schema.nesting() {
                 ObjectNesting::Single | ObjectNesting::List => {
@@ -147,7 +148,7 @@ fn compare_nested(pair: &Pair<'_>, schema: &ObjectSchema) -> Difference {
 }
 
 fn compare_nested_object(pair: &Pair<'_>, object: &provider::Block) -> Difference {
-    secret_or(pair, Content::Sensitive, |pair| {
+    sensitive_or(pair, Content::Sensitive, |pair| {
         unknown_with_attributes_or(pair, object, |pair| {
             let mut change = pair.change_of_whole();
             let parts = attributes(pair, object, &mut change);
@@ -180,7 +181,7 @@ fn groups(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> Vec<
         let group = Group {
             blocks,
             forces_replacement: part.replace.end_here(),
-            secrecy: (before || after).then_some(Secrecy { before, after, inner: part_change }),
+            sensitivity: (before || after).then_some(Sensitivity { before, after, inner: part_change }),
             is_set: nested.nesting() == Nesting::Set,
         };
         groups.push((slot.name.clone(), group));
@@ -190,7 +191,7 @@ fn groups(pair: &Pair<'_>, block: &provider::Block, change: &mut Change) -> Vec<
 
 fn nested_blocks(pair: &Pair<'_>, nested: &NestedBlock) -> (Change, Vec<(Option<Name>, Difference)>) {
     let block = nested.block();
-    // What is proven of a block holds for a single one in it, too.
+    // A single nested block inherits the proof from its parent block.
     let is_part = nested.nesting() == Nesting::Single && pair.texts == Texts::AsWritten;
     let texts = if is_part || has_new_nesting(nested) { Texts::AsWritten } else { texts_of(block) };
     let compare = |pair: &Pair<'_>| compare_block(&Pair { texts, ..pair.clone() }, block);
@@ -223,15 +224,16 @@ fn nested_blocks(pair: &Pair<'_>, nested: &NestedBlock) -> (Change, Vec<(Option<
 mod tests {
     use super::*;
     use crate::terminal::Palette;
-    use crate::views::difference::{Manner, Writer};
+    use crate::views::difference::{RenderOptions, Writer};
     use groma_provider::{Attribute, Use};
 
-    /// An object of `block` as it is shown by itself.
+    /// Renders an object of `block`.
     fn shown(block: &provider::Block, object: &Value) -> String {
         let difference = compare_objects(block, object, object, Paths::default(), Relevance::All);
-        let manner = Manner { hides_null: true, shows_unchanged: true, hides_symbols: true, ..Manner::default() };
+        let options =
+            RenderOptions { hides_null: true, shows_unchanged: true, hides_symbols: true, ..RenderOptions::default() };
         let mut out = String::new();
-        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, manner);
+        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, options);
         out
     }
 
@@ -243,25 +245,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_yet_and_was_nothing_else_before_reads_so() {
+    fn unchanged_unknown_value_is_shown_as_unknown() {
         let block = block_of(vec![("stdin", Attribute::optional(Type::String))], Vec::new());
         let text = shown(&block, &Value::object([("stdin", Value::unknown(Type::String))]));
         assert!(text.contains("stdin = (known after apply)"), "{text}");
     }
 
     #[test]
-    fn a_null_among_texts_goes_without_saying_that_it_becomes_null() {
+    fn null_string_in_collection_has_no_null_suffix() {
         let block = block_of(vec![("m", Attribute::optional(Type::Map(Arc::new(Type::String))))], Vec::new());
         let map = |entries: Vec<(&str, Value)>| Value::object([("m", Value::map(Type::String, entries))]);
         let (before, after) = (map(vec![("e", Value::null(Type::String)), ("f", Value::string("f"))]), map(Vec::new()));
         let difference = compare_objects(&block, &before, &after, Paths::default(), Relevance::All);
         let mut out = String::new();
-        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, Manner::default());
+        Writer::new(Palette::Plain, &mut out).difference(&difference, 0, RenderOptions::default());
         assert!(out.contains("\"e\" = null\n") && out.contains("\"f\" = \"f\" -> null\n"), "{out}");
     }
 
     #[test]
-    fn an_empty_text_in_a_single_block_is_one_where_the_provider_tells_it_from_null() {
+    fn single_block_keeps_empty_string_if_provider_distinguishes_null() {
         let text = || Attribute::optional(Type::String);
         let single = || ("one", NestedBlock::new(Nesting::Single, block_of(vec![("text", text())], Vec::new())));
         let object = Value::object([("one", Value::object([("text", Value::string(""))]))]);

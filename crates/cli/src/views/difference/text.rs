@@ -1,4 +1,4 @@
-//! Strings: in quotes, as a heredoc by line, or as the JSON document that they hold.
+//! Renders strings: in quotes, as a heredoc compared by line, or as the JSON document that they contain.
 
 use groma_value::Value;
 
@@ -6,10 +6,10 @@ use super::align::align_lines;
 use super::compare::compare_values;
 use super::json_text::parse_document;
 use super::tree::{Change, Content, Difference};
-use super::writer::{Manner, Writer};
+use super::writer::{RenderOptions, Writer};
 use crate::terminal::printable;
 
-/// How a string reads.
+/// Representation of a string.
 enum Reading {
     Null,
     Short(String),
@@ -22,6 +22,7 @@ fn read(value: Option<&Value>) -> Reading {
     if let Some(document) = parse_document(text) {
         Reading::Document(document)
     } else if text.contains('\n') {
+        // As in Terraform, a heredoc omits leading and trailing white space.
         Reading::Lines(text.trim().to_owned())
     } else {
         Reading::Short(text.to_owned())
@@ -29,36 +30,42 @@ fn read(value: Option<&Value>) -> Reading {
 }
 
 impl Writer<'_> {
-    /// Writes the difference between two strings, one of which may be missing or null.
+    /// Writes the difference between two strings, either of which may be absent or null.
     pub(super) fn text(
         &mut self,
         difference: &Difference,
         [before, after]: [Option<&Value>; 2],
         indent: usize,
-        manner: Manner,
+        options: RenderOptions,
     ) {
         match difference.change {
-            Change::Create | Change::None => one_sided(self, difference, read(after), indent, manner),
-            Change::Delete => one_sided(self, difference, read(before), indent, manner),
-            Change::Update => two_sided(self, difference, [before, after], indent, manner),
+            Change::Create | Change::None => one_sided(self, difference, read(after), indent, options),
+            Change::Delete => one_sided(self, difference, read(before), indent, options),
+            Change::Update => two_sided(self, difference, [before, after], indent, options),
         }
     }
 }
 
-fn one_sided(writer: &mut Writer<'_>, difference: &Difference, reading: Reading, indent: usize, manner: Manner) {
+fn one_sided(
+    writer: &mut Writer<'_>,
+    difference: &Difference,
+    reading: Reading,
+    indent: usize,
+    options: RenderOptions,
+) {
     match reading {
         Reading::Null => {
             writer.null();
-            writer.replacement_remark(manner.around(difference));
+            writer.replacement_remark(options.around(difference));
         }
         Reading::Short(text) => {
             writer.quoted(&text);
-            writer.null_suffix(difference.change, manner);
-            writer.replacement_remark(manner.around(difference));
+            writer.null_suffix(difference.change, options);
+            writer.replacement_remark(options.around(difference));
         }
         Reading::Lines(text) => {
             let lines = text.split('\n').map(|line| (Change::None, line));
-            heredoc(writer, difference, lines, indent, manner);
+            heredoc(writer, difference, lines, indent, options);
         }
         Reading::Document(document) => {
             let (before, after) = match difference.change {
@@ -66,7 +73,7 @@ fn one_sided(writer: &mut Writer<'_>, difference: &Difference, reading: Reading,
                 Change::Delete => (Some(&document), None),
                 Change::None | Change::Update => (Some(&document), Some(&document)),
             };
-            documents(writer, difference, before, after, indent, manner);
+            documents(writer, difference, before, after, indent, options);
         }
     }
 }
@@ -76,13 +83,13 @@ fn two_sided(
     difference: &Difference,
     sides: [Option<&Value>; 2],
     indent: usize,
-    manner: Manner,
+    options: RenderOptions,
 ) {
     match (read(sides[0]), read(sides[1])) {
         (Reading::Document(before), Reading::Document(after)) => {
-            documents(writer, difference, Some(&before), Some(&after), indent, manner);
+            documents(writer, difference, Some(&before), Some(&after), indent, options);
         }
-        (Reading::Document(_), _) | (_, Reading::Document(_)) => kind_change(writer, sides, indent, manner),
+        (Reading::Document(_), _) | (_, Reading::Document(_)) => kind_change(writer, sides, indent, options),
         (Reading::Lines(before), Reading::Lines(after) | Reading::Short(after))
         | (Reading::Short(before), Reading::Lines(after)) => {
             let (before, after): (Vec<&str>, Vec<&str>) = (before.split('\n').collect(), after.split('\n').collect());
@@ -92,22 +99,22 @@ fn two_sided(
                 (None, Some(line)) => Some((Change::Create, after[line])),
                 (None, None) => None,
             });
-            heredoc(writer, difference, lines, indent, manner);
+            heredoc(writer, difference, lines, indent, options);
         }
         (Reading::Lines(lines), Reading::Null) => {
             let lines = lines.split('\n').map(|line| (Change::Delete, line)).chain([(Change::Create, "null")]);
-            heredoc(writer, difference, lines, indent, manner);
+            heredoc(writer, difference, lines, indent, options);
         }
         (Reading::Null, Reading::Lines(lines)) => {
             let lines =
                 [(Change::Delete, "null")].into_iter().chain(lines.split('\n').map(|line| (Change::Create, line)));
-            heredoc(writer, difference, lines, indent, manner);
+            heredoc(writer, difference, lines, indent, options);
         }
         (before, after) => {
             simple(writer, &before);
             writer.arrow();
             simple(writer, &after);
-            writer.replacement_remark(manner.around(difference));
+            writer.replacement_remark(options.around(difference));
         }
     }
 }
@@ -119,16 +126,16 @@ fn simple(writer: &mut Writer<'_>, reading: &Reading) {
     }
 }
 
-fn kind_change(writer: &mut Writer<'_>, [before, after]: [Option<&Value>; 2], indent: usize, manner: Manner) {
+fn kind_change(writer: &mut Writer<'_>, [before, after]: [Option<&Value>; 2], indent: usize, options: RenderOptions) {
     let part = |change, before: Option<&Value>, after: Option<&Value>| Difference {
         change,
         forces_replacement: false,
         content: Content::Scalar { before: before.cloned(), after: after.cloned() },
     };
-    let manner = Manner { hides_null: true, ..manner };
-    writer.difference(&part(Change::Delete, before, None), indent, manner);
+    let options = RenderOptions { hides_null: true, ..options };
+    writer.difference(&part(Change::Delete, before, None), indent, options);
     writer.arrow();
-    writer.difference(&part(Change::Create, None, after), indent, manner);
+    writer.difference(&part(Change::Create, None, after), indent, options);
 }
 
 fn heredoc<'t>(
@@ -136,21 +143,21 @@ fn heredoc<'t>(
     difference: &Difference,
     lines: impl Iterator<Item = (Change, &'t str)>,
     indent: usize,
-    manner: Manner,
+    options: RenderOptions,
 ) {
     writer.push("<<-EOT");
-    writer.replacement_remark(manner.around(difference));
+    writer.replacement_remark(options.around(difference));
     writer.push("\n");
     for (change, line) in lines {
-        writer.line_start(change, indent + 1, manner);
-        // A line of a text from Windows keeps its end.
+        writer.line_start(change, indent + 1, options);
+        // CRLF line endings are preserved instead of showing the carriage return as a control picture.
         let (line, end) = line.strip_suffix('\r').map_or((line, "\n"), |line| (line, "\r\n"));
         writer.push(&printable(line));
         writer.push(end);
     }
-    writer.line_start(Change::None, indent, manner);
+    writer.line_start(Change::None, indent, options);
     writer.push("EOT");
-    writer.null_suffix(difference.change, manner);
+    writer.null_suffix(difference.change, options);
 }
 
 fn documents(
@@ -159,10 +166,11 @@ fn documents(
     before: Option<&Value>,
     after: Option<&Value>,
     indent: usize,
-    manner: Manner,
+    options: RenderOptions,
 ) {
     let inner = compare_values(before, after);
     let only_spacing = inner.change == Change::None && difference.change == Change::Update;
+    // Inside jsonencode(), the document repeats the symbol of an update.
     let symbol = if only_spacing || difference.change != Change::Update { Change::None } else { Change::Update };
     let is_empty = match &inner.content {
         Content::Object(parts, _) => parts.is_empty(),
@@ -174,32 +182,32 @@ fn documents(
         (true, false) => " # whitespace changes",
         (false, _) => "",
     };
-    let manner_of_parts = Manner {
+    let options_of_parts = RenderOptions {
         hides_null: true,
         forces_replacement: false,
-        shows_unchanged: manner.shows_unchanged || only_spacing,
+        shows_unchanged: options.shows_unchanged || only_spacing,
         signs_zero: true,
-        ..manner
+        ..options
     };
     writer.push("jsonencode(");
     if is_empty {
-        writer.difference(&inner, indent + 1, manner_of_parts);
+        writer.difference(&inner, indent + 1, options_of_parts);
         writer.push(")");
         writer.push(remark);
         if !only_spacing {
-            writer.replacement_remark(manner.around(difference));
+            writer.replacement_remark(options.around(difference));
         }
         return;
     }
     writer.push(remark);
     writer.push("\n");
-    writer.line_start(symbol, indent + 1, manner);
-    writer.difference(&inner, indent + 1, manner_of_parts);
+    writer.line_start(symbol, indent + 1, options);
+    writer.difference(&inner, indent + 1, options_of_parts);
     if !only_spacing {
-        writer.replacement_remark(manner.around(difference));
+        writer.replacement_remark(options.around(difference));
     }
     writer.push("\n");
-    writer.line_start(Change::None, indent, manner);
+    writer.line_start(Change::None, indent, options);
     writer.push(")");
-    writer.null_suffix(difference.change, manner);
+    writer.null_suffix(difference.change, options);
 }

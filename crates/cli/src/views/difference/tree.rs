@@ -1,22 +1,22 @@
-//! What a difference consists of.
+//! The tree that a comparison returns and the writer renders.
 
 use groma_value::{Name, Value};
 
-/// What happens to one value.
+/// Change of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing.
+    /// The value is unchanged.
     None,
-    /// It comes into being.
+    /// The value is added.
     Create,
-    /// It goes.
+    /// The value is removed.
     Delete,
-    /// It changes.
+    /// The value is modified.
     Update,
 }
 
 impl Change {
-    /// The change of a whole of which one more part changes like `part`.
+    /// Returns the change of a value after adding a part with the change `part`.
     #[must_use]
     pub fn with_part(self, part: Self) -> Self {
         if part == Self::None || part == self { self } else { Self::Update }
@@ -26,85 +26,84 @@ impl Change {
 /// The difference between two values.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// What happens.
+    /// Change of the value.
     pub change: Change,
-    /// Whether it forces the replacement of the object.
+    /// Whether this value forces the replacement of the object.
     pub forces_replacement: bool,
-    /// What is to be shown.
+    /// Content to render.
     pub content: Content,
 }
 
-/// Whether the parts of a value have a schema of their own, which decides where `-> null` and the remark of a forced
-/// replacement stand.
+/// Layout of a value with parts. It determines the placement of `-> null` and `# forces replacement`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// A value of a type.
+    /// A value without its own schema.
     Plain,
-    /// A nested attribute with a schema.
+    /// A nested attribute with its own schema.
     Nested,
 }
 
-/// What a difference shows.
+/// Content of a difference.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// A null, truth value, number or string.
+    /// A null, bool, number or string.
     Scalar {
-        /// Before; nothing if absent.
+        /// Old value, if present.
         before: Option<Value>,
-        /// After; nothing if absent.
+        /// New value, if present.
         after: Option<Value>,
     },
-    /// An object by attribute, sorted.
+    /// An object's attributes, sorted by name.
     Object(Vec<(Name, Difference)>, Style),
-    /// A map by key, sorted.
+    /// A map's elements, sorted by key.
     Map(Vec<(Name, Difference)>, Style),
-    /// A list or tuple.
+    /// The elements of a list or tuple.
     List(Vec<Difference>, Style),
-    /// A set.
+    /// The elements of a set.
     Set(Vec<Difference>, Style),
-    /// A block.
+    /// A block with a schema.
     Block(Block),
-    /// A value that only apply will know, with what was before.
+    /// A value known after apply, with the old value.
     Unknown(Option<Box<Difference>>),
-    /// A value that must not be shown.
-    Sensitive(Secrecy),
-    /// A block that must not be shown.
-    SensitiveBlock(Secrecy),
-    /// A value of another kind than before.
+    /// A sensitive value.
+    Sensitive(Sensitivity),
+    /// A sensitive block.
+    SensitiveBlock(Sensitivity),
+    /// A value whose form changes: from a list to a string, for example.
     KindChange(Box<Difference>, Box<Difference>),
-    /// An argument that is stored nowhere.
+    /// A write-only argument.
     WriteOnly,
 }
 
-/// When a value is secret.
+/// Sensitivity of a value before and after the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Secrecy {
-    /// Whether it was.
+pub struct Sensitivity {
+    /// Whether the old value is sensitive.
     pub before: bool,
-    /// Whether it will be.
+    /// Whether the new value is sensitive.
     pub after: bool,
-    /// What happens to the secret value itself.
+    /// Change of the value without its marks.
     pub inner: Change,
 }
 
-/// The difference of a block.
+/// Difference between two blocks.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Attributes, sorted.
+    /// Attributes, sorted by name.
     pub attributes: Vec<(Name, Difference)>,
-    /// Kinds of nested blocks, sorted.
+    /// Nested blocks, sorted by type.
     pub groups: Vec<(Name, Group)>,
 }
 
-/// Nested blocks of one kind.
+/// Nested blocks of one type.
 #[derive(Clone, Debug)]
 pub struct Group {
-    /// The blocks, with their keys where the nesting has keys.
+    /// Blocks, with their keys if the nesting mode is map.
     pub blocks: Vec<(Option<Name>, Difference)>,
-    /// Whether the remark of a forced replacement stands at every one of them.
+    /// Whether every block shows that it forces replacement.
     pub forces_replacement: bool,
-    /// Whether they are secret as a whole; `inner` is not used.
-    pub secrecy: Option<Secrecy>,
-    /// Whether the nesting is a set.
+    /// Sensitivity of all blocks together; `inner` is not used.
+    pub sensitivity: Option<Sensitivity>,
+    /// Whether the nesting mode is set.
     pub is_set: bool,
 }

@@ -1,4 +1,4 @@
-//! Differences as lines.
+//! Renders differences as lines.
 
 use std::fmt::Write as _;
 
@@ -7,72 +7,72 @@ use groma_hcl::is_identifier;
 use groma_value::{Kind, Name, Type, Value};
 
 use super::tree::{Change, Content, Difference, Style};
-use super::writer::{Inside, Manner, Writer};
+use super::writer::{Inside, RenderOptions, Writer};
 
-/// Attributes that are shown even if they do not change, because people know objects by them.
+/// Attributes that are shown even if unchanged, because they identify the object.
 const IDENTIFYING: [&str; 3] = ["id", "name", "tags"];
 
 impl Writer<'_> {
-    /// Writes `difference`; all lines but the first are indented by `indent` levels.
-    pub fn difference(&mut self, difference: &Difference, indent: usize, manner: Manner) {
+    /// Writes `difference`. All lines but the first are indented by `indent` levels.
+    pub fn difference(&mut self, difference: &Difference, indent: usize, options: RenderOptions) {
         match &difference.content {
             Content::Scalar { before, after } => {
-                self.scalar(difference, [before.as_ref(), after.as_ref()], indent, manner)
+                self.scalar(difference, [before.as_ref(), after.as_ref()], indent, options)
             }
-            Content::Object(parts, style) => self.object(difference, parts, *style, indent, manner),
-            Content::Map(parts, style) => self.map(difference, parts, *style, indent, manner),
-            Content::List(parts, style) => self.list(difference, parts, *style, indent, manner),
-            Content::Set(parts, style) => self.set(difference, parts, *style, indent, manner),
-            Content::Block(block) => self.block(difference, block, indent, manner),
-            Content::Unknown(before) => self.unknown(difference, before.as_deref(), indent, manner),
+            Content::Object(parts, style) => self.object(difference, parts, *style, indent, options),
+            Content::Map(parts, style) => self.map(difference, parts, *style, indent, options),
+            Content::List(parts, style) => self.list(difference, parts, *style, indent, options),
+            Content::Set(parts, style) => self.set(difference, parts, *style, indent, options),
+            Content::Block(block) => self.block(difference, block, indent, options),
+            Content::Unknown(before) => self.unknown(difference, before.as_deref(), indent, options),
             Content::Sensitive(_) => {
                 self.out.push_str("(sensitive value)");
-                self.null_suffix(difference.change, manner);
-                self.replacement_remark(manner.around(difference));
+                self.null_suffix(difference.change, options);
+                self.replacement_remark(options.around(difference));
             }
-            Content::SensitiveBlock(_) => self.sensitive_block(indent, manner.around(difference)),
+            Content::SensitiveBlock(_) => self.sensitive_block(indent, options.around(difference)),
             Content::KindChange(before, after) => {
-                let manner = Manner { hides_null: true, ..manner };
-                self.difference(before, indent, manner);
+                let options = RenderOptions { hides_null: true, ..options };
+                self.difference(before, indent, options);
                 self.arrow();
-                self.difference(after, indent, manner);
+                self.difference(after, indent, options);
             }
             Content::WriteOnly => {
                 self.out.push_str("(write-only attribute)");
-                self.replacement_remark(manner.around(difference));
-                self.null_suffix(difference.change, manner);
+                self.replacement_remark(options.around(difference));
+                self.null_suffix(difference.change, options);
             }
         }
     }
 
-    fn scalar(&mut self, difference: &Difference, sides: [Option<&Value>; 2], indent: usize, manner: Manner) {
-        // A null that would be a text reads as a text: it does not say `-> null`.
+    fn scalar(&mut self, difference: &Difference, sides: [Option<&Value>; 2], indent: usize, options: RenderOptions) {
+        // A null string is rendered as a string, which does not get the suffix `-> null`.
         let is_text = |value: &&Value| value.as_str().is_some() || value.is_null() && value.ty() == Type::String;
         if sides.iter().flatten().any(is_text) {
-            self.text(difference, sides, indent, manner);
+            self.text(difference, sides, indent, options);
             return;
         }
         let [before, after] = sides;
         match difference.change {
-            Change::Create => self.bare(after, manner),
+            Change::Create => self.bare(after, options),
             Change::Delete => {
-                self.bare(before, manner);
-                self.null_suffix(Change::Delete, manner);
+                self.bare(before, options);
+                self.null_suffix(Change::Delete, options);
             }
-            Change::None => self.bare(before, manner),
+            Change::None => self.bare(before, options),
             Change::Update => {
-                self.bare(before, manner);
+                self.bare(before, options);
                 self.arrow();
-                self.bare(after, manner);
+                self.bare(after, options);
             }
         }
-        self.replacement_remark(manner.around(difference));
+        self.replacement_remark(options.around(difference));
     }
 
-    fn bare(&mut self, value: Option<&Value>, manner: Manner) {
+    fn bare(&mut self, value: Option<&Value>, options: RenderOptions) {
         match value.map(Value::kind) {
             Some(Kind::Bool(value)) => self.out.push_str(if value { "true" } else { "false" }),
-            Some(Kind::Number(number)) if number.is_zero() && !manner.signs_zero => self.out.push('0'),
+            Some(Kind::Number(number)) if number.is_zero() && !options.signs_zero => self.out.push('0'),
             Some(Kind::Number(number)) => {
                 let _ = write!(self.out, "{number}");
             }
@@ -87,23 +87,30 @@ impl Writer<'_> {
         parts: &[(Name, Difference)],
         style: Style,
         indent: usize,
-        manner: Manner,
+        options: RenderOptions,
     ) {
-        if self.begin("{}", parts, difference.change, manner.around(difference)) == Inside::Nothing {
+        if self.begin("{}", parts, difference.change, options.around(difference)) == Inside::Nothing {
             return;
         }
-        let inner = Manner { hides_null: style == Style::Plain, ..manner.of_parts() };
-        self.attributes(parts, indent, manner, inner);
-        self.end('}', difference.change, indent, manner);
+        let inner = RenderOptions { hides_null: style == Style::Plain, ..options.of_parts() };
+        self.attributes(parts, indent, options, inner);
+        self.end('}', difference.change, indent, options);
     }
 
-    /// Writes attributes one a line, and how many are not shown.
-    pub(super) fn attributes(&mut self, parts: &[(Name, Difference)], indent: usize, outer: Manner, inner: Manner) {
+    /// Writes attributes, one per line, and the number of hidden ones.
+    pub(super) fn attributes(
+        &mut self,
+        parts: &[(Name, Difference)],
+        indent: usize,
+        outer: RenderOptions,
+        inner: RenderOptions,
+    ) {
+        // The names of hidden attributes also determine the alignment, as in Terraform.
         let keys: Vec<String> = parts.iter().map(|(name, _)| attribute_key(name)).collect();
         let width = keys.iter().map(String::len).max().unwrap_or_default();
         let mut hidden = 0;
         for ((name, part), key) in parts.iter().zip(&keys) {
-            let manner = if IDENTIFYING.contains(&&**name) {
+            let options = if IDENTIFYING.contains(&&**name) {
                 inner.showing_unchanged()
             } else if part.change == Change::None && !outer.shows_unchanged {
                 hidden += 1;
@@ -112,9 +119,9 @@ impl Writer<'_> {
                 inner
             };
             self.warning(part, indent + 1);
-            self.line_start(part.change, indent + 1, manner);
+            self.line_start(part.change, indent + 1, options);
             let _ = write!(self.out, "{key:<width$} = ");
-            self.difference(part, indent + 1, manner);
+            self.difference(part, indent + 1, options);
             self.out.push('\n');
         }
         self.hidden("attribute", hidden, indent + 1, outer);
@@ -126,11 +133,11 @@ impl Writer<'_> {
         parts: &[(Name, Difference)],
         style: Style,
         indent: usize,
-        manner: Manner,
+        options: RenderOptions,
     ) {
-        // Of nested objects the parts say that they force a replacement.
+        // For nested objects, the remark about forced replacement appears on the parts.
         let at_parts = difference.forces_replacement && style == Style::Nested;
-        let around = if at_parts { manner } else { manner.around(difference) };
+        let around = if at_parts { options } else { options.around(difference) };
         if self.begin("{}", parts, difference.change, around) == Inside::Nothing {
             return;
         }
@@ -140,10 +147,10 @@ impl Writer<'_> {
             Style::Nested => 0,
         };
         let hides_null = difference.change == Change::Delete || style == Style::Nested;
-        let inner = Manner { hides_null, forces_replacement: at_parts, ..manner };
+        let inner = RenderOptions { hides_null, forces_replacement: at_parts, ..options };
         let mut hidden = 0;
         for ((_, part), key) in parts.iter().zip(&keys) {
-            if part.change == Change::None && !manner.shows_unchanged {
+            if part.change == Change::None && !options.shows_unchanged {
                 hidden += 1;
                 continue;
             }
@@ -151,43 +158,59 @@ impl Writer<'_> {
             self.line_start(part.change, indent + 1, inner);
             let _ = write!(self.out, "{key:<width$} = ");
             self.difference(part, indent + 1, inner);
+            // Terraform writes a comma after map elements that are objects.
             self.out.push_str(if matches!(part.content, Content::Object(..)) { ",\n" } else { "\n" });
         }
-        self.hidden("element", hidden, indent + 1, manner);
-        self.end('}', difference.change, indent, manner);
+        self.hidden("element", hidden, indent + 1, options);
+        self.end('}', difference.change, indent, options);
     }
 
-    fn set(&mut self, difference: &Difference, parts: &[Difference], style: Style, indent: usize, manner: Manner) {
+    fn set(
+        &mut self,
+        difference: &Difference,
+        parts: &[Difference],
+        style: Style,
+        indent: usize,
+        options: RenderOptions,
+    ) {
         let at_parts = difference.forces_replacement && style == Style::Nested;
-        let around = if at_parts { manner } else { manner.around(difference) };
+        let around = if at_parts { options } else { options.around(difference) };
         if self.begin("[]", parts, difference.change, around) == Inside::Nothing {
             return;
         }
-        let inner = Manner { hides_null: true, forces_replacement: at_parts, ..manner };
+        let inner = RenderOptions { hides_null: true, forces_replacement: at_parts, ..options };
         let mut hidden = 0;
         for part in parts {
-            if part.change == Change::None && !manner.shows_unchanged {
+            if part.change == Change::None && !options.shows_unchanged {
                 hidden += 1;
             } else {
                 self.element(part, indent, inner);
             }
         }
-        self.hidden("element", hidden, indent + 1, manner);
-        self.end(']', difference.change, indent, manner);
+        self.hidden("element", hidden, indent + 1, options);
+        self.end(']', difference.change, indent, options);
     }
 
-    /// A list shows, for orientation, the unchanged element before and after each change.
-    fn list(&mut self, difference: &Difference, parts: &[Difference], style: Style, indent: usize, manner: Manner) {
-        if self.begin("[]", parts, difference.change, manner.around(difference)) == Inside::Nothing {
+    /// Writes a list, with the unchanged element before and after each change as context.
+    fn list(
+        &mut self,
+        difference: &Difference,
+        parts: &[Difference],
+        style: Style,
+        indent: usize,
+        options: RenderOptions,
+    ) {
+        if self.begin("[]", parts, difference.change, options.around(difference)) == Inside::Nothing {
             return;
         }
-        let inner = Manner { hides_null: true, ..manner.of_parts() };
-        let unchanged = manner.showing_unchanged();
+        let inner = RenderOptions { hides_null: true, ..options.of_parts() };
+        let unchanged = options.showing_unchanged();
+        // Unchanged elements are held back until it is known whether one of them precedes a change.
         let mut skipped: Vec<&Difference> = Vec::new();
         let mut shows_next = false;
         for part in parts {
             let is_unchanged = part.change == Change::None;
-            if is_unchanged && !shows_next && !manner.shows_unchanged {
+            if is_unchanged && !shows_next && !options.shows_unchanged {
                 skipped.push(part);
                 continue;
             }
@@ -204,31 +227,31 @@ impl Writer<'_> {
             self.element(part, indent, if is_unchanged { unchanged } else { inner });
             shows_next = !is_unchanged;
         }
-        self.hidden("element", skipped.len(), indent + 1, manner);
-        self.end(']', difference.change, indent, manner);
+        self.hidden("element", skipped.len(), indent + 1, options);
+        self.end(']', difference.change, indent, options);
     }
 
-    fn element(&mut self, part: &Difference, indent: usize, manner: Manner) {
+    fn element(&mut self, part: &Difference, indent: usize, options: RenderOptions) {
         self.warning(part, indent + 1);
-        self.line_start(part.change, indent + 1, manner);
-        self.difference(part, indent + 1, manner);
+        self.line_start(part.change, indent + 1, options);
+        self.difference(part, indent + 1, options);
         self.out.push_str(",\n");
     }
 
-    fn unknown(&mut self, difference: &Difference, before: Option<&Difference>, indent: usize, manner: Manner) {
+    fn unknown(&mut self, difference: &Difference, before: Option<&Difference>, indent: usize, options: RenderOptions) {
         if let Some(before) = before
             && difference.change != Change::Create
         {
-            let manner = Manner { hides_null: true, forces_replacement: false, ..manner };
-            self.difference(before, indent, manner);
+            let options = RenderOptions { hides_null: true, forces_replacement: false, ..options };
+            self.difference(before, indent, options);
             self.out.push_str(" -> ");
         }
         self.out.push_str("(known after apply)");
-        self.replacement_remark(manner.around(difference));
+        self.replacement_remark(options.around(difference));
     }
 }
 
-/// The name as it stands before `=`: quoted unless it is an identifier.
+/// Returns the name of an attribute as it appears before `=`: quoted unless it is an identifier.
 pub fn attribute_key(name: &str) -> String {
     if is_identifier(name) { name.to_owned() } else { quoted(name) }
 }

@@ -1,4 +1,4 @@
-//! The text that differences are written onto, and the pieces that all of them share.
+//! The writer of differences, and the elements that all renderings share.
 
 use std::fmt::Write as _;
 
@@ -7,28 +7,28 @@ use groma_diagnostics::write_quoted;
 use super::tree::{Change, Difference};
 use crate::terminal::{Palette, Tone};
 
-/// What is shown beside the values themselves.
+/// Options for rendering a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Manner {
-    /// Deleted values do not say `-> null`.
+pub struct RenderOptions {
+    /// Omits `-> null` after deleted values.
     pub hides_null: bool,
-    /// The remark of a forced replacement stands here even if the value itself does not force one.
+    /// Shows `# forces replacement` even if the value itself does not force it.
     pub forces_replacement: bool,
-    /// What does not change is shown too.
+    /// Shows unchanged parts.
     pub shows_unchanged: bool,
-    /// No symbols, and no room for them.
+    /// Omits the column of change symbols.
     pub hides_symbols: bool,
-    /// Zero has the sign that it has in the state, or in a document. Plans know one zero only.
+    /// Shows the sign of a negative zero, which states and JSON documents preserve; plans do not distinguish zeros.
     pub signs_zero: bool,
 }
 
-impl Manner {
-    /// The manner of the parts: the remark does not reach further down.
+impl RenderOptions {
+    /// Returns the options for parts, which do not inherit the remark about replacement.
     pub(super) fn of_parts(self) -> Self {
         Self { forces_replacement: false, ..self }
     }
 
-    /// The manner of a value that may force a replacement itself.
+    /// Returns the options for a value, which may force a replacement itself.
     pub(super) fn around(self, difference: &Difference) -> Self {
         Self { forces_replacement: self.forces_replacement || difference.forces_replacement, ..self }
     }
@@ -38,14 +38,19 @@ impl Manner {
     }
 }
 
-/// Whether there is something between two brackets.
+/// Whether brackets contain anything.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Inside {
     Parts,
     Nothing,
 }
 
-/// Appends differences to a text.
+/// Renders [`Difference`] trees onto a string.
+///
+/// The writer borrows its output, so that callers can write text between differences. All lines that it writes after the first are
+/// indented by the given level of four spaces, and start with a change symbol unless [`RenderOptions::hides_symbols`] is set. Sensitive
+/// content is never written: it is already replaced in the tree. Strings are quoted or made printable, so that no control character
+/// of a value reaches a terminal.
 #[derive(Debug)]
 pub struct Writer<'o> {
     pub(super) palette: Palette,
@@ -53,16 +58,16 @@ pub struct Writer<'o> {
 }
 
 impl<'o> Writer<'o> {
-    /// A writer onto the end of `out`.
+    /// Creates a writer that appends to `out`.
     pub fn new(palette: Palette, out: &'o mut String) -> Self {
         Self { palette, out }
     }
 
-    pub(super) fn hidden(&mut self, what: &str, count: usize, indent: usize, manner: Manner) {
+    pub(super) fn hidden(&mut self, what: &str, count: usize, indent: usize, options: RenderOptions) {
         if count == 0 {
             return;
         }
-        self.line_start(Change::None, indent, manner);
+        self.line_start(Change::None, indent, options);
         let plural = if count == 1 { "" } else { "s" };
         let _ = writeln!(
             self.out,
@@ -72,35 +77,35 @@ impl<'o> Writer<'o> {
         );
     }
 
-    /// Begins what stands in brackets; with nothing inside it is complete.
-    pub(super) fn begin<T>(&mut self, brackets: &str, parts: &[T], change: Change, manner: Manner) -> Inside {
+    /// Writes the opening bracket, or both brackets if there are no parts.
+    pub(super) fn begin<T>(&mut self, brackets: &str, parts: &[T], change: Change, options: RenderOptions) -> Inside {
         if parts.is_empty() {
             self.out.push_str(brackets);
-            self.null_suffix(change, manner);
-            self.replacement_remark(manner);
+            self.null_suffix(change, options);
+            self.replacement_remark(options);
             return Inside::Nothing;
         }
         self.out.extend(brackets.chars().next());
-        self.replacement_remark(manner);
+        self.replacement_remark(options);
         self.out.push('\n');
         Inside::Parts
     }
 
-    pub(super) fn end(&mut self, bracket: char, change: Change, indent: usize, manner: Manner) {
-        self.line_start(Change::None, indent, manner);
+    pub(super) fn end(&mut self, bracket: char, change: Change, indent: usize, options: RenderOptions) {
+        self.line_start(Change::None, indent, options);
         self.out.push(bracket);
-        self.null_suffix(change, manner);
+        self.null_suffix(change, options);
     }
 
-    /// Writes the symbol of a line that is not indented, with the room for it.
+    /// Writes the change symbol of a line that is not indented.
     pub fn symbol(&mut self, change: Change) {
-        self.line_start(change, 0, Manner::default());
+        self.line_start(change, 0, RenderOptions::default());
     }
 
-    /// The indent and the symbol of a line.
-    pub(super) fn line_start(&mut self, change: Change, indent: usize, manner: Manner) {
+    /// Writes the indentation and the change symbol of a line.
+    pub(super) fn line_start(&mut self, change: Change, indent: usize, options: RenderOptions) {
         self.indent(indent);
-        if manner.hides_symbols {
+        if options.hides_symbols {
             return;
         }
         let (tone, symbol) = match change {
@@ -142,14 +147,14 @@ impl<'o> Writer<'o> {
         let _ = write_quoted(text, self.out);
     }
 
-    pub(super) fn null_suffix(&mut self, change: Change, manner: Manner) {
-        if change == Change::Delete && !manner.hides_null {
+    pub(super) fn null_suffix(&mut self, change: Change, options: RenderOptions) {
+        if change == Change::Delete && !options.hides_null {
             let _ = write!(self.out, " {}", self.palette.paint(Tone::Gray, "-> null"));
         }
     }
 
-    pub(super) fn replacement_remark(&mut self, manner: Manner) {
-        if manner.forces_replacement {
+    pub(super) fn replacement_remark(&mut self, options: RenderOptions) {
+        if options.forces_replacement {
             let _ = write!(self.out, " {}", self.palette.paint(Tone::Red, "# forces replacement"));
         }
     }

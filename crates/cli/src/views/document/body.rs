@@ -1,4 +1,4 @@
-//! What stands in a body, by attribute and nested block.
+//! Configuration bodies in JSON documents, by attribute and nested block.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 use super::expression::{expression_json, reference_names};
 use crate::views::json::value_json;
 
-/// The expressions of a body that has only attributes, by their names.
+/// Returns the expressions of a body with only attributes, by name.
 pub(super) fn attributes_json(body: &Body) -> Map<String, Json> {
     let (attributes, _) = body.attributes();
     let expressions: BTreeMap<String, Json> = attributes
@@ -21,9 +21,10 @@ pub(super) fn attributes_json(body: &Body) -> Map<String, Json> {
     expressions.into_iter().collect()
 }
 
-/// The expressions of a body, by attribute and nested block.
+/// Returns the expressions of a body with the schema `block`.
 pub(super) fn body_json(body: &Body, block: &Block) -> Map<String, Json> {
     let content = content(body, block);
+    // Sorted by name, as Go marshals maps.
     let mut json = BTreeMap::new();
     for attribute in &content.attributes {
         json.insert(attribute.name.name.to_string(), expression_json(&attribute.expression));
@@ -45,7 +46,7 @@ pub(super) fn body_json(body: &Body, block: &Block) -> Map<String, Json> {
     json.into_iter().collect()
 }
 
-/// What of a body its schema knows.
+/// Returns the content of a body that its schema declares.
 fn content(body: &Body, block: &Block) -> Content {
     let mut schema = BodySchema::default();
     for slot in block.slots() {
@@ -63,7 +64,7 @@ fn content(body: &Body, block: &Block) -> Content {
             }
         }
     }
-    // Whatever repeats is not described, but in an override file it takes the place of blocks that would be.
+    // Dynamic blocks are not described, but in an override file they replace blocks that would be.
     schema = schema.block("dynamic", &["type"]);
     body.partial_content(&schema).0
 }
@@ -80,7 +81,7 @@ fn blocks_json(found: &[&WrittenBlock], nested: &NestedBlock) -> Json {
     }
 }
 
-/// Blocks in the place of an argument are told as the one expression that they stand for.
+/// Describes blocks that are written for an argument as a single expression.
 fn argument_json(found: &[&WrittenBlock], nested: &NestedBlock) -> Json {
     let mut json = Map::new();
     let mut names = Vec::new();
@@ -93,9 +94,9 @@ fn argument_json(found: &[&WrittenBlock], nested: &NestedBlock) -> Json {
     Json::Object(json)
 }
 
-/// The value of blocks that need nothing to be worked out.
+/// Returns the value of blocks whose expressions are all constant.
 fn constant(found: &[&WrittenBlock], nested: &NestedBlock) -> Option<Json> {
-    // In the order of the text, even of what becomes a set.
+    // Decoded as a list, because Terraform keeps the order of the source even for sets.
     let list = NestedBlock::new(Nesting::List, (**nested.block()).clone());
     let holder = Arc::new(Block::new(std::iter::empty::<(&str, _)>(), [("all", list)]));
     let blocks = found.iter().map(|found| {
@@ -134,28 +135,30 @@ mod tests {
     use groma_value::Type;
 
     #[test]
-    fn blocks_in_the_place_of_an_argument_are_one_expression() {
+    fn blocks_for_an_argument_are_one_expression() {
         let rule = Type::object([("port", Type::Number), ("from", Type::list(Type::String))]);
         let block = Block::new(
             [("rule", Attribute::optional(Type::set(rule.clone()))), ("route", Attribute::optional(Type::list(rule)))],
             [] as [(&str, NestedBlock); 0],
         );
-        let told = |body: &str| {
+        let document = |body: &str| {
             let files = MemoryFiles::new().with("main.tf", format!("resource \"acme_net\" \"a\" {{\n{body}}}\n"));
             let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
             let root = &configuration.unwrap_or_else(|| panic!("{problems:?}")).root;
             Json::Object(body_json(&root.resources[0].body, &block))
         };
         assert_eq!(
-            told("rule {\n  port = \"2\"\n}\nrule {\n  port = 1\n  from = [\"x\"]\n}\n"),
+            document("rule {\n  port = \"2\"\n}\nrule {\n  port = 1\n  from = [\"x\"]\n}\n"),
             json!({ "rule": { "constant_value": [{ "from": null, "port": 2 }, { "from": ["x"], "port": 1 }] } })
         );
         assert_eq!(
-            told("rule {\n  port = var.a\n}\nroute {\n  port = 1\n  from = [local.b]\n}\nroute {\n  from = var.c\n}\n"),
+            document(
+                "rule {\n  port = var.a\n}\nroute {\n  port = 1\n  from = [local.b]\n}\nroute {\n  from = var.c\n}\n"
+            ),
             json!({ "rule": { "references": ["var.a"] }, "route": { "references": ["local.b", "var.c"] } })
         );
         assert_eq!(
-            told("rule = []\nroute {\n  port = max(1, 2)\n}\n"),
+            document("rule = []\nroute {\n  port = max(1, 2)\n}\n"),
             json!({
                 "rule": { "constant_value": [] }, "route": {},
             })

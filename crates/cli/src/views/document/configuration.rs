@@ -1,4 +1,4 @@
-//! The configuration as documents describe it.
+//! Configurations in JSON documents.
 
 use groma_address::Mode;
 use groma_config::{ActionBlock, Configuration, Module, ModuleCall, Output, Provisioner, Resource, Variable};
@@ -14,35 +14,35 @@ use super::schemas::Schemas;
 use crate::views::json::{type_json, value_json};
 use crate::views::state::mode_word;
 
-/// What descriptions of modules need to know of the whole.
+/// Inputs shared by the descriptions of all modules.
 struct Known<'a> {
     schemas: &'a Schemas,
     providers: &'a ProviderConfigs,
     detail: Detail,
 }
 
-/// How much a document tells of a configuration.
+/// Level of detail of a description.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// What Terraform tells of it in plans.
+    /// The `configuration` of a plan, as in Terraform.
     Plan,
-    /// What OpenTofu tells beside that: of variables and outputs what their users have to know.
+    /// Also types, `required`, `ephemeral` and `deprecated` of variables and outputs, as in OpenTofu's `show -config`.
     Configuration,
-    /// The same of a module by itself: no expressions, and nothing of what it calls.
+    /// The interface of a single module, without expressions and called modules, as in OpenTofu's `show -module`.
     Module,
 }
 
-/// The `configuration` part of a plan document.
+/// Returns the `configuration` of a plan document.
 pub(super) fn configuration_json(configuration: &Configuration, schemas: &Schemas) -> Json {
     described(&configuration.root, schemas, Detail::Plan)
 }
 
-/// The document of `show -config`.
+/// Returns the document of `show -config`.
 pub fn whole_configuration_json(configuration: &Configuration, schemas: &Schemas) -> Json {
     described(&configuration.root, schemas, Detail::Configuration)
 }
 
-/// The document of `show -module`.
+/// Returns the document of `show -module`.
 pub fn lone_module_json(module: &Module) -> Json {
     described(module, &Schemas::new(), Detail::Module)
 }
@@ -67,9 +67,10 @@ fn module_json(module: &Module, known: &Known<'_>) -> Json {
         let outputs = outputs.iter().map(|output| (output.name.to_string(), output_json(output, known.detail)));
         json.insert("outputs".into(), Json::Object(outputs.collect()));
     }
-    // Ephemeral resources are not described, as in Terraform.
+    // As in Terraform, ephemeral resources are not described.
     let mut resources: Vec<&Resource> =
         module.resources.values().filter(|resource| resource.address.mode != Mode::Ephemeral).collect();
+    // Managed resources come before data sources, as in Terraform.
     resources.sort_by_key(|resource| (resource.address.mode != Mode::Managed, resource.address.to_string()));
     if !resources.is_empty() {
         json.insert(
@@ -133,7 +134,7 @@ fn output_json(output: &Output, detail: Detail) -> Json {
     Json::Object(json)
 }
 
-/// Whether a value is kept, and what to use in its place.
+/// Inserts the flags that callers of a module need to know.
 fn insert_for_users(ephemeral: bool, deprecated: Option<&str>, json: &mut Map<String, Json>) {
     if ephemeral {
         json.insert("ephemeral".into(), true.into());
@@ -211,7 +212,7 @@ fn provisioner_json(provisioner: &Provisioner, detail: Detail) -> Json {
 
 fn call_json(call: &ModuleCall, module: &Module, known: &Known<'_>) -> Json {
     let mut json = Map::new();
-    // Both as they are written.
+    // Terraform describes source and version as written, before normalization.
     let source = written(call.source_expression.as_ref()).or_else(|| Some(call.source.as_ref()?.to_string()));
     json.insert("source".into(), source.unwrap_or_default().into());
     let constrained = || (!call.version.is_empty()).then(|| call.version.to_string());
@@ -235,20 +236,21 @@ fn call_json(call: &ModuleCall, module: &Module, known: &Known<'_>) -> Json {
     Json::Object(json)
 }
 
-/// The text of an argument, if it needs no evaluation.
+/// Returns the string of an argument without evaluating it, if it is static.
 fn written(expression: Option<&Expression>) -> Option<String> {
     let expression = expression?;
     let text = expression.as_static_string()?;
-    // In the JSON syntax a text is a template, too.
+    // In JSON syntax every string is a template.
     let has_sequences = text.contains("${") || text.contains("%{");
     (!has_sequences || !matches!(expression.kind, ExpressionKind::JsonString(_))).then(|| text.to_string())
 }
 
-/// What a block repeats by, if that can be told without evaluating it.
+/// Inserts the `count` or `for_each` expression, if it has a description.
 fn insert_repetition(name: &str, expression: Option<&Expression>, json: &mut Map<String, Json>) {
-    let told = expression.map(expression_json).filter(|told| told.as_object().is_some_and(|told| !told.is_empty()));
-    if let Some(told) = told {
-        json.insert(name.into(), told);
+    let described = expression.map(expression_json);
+    let described = described.filter(|json| json.as_object().is_some_and(|object| !object.is_empty()));
+    if let Some(described) = described {
+        json.insert(name.into(), described);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Expressions in documents: their constant value, or what they refer to.
+//! Expressions in JSON documents: their constant value or their references.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,14 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::views::json::{compact, value_json};
 
-/// The object that stands for an expression.
+/// Returns the JSON object that describes an expression.
 pub(super) fn expression_json(expression: &Expression) -> Json {
     let (found, _) = references(expression);
     let mut json = Map::new();
     if let Some(constant) = as_written(expression).or_else(|| constant(expression)) {
         json.insert("constant_value".into(), constant);
     }
+    // Terraform omits empty reference lists.
     if !found.is_empty() {
         let names: Vec<String> = found.iter().flat_map(reference_names).collect();
         json.insert("references".into(), json!(names));
@@ -23,14 +24,15 @@ pub(super) fn expression_json(expression: &Expression) -> Json {
     Json::Object(json)
 }
 
-/// The value of an expression that needs nothing to be worked out, if JSON can say it.
+/// Returns the value of a constant expression, if JSON can represent it.
 fn constant(expression: &Expression) -> Option<Json> {
-    // What the value does not depend on may mention anything.
+    // Evaluation ignores references that do not affect the value.
     let value = evaluate_constant(expression, &mut Diagnostics::new());
     groma_value::json::encode(&value).is_ok().then(|| value_json(&value))
 }
 
-/// What is written in the JSON syntax, where a text is constant whatever the template in it refers to. Nothing for the native syntax.
+/// Returns the literal JSON of an expression in JSON syntax, whose strings count as constant even if they are templates with
+/// references; `None` for native syntax.
 fn as_written(expression: &Expression) -> Option<Json> {
     match &expression.kind {
         ExpressionKind::JsonString(string) => Some(Json::String(string.text.to_string())),
@@ -48,13 +50,13 @@ fn as_written(expression: &Expression) -> Option<Json> {
     }
 }
 
-/// The reference and everything on the way to it, the longest first.
+/// Returns a reference with all its prefixes, the longest first.
 pub(super) fn reference_names(reference: &Referenced) -> Vec<String> {
     let mut name = reference.target.to_string();
     let mut names = vec![name.clone()];
     if let Some(key) = &reference.key {
         name.push_str(&key.to_string());
-        // An output of a module instance is the instance's alone.
+        // The output of a module instance does not refer to the whole module call.
         let is_output = matches!(reference.rest.first(), Some(Step::Attribute { .. }));
         if is_output && matches!(reference.target, Reference::Module(_)) {
             names.clear();

@@ -1,4 +1,4 @@
-//! Documents of `show -json` and `providers schema -json`.
+//! JSON documents of `show -json` and `providers schema -json`.
 
 mod body;
 mod configuration;

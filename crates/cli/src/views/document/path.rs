@@ -1,4 +1,4 @@
-//! Paths into objects, and what of objects is relevant to a plan.
+//! Paths of attributes in JSON documents.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use serde_json::{Value as Json, json};
 
 use crate::views::json::{compact, value_json};
 
-/// Each once: `x.m.k` and `x.m["k"]` are two paths, and one to who reads the document.
+/// Returns the relevant attributes without duplicates: `x.m.k` and `x.m["k"]` are different paths with the same JSON form.
 pub(super) fn relevant_attributes_json(relevant: &[RelevantAttribute]) -> Json {
-    let mut told = BTreeSet::new();
-    relevant.iter().map(relevant_json).filter(|json| told.insert(json.to_string())).collect()
+    let mut seen = BTreeSet::new();
+    relevant.iter().map(relevant_json).filter(|json| seen.insert(json.to_string())).collect()
 }
 
 fn relevant_json(relevant: &RelevantAttribute) -> Json {
@@ -23,7 +23,7 @@ fn relevant_json(relevant: &RelevantAttribute) -> Json {
     json!({ "resource": format!("{}{key}", relevant.resource), "attribute": steps_json(rest) })
 }
 
-/// The steps of a path.
+/// Returns the steps of a path.
 pub(super) fn path_json(path: &Path) -> Json {
     steps_json(path.steps())
 }
@@ -39,7 +39,7 @@ fn steps_json(steps: &[PathStep]) -> Json {
 fn index_json(key: &Value) -> Json {
     match key.kind() {
         Kind::Number(_) | Kind::String(_) => value_json(key),
-        // An element of a set has no key.
+        // Elements of a set have no key.
         _ => Json::Null,
     }
 }
@@ -49,14 +49,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_relevant_is_told_once_however_it_is_written() {
+    fn relevant_attributes_are_unique() {
         let relevant = |path: Path| RelevantAttribute {
             resource: "acme_thing.a".parse().unwrap_or_else(|problem| panic!("{problem}")),
             path,
         };
         let map = || Path::root().attribute("m");
-        let told =
+        let document =
             relevant_attributes_json(&[relevant(map().attribute("k")), relevant(map().index(Value::string("k")))]);
-        assert_eq!(told, json!([{ "resource": "acme_thing.a", "attribute": ["m", "k"] }]));
+        assert_eq!(document, json!([{ "resource": "acme_thing.a", "attribute": ["m", "k"] }]));
     }
 }

@@ -1,4 +1,4 @@
-//! The document of `show -json` for a plan.
+//! The JSON document of a plan.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -16,11 +16,12 @@ use super::configuration::configuration_json;
 use super::path::{path_json, relevant_attributes_json};
 use super::schemas::Schemas;
 use crate::settings::TERRAFORM_VERSION;
-use crate::views::json::{Streamed, importing_json, sensitive_json, told_drift, type_json, unknown_json, value_json};
+use crate::views::json::{
+    Streamed, importing_json, reported_drift, sensitive_json, type_json, unknown_json, value_json,
+};
 use crate::views::state::{StoredObject, address_json, checks_json, document, modules_json, outputs_json};
 
-/// The document; `prior` are the decoded objects of the plan's prior state, `schemas` those of the types that the
-/// configuration has.
+/// Returns the document of `plan`, with the decoded objects of its prior state and the schemas of the types in `configuration`.
 pub fn plan_json<'a>(
     plan: &'a Plan,
     prior: &'a [StoredObject],
@@ -37,6 +38,7 @@ pub fn plan_json<'a>(
     }
     insert("planned_values", planned_values(plan));
     add_changes(plan, prior, &mut insert);
+    // Members are inserted in the order of Terraform, which readers compare byte by byte.
     if let Some(state) = prior_state_json(plan, prior) {
         insert("prior_state", state);
     }
@@ -54,22 +56,22 @@ pub fn plan_json<'a>(
     Streamed::Object(document)
 }
 
-/// Adds what has changed and what is going to.
+/// Inserts the drift and all planned changes.
 fn add_changes<'a>(plan: &'a Plan, prior: &'a [StoredObject], insert: &mut dyn FnMut(&str, Streamed<'a>)) {
     let identified = Rc::new(Identified::among(prior, &plan.drift));
-    // What changed outside is told without identities.
-    let drift: Vec<&ResourceChange> = told_drift(plan).collect();
+    // As in Terraform, drift is described without identities.
+    let drift: Vec<&ResourceChange> = reported_drift(plan).collect();
     if !drift.is_empty() {
         insert("resource_drift", Streamed::list(drift, |change| change_json(change, None)));
     }
     if !plan.changes.is_empty() {
         let identified = Rc::clone(&identified);
-        let tell = move |change: &ResourceChange| change_json(change, Some(&identified));
-        insert("resource_changes", Streamed::list(plan.changes.iter().collect(), tell));
+        let to_json = move |change: &ResourceChange| change_json(change, Some(&identified));
+        insert("resource_changes", Streamed::list(plan.changes.iter().collect(), to_json));
     }
     if !plan.deferred.is_empty() {
-        let tell = move |deferred: &DeferredChange| deferred_json(deferred, &identified);
-        insert("deferred_changes", Streamed::list(plan.deferred.iter().collect(), tell));
+        let to_json = move |deferred: &DeferredChange| deferred_json(deferred, &identified);
+        insert("deferred_changes", Streamed::list(plan.deferred.iter().collect(), to_json));
     }
     if !plan.outputs.is_empty() {
         let outputs = plan.outputs.iter().map(|output| (output.name.to_string(), output_json(output)));
@@ -87,7 +89,7 @@ fn add_changes<'a>(plan: &'a Plan, prior: &'a [StoredObject], insert: &mut dyn F
     }
 }
 
-/// The values of the root module's variables. Those of ephemeral ones are nowhere; their defaults are in the configuration.
+/// Returns the values of the root module's variables. Plans do not store values of ephemeral variables, so these have their defaults.
 fn variables_json(plan: &Plan, configuration: &Configuration) -> Map<String, Json> {
     let planned = plan.variables.iter().map(|variable| (&variable.name, &variable.value));
     let ephemeral = configuration.root.variables.values().filter(|variable| variable.ephemeral);
@@ -96,34 +98,34 @@ fn variables_json(plan: &Plan, configuration: &Configuration) -> Map<String, Jso
     values.into_iter().map(|(name, value)| (name.to_string(), json!({ "value": value_json(value) }))).collect()
 }
 
-/// Which object of an instance.
-type Which<'o> = (&'o ResourceInstance, Option<&'o DeposedKey>);
+/// Address of an object: its instance, and the key of a deposed object.
+type ObjectKey<'o> = (&'o ResourceInstance, Option<&'o DeposedKey>);
 
-/// The objects that have an identity: those of a prior state, and those that are gone since.
+/// Objects with an identity: those of the prior state, and those deleted outside.
 struct Identified<'o> {
-    there: HashMap<Which<'o>, &'o StoredObject>,
-    gone: HashMap<Which<'o>, &'o ResourceChange>,
+    existing: HashMap<ObjectKey<'o>, &'o StoredObject>,
+    deleted: HashMap<ObjectKey<'o>, &'o ResourceChange>,
 }
 
 impl<'o> Identified<'o> {
     fn among(prior: &'o [StoredObject], drift: &'o [ResourceChange]) -> Self {
-        let there = prior.iter().filter(|object| object.identity.is_some());
-        let gone = drift.iter().filter(|change| change.action == Action::Delete);
+        let existing = prior.iter().filter(|object| object.identity.is_some());
+        let deleted = drift.iter().filter(|change| change.action == Action::Delete);
         Self {
-            there: there.map(|object| ((&object.address, object.deposed.as_ref()), object)).collect(),
-            gone: gone.map(|change| ((&change.address, change.deposed.as_ref()), change)).collect(),
+            existing: existing.map(|object| ((&object.address, object.deposed.as_ref()), object)).collect(),
+            deleted: deleted.map(|change| ((&change.address, change.deposed.as_ref()), change)).collect(),
         }
     }
 
-    /// The identity of the object that a change is about, unless it is just let go of, or tainted and replaced.
+    /// Returns the identity of the changed object, except for forgotten objects and replaced tainted ones.
     fn before(&self, change: &ResourceChange) -> Option<Json> {
-        let which = (&change.address, change.deposed.as_ref());
-        if let Some(gone) = self.gone.get(&which) {
-            return planned_identity(gone);
+        let key = (&change.address, change.deposed.as_ref());
+        if let Some(deleted) = self.deleted.get(&key) {
+            return planned_identity(deleted);
         }
-        let object = self.there.get(&which)?;
-        let is_made_anew = object.tainted && change.action != Action::Delete;
-        object.identity_json().filter(|_| change.action != Action::Forget && !is_made_anew)
+        let object = self.existing.get(&key)?;
+        let is_recreated = object.tainted && change.action != Action::Delete;
+        object.identity_json().filter(|_| change.action != Action::Forget && !is_recreated)
     }
 }
 
@@ -153,13 +155,13 @@ fn invocation_json(invocation: &Invocation) -> Json {
     Json::Object(json)
 }
 
-/// The prior state, unless it is empty; outputs whose new value is known already have it, as after a refresh.
+/// Returns the prior state, unless it is empty. As after a refresh, outputs have their new value if it is known.
 fn prior_state_json<'a>(plan: &Plan, prior: &'a [StoredObject]) -> Option<Streamed<'a>> {
     let mut outputs: BTreeMap<String, Json> = outputs_json(&plan.prior_state).collect();
     let had_outputs = !outputs.is_empty();
     let known = plan.outputs.iter().filter(|output| output.action != Action::Delete && output.after.is_wholly_known());
     for output in known {
-        // What becomes null is not kept.
+        // An output that becomes null is removed from the state.
         if output.after.is_null() {
             outputs.remove(&*output.name);
             continue;
@@ -188,7 +190,7 @@ fn planned_values(plan: &Plan) -> Streamed<'_> {
         .iter()
         .filter(|change| (!change.after.is_null() || change.action == Action::Forget) && change.deposed.is_none());
     let mut planned: Vec<&ResourceChange> = planned.collect();
-    // As strings, unlike the resources of a state.
+    // Terraform sorts planned values by address string, unlike the resources of a state.
     planned.sort_by_cached_key(|change| change.address.to_string());
     let resources = planned.into_iter().map(|change| (&change.address.module, change));
     values.push(("root_module".to_owned(), modules_json(resources, planned_object)));
@@ -210,7 +212,7 @@ fn planned_object(change: &ResourceChange) -> Json {
     json.insert("schema_version".into(), change.schema.version.into());
     if !change.after.is_null() {
         let values = value_json(&change.after);
-        // Of an object of which nothing is known there are none.
+        // An object without known attributes has no `values`.
         if values.as_object().is_none_or(|values| !values.is_empty()) {
             json.insert("values".into(), values);
         }
@@ -223,7 +225,7 @@ fn planned_object(change: &ResourceChange) -> Json {
     Json::Object(json)
 }
 
-/// A change, with the identities that are known of its object, unless it is told without.
+/// Returns the JSON of a change, with identities if `identified` is set.
 fn change_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> Json {
     let mut json = Map::new();
     let fields = identify(&change.address, &change.provider);
@@ -242,7 +244,7 @@ fn change_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> 
     Json::Object(json)
 }
 
-/// A change that is left to a later run. What stands for many instances has `*` in the place of their keys.
+/// Returns the JSON of a deferred change. An unknown instance key is written as `*`.
 fn deferred_json(deferred: &DeferredChange, identified: &Identified<'_>) -> Json {
     let mut change = change_json(&deferred.change, Some(identified));
     if let Some(change) = change.as_object_mut() {
@@ -279,6 +281,7 @@ fn values_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> 
     json.insert("actions".into(), change.action.names().to_vec().into());
     json.insert("before".into(), value_json(&change.before));
     json.insert("after".into(), value_json(&change.after));
+    // Terraform writes an empty object instead of the nested structure if everything is known.
     let unknown = if change.after.is_wholly_known() { Json::Object(Map::new()) } else { unknown_json(&change.after) };
     json.insert("after_unknown".into(), unknown);
     json.insert("before_sensitive".into(), sensitive_json(&change.before));
@@ -299,7 +302,7 @@ fn values_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> 
     Json::Object(json)
 }
 
-/// The identity that is planned, where it is known already.
+/// Returns the planned identity, if it is known.
 fn planned_identity(change: &ResourceChange) -> Option<Json> {
     let known = change.planned_identity.as_ref().filter(|identity| !identity.is_null() && identity.is_wholly_known());
     known.map(value_json)
@@ -314,6 +317,7 @@ fn output_json(output: &OutputChange) -> Json {
     }
     let unknown = if output.after.is_wholly_known() { Json::Bool(false) } else { unknown_json(&output.after) };
     json.insert("after_unknown".into(), unknown);
+    // Outputs are sensitive as a whole, before and after the change.
     json.insert("before_sensitive".into(), output.sensitive.into());
     json.insert("after_sensitive".into(), output.sensitive.into());
     Json::Object(json)

@@ -1,4 +1,4 @@
-//! Schemas of a provider as a document.
+//! Provider schemas in JSON documents.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use serde_json::{Map, Value as Json};
 
 use crate::views::json::type_json;
 
-/// All schemas of `provider`.
+/// Returns all schemas of `provider`.
 ///
 /// # Errors
 ///
-/// What kept the provider from giving them.
+/// The provider fails to return a schema.
 pub fn provider_json(provider: &dyn Provider) -> Result<Json, ProviderDiagnostics> {
     let names = provider.type_names();
     let mut json = Map::new();
@@ -50,12 +50,13 @@ pub fn provider_json(provider: &dyn Provider) -> Result<Json, ProviderDiagnostic
     Ok(Json::Object(json))
 }
 
-/// Schemas of one kind in the order of their names.
+/// Returns the schemas of one kind, sorted by name.
 fn sorted_schemas(
     names: &[Name],
     schema: impl Fn(&str) -> Result<Option<Arc<Schema>>, ProviderDiagnostics>,
 ) -> Result<Vec<(Name, Arc<Schema>)>, ProviderDiagnostics> {
     let mut sorted: Vec<&Name> = names.iter().collect();
+    // Terraform sorts types by name, and Go marshals maps in sorted order.
     sorted.sort();
     let known =
         sorted.into_iter().filter_map(|name| schema(name).map(|schema| Some((name.clone(), schema?))).transpose());
@@ -69,7 +70,7 @@ fn insert(kind: &str, schemas: &[(Name, Arc<Schema>)], form: fn(&Schema) -> Json
     }
 }
 
-/// Actions leave nothing behind whose version could matter.
+/// Returns an action schema, without a version because actions store nothing.
 fn action_json(schema: &Schema) -> Json {
     Json::Object([("block".to_owned(), block_json(&schema.block))].into_iter().collect())
 }
@@ -186,7 +187,7 @@ fn identity_json(identity: &IdentitySchema) -> Json {
     Json::Object(json)
 }
 
-/// That something should no longer be used, and what the provider says about it.
+/// Inserts the deprecation flag and message.
 fn insert_deprecation(deprecation: Option<&Deprecation>, json: &mut Map<String, Json>) {
     let Some(deprecation) = deprecation else { return };
     json.insert("deprecated".into(), true.into());
@@ -233,14 +234,14 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_provider_says_of_something_deprecated_is_told() {
-        let told = |message: &str| {
+    fn schema_contains_deprecation_message() {
+        let deprecation = |message: &str| {
             let deprecation = Deprecation { message: message.to_owned() };
             attribute_json(&Attribute::optional(Type::String).deprecated(deprecation))
         };
-        assert_eq!(told("Use other.")["deprecated"], json!(true));
-        assert_eq!(told("Use other.")["deprecation_message"], json!("Use other."));
-        assert_eq!(told("").get("deprecation_message"), None);
+        assert_eq!(deprecation("Use other.")["deprecated"], json!(true));
+        assert_eq!(deprecation("Use other.")["deprecation_message"], json!("Use other."));
+        assert_eq!(deprecation("").get("deprecation_message"), None);
         let block = Block::default().deprecated(Deprecation { message: "Use others.".to_owned() });
         assert_eq!(block_json(&block)["deprecation_message"], json!("Use others."));
     }

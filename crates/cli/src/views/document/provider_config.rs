@@ -1,7 +1,7 @@
-//! The provider configurations of a configuration, each under the key by which resources name it.
+//! The `provider_config` of a document: provider configurations by the key that resources refer to.
 //!
-//! A key is the module's local name, after the module's path and a colon where that is not the root. What a module has
-//! from its caller, by passing or by inheritance, stands under the key of the module that has it of its own.
+//! A key consists of the module path and a colon, except in the root module, and the local name of the provider. A provider
+//! configuration that a module is passed or inherits has the key of the module that defines it.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,28 +13,28 @@ use serde_json::{Map, Value as Json};
 
 use super::schemas::Schemas;
 
-/// The keys of all modules.
+/// Provider configurations of all modules.
 pub(super) struct ProviderConfigs {
     own: BTreeMap<String, Json>,
     known: HashMap<String, Known>,
 }
 
-/// What is known under one key.
+/// Provider configuration under one key.
 struct Known {
     provider: ProviderAddress,
-    /// The key it stands for, if it is the caller's.
+    /// Key of the definition, if the configuration is passed or inherited.
     source: Option<String>,
 }
 
 impl ProviderConfigs {
-    /// Those of `root` and of all that it calls.
+    /// Collects the provider configurations of `root` and all called modules.
     pub(super) fn of(root: &Module, schemas: &Schemas) -> Self {
         let mut all = Self { own: BTreeMap::new(), known: HashMap::new() };
         all.add_module(root, schemas);
         all
     }
 
-    /// The key of what `module` calls `local`.
+    /// Returns the key of the provider that `module` calls `local`.
     pub(super) fn key(&self, module: &Module, local: &LocalProvider) -> String {
         let key = raw_key(&module.path, &local.to_string());
         match self.known.get(&key).and_then(|known| known.source.clone()) {
@@ -43,7 +43,7 @@ impl ProviderConfigs {
         }
     }
 
-    /// The document's `provider_config`.
+    /// Returns the `provider_config` object.
     pub(super) fn into_json(self) -> Map<String, Json> {
         self.own.into_iter().collect()
     }
@@ -70,7 +70,7 @@ impl ProviderConfigs {
             let json = entry(module, &required.name, &required.address, None, constraints(&required.address));
             self.add_inherited(module, &required.name, &required.address, json);
         }
-        // A name that nothing gives to a provider says no versions: they are told under the name that has them.
+        // An implied local name has no version constraint; the constraint belongs to the declared name.
         for address in requirements.keys() {
             let json = entry(module, &address.type_name, address, None, None);
             self.add_inherited(module, &address.type_name, address, json);
@@ -83,7 +83,7 @@ impl ProviderConfigs {
         }
     }
 
-    /// What the call says the child's names stand for.
+    /// Adds the provider configurations that `call` passes to its child.
     fn add_passed(&mut self, module: &Module, call: &ModuleCall, child: &Module) {
         for passed in &call.providers {
             let provider = child.provider_address(&passed.child.name);
@@ -93,7 +93,7 @@ impl ProviderConfigs {
         }
     }
 
-    /// A default configuration without a block: the caller's of the same name, if that has one.
+    /// Adds a default configuration without a block, which a module inherits from the caller's configuration of the same name.
     fn add_inherited(&mut self, module: &Module, name: &str, provider: &ProviderAddress, json: Map<String, Json>) {
         let source = module.path.parent().and_then(|parent| self.source(raw_key(&parent, name), provider));
         self.add_implied(raw_key(&module.path, name), provider, source, json);
@@ -106,6 +106,7 @@ impl ProviderConfigs {
         source: Option<String>,
         json: Map<String, Json>,
     ) {
+        // The first entry wins: blocks are added before implied configurations.
         if self.known.contains_key(&key) {
             return;
         }
@@ -115,7 +116,7 @@ impl ProviderConfigs {
         self.known.insert(key, Known { provider: provider.clone(), source });
     }
 
-    /// Where the configuration under `key` comes from in the end, if it is one of `provider`.
+    /// Returns the key of the definition behind `key`, if it configures `provider`.
     fn source(&self, key: String, provider: &ProviderAddress) -> Option<String> {
         let known = self.known.get(&key).filter(|known| known.provider == *provider)?;
         Some(known.source.clone().unwrap_or(key))
@@ -160,7 +161,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn versions_are_told_under_the_name_that_has_them() {
+    fn version_constraint_belongs_to_declared_name() {
         let text = "terraform {\n  required_providers {\n    own = {\n      source  = \"example/acme\"\n      version = \"~> 1.0\"\n    }\n  }\n}\n\
                     provider \"own\" {\n  alias = \"b\"\n}\n";
         let files = MemoryFiles::new().with("main.tf", text);
@@ -176,18 +177,18 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_in_an_override_file_takes_the_place_of_blocks() {
+    fn dynamic_block_in_override_file_replaces_blocks() {
         let text = "provider \"acme\" {\n  name = \"n\"\n  proxy {\n    url = \"u\"\n  }\n}\n";
         let over = "provider \"acme\" {\n  dynamic \"proxy\" {\n    for_each = []\n    content {}\n  }\n}\n";
         let files = MemoryFiles::new().with("main.tf", text).with("main_override.tf", over);
         let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
         let root = &configuration.unwrap_or_else(|| panic!("{problems:?}")).root;
-        let told = ProviderConfigs::of(root, &with_proxies(root)).into_json();
-        assert_eq!(told["acme"]["expressions"], json!({ "name": { "constant_value": "n" } }));
+        let document = ProviderConfigs::of(root, &with_proxies(root)).into_json();
+        assert_eq!(document["acme"]["expressions"], json!({ "name": { "constant_value": "n" } }));
     }
 
     #[test]
-    fn blocks_in_a_provider_block_are_told_where_its_schema_is_known() {
+    fn provider_blocks_are_described_with_schema() {
         let text = "variable \"to\" {}\nprovider \"acme\" {\n  name = \"n\"\n  proxy {\n    url = var.to\n  }\n}\n";
         let files = MemoryFiles::new().with("main.tf", text);
         let (configuration, problems) = load(&LoadOptions::default(), &Sources::default(), &files);

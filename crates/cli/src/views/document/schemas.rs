@@ -1,4 +1,4 @@
-//! The schemas that documents need.
+//! The schemas for describing configurations.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,22 +13,22 @@ use serde_json::{Map, Value as Json};
 use super::body::{attributes_json, body_json};
 use crate::views::state::StoredObject;
 
-/// The schemas that descriptions of blocks need.
+/// Schemas of resource types and provider configurations.
 #[derive(Default)]
 pub struct Schemas {
-    /// Those of the resource types that occur, by mode and type.
+    /// Schemas of resource types, by mode and type.
     types: HashMap<(Mode, Name), Arc<Schema>>,
-    /// Those of the configurations of providers.
+    /// Schemas of provider configurations.
     providers: HashMap<ProviderAddress, Arc<Schema>>,
 }
 
 impl Schemas {
-    /// None at first.
+    /// Creates an empty collection.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Those that a plan and its prior state know.
+    /// Collects the schemas of a plan and its prior state.
     pub fn of(plan: &Plan, prior: &[StoredObject]) -> Self {
         let mut schemas = Self::new();
         let deferred = plan.deferred.iter().map(|deferred| &deferred.change);
@@ -40,22 +40,22 @@ impl Schemas {
         schemas
     }
 
-    /// That of a resource's type, if it is known.
+    /// Returns the schema of a resource type.
     pub(super) fn of_type(&self, address: &ResourceAddress) -> Option<&Schema> {
         self.types.get(&(address.mode, address.type_name.clone())).map(|schema| &**schema)
     }
 
-    /// The place of a resource type's schema.
+    /// Returns the entry of a resource type.
     pub fn entry(&mut self, of: (Mode, Name)) -> Entry<'_, (Mode, Name), Arc<Schema>> {
         self.types.entry(of)
     }
 
-    /// The place of the schema of a provider's configuration.
+    /// Returns the entry of a provider configuration.
     pub fn provider(&mut self, address: ProviderAddress) -> Entry<'_, ProviderAddress, Arc<Schema>> {
         self.providers.entry(address)
     }
 
-    /// What `body` says to a provider. Without the schema blocks are left out, since nobody knows whether there can be many.
+    /// Returns the expressions of a provider block. Without the schema nested blocks are omitted, because their nesting mode is unknown.
     pub(super) fn provider_expressions(&self, address: &ProviderAddress, body: &Body) -> Map<String, Json> {
         match self.providers.get(address) {
             Some(schema) => body_json(body, &schema.block),

@@ -1,4 +1,4 @@
-//! What programs read.
+//! JSON output: the message stream, values, types and streamed documents.
 
 mod objects;
 mod planned;
@@ -9,7 +9,7 @@ mod values;
 
 pub(crate) use objects::{action_json, importing_json, resource_json};
 pub use planned::Counted;
-pub(crate) use planned::told_drift;
+pub(crate) use planned::reported_drift;
 pub use stream::{Message, Stream};
 pub use streamed::Streamed;
 pub use text::{compact, pretty, write_compact};

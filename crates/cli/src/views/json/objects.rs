@@ -1,4 +1,4 @@
-//! What programs are told about objects and what happens to them.
+//! Resource instances, actions and changes in the message stream.
 
 use groma_address::ResourceInstance;
 use groma_engine::plan::{ActionInstance, Cause, Invocation};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::values::{key_json, value_json};
 
-/// The fields that tell which instance is meant.
+/// Returns the fields that identify a resource instance.
 pub(crate) fn resource_json(address: &ResourceInstance) -> Value {
     let resource = &address.resource;
     let module = address.module.to_string();
@@ -18,6 +18,7 @@ pub(crate) fn resource_json(address: &ResourceInstance) -> Value {
         "addr": address.to_string(),
         "module": module,
         "resource": own,
+        // The part before the first underscore, whatever the actual provider is.
         "implied_provider": resource.type_name.split('_').next().unwrap_or_default(),
         "resource_type": &*resource.type_name,
         "resource_name": &*resource.name,
@@ -25,7 +26,7 @@ pub(crate) fn resource_json(address: &ResourceInstance) -> Value {
     })
 }
 
-/// The fields that tell which instance of an action is meant.
+/// Returns the fields that identify an action instance.
 pub(crate) fn action_json(action: &ActionInstance) -> Value {
     json!({
         "addr": action.to_string(),
@@ -54,7 +55,7 @@ pub(super) fn invocation_json(invocation: &Invocation) -> Value {
     }
 }
 
-/// Whether a change comes with its reason.
+/// Whether a change includes its reason.
 pub(super) enum Reasons {
     Shown,
     Hidden,
@@ -81,6 +82,7 @@ pub(super) fn change_json(change: &ResourceChange, reasons: Reasons) -> Value {
 
 pub(super) fn deferred_json(deferred: &DeferredChange) -> Value {
     let mut json = change_json(&deferred.change, Reasons::Hidden);
+    // The reason of the deferral replaces that of the action.
     json["reason"] = deferred.reason.name().into();
     if !deferred.open_steps.is_empty() {
         let module = deferred.module_address();
@@ -95,7 +97,7 @@ pub(super) fn deferred_json(deferred: &DeferredChange) -> Value {
     json
 }
 
-/// The id of an object that is taken over. The stream tells no identities, as in Terraform.
+/// Returns the import ID. As in Terraform, the stream contains no identities.
 fn importing_id_json(importing: &Importing) -> Value {
     match &importing.target {
         ImportTarget::Id(_) => importing_json(importing),
@@ -103,7 +105,7 @@ fn importing_id_json(importing: &Importing) -> Value {
     }
 }
 
-/// How an object that is taken over was named.
+/// Returns the import ID or identity.
 pub(crate) fn importing_json(importing: &Importing) -> Value {
     match &importing.target {
         ImportTarget::Id(id) => json!({ "id": id }),

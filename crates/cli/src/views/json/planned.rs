@@ -1,4 +1,4 @@
-//! A plan as messages.
+//! Plans in the message stream.
 
 use groma_engine::plan::Counts;
 use groma_engine::{Action, Mode, OutputChange, Plan, ResourceChange};
@@ -7,21 +7,21 @@ use serde_json::json;
 use super::objects::{Reasons, action_name, change_json, deferred_json, invocation_json, simple_action};
 use super::stream::{Message, Stream};
 
-/// What a count of changes is about.
+/// Subject of a change summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// Planned changes.
+    /// Changes of a plan.
     Plan,
-    /// Changes that an apply has made.
+    /// Changes made by an apply.
     Apply,
-    /// Changes that a destroy has made.
+    /// Changes made by a destroy.
     Destroy,
 }
 
 impl Stream {
-    /// Everything about a plan: drift, planned changes, counts, outputs.
+    /// Sends all messages about a plan: drift, planned changes, counts and outputs.
     pub fn plan(&self, plan: &Plan) {
-        for change in told_drift(plan) {
+        for change in reported_drift(plan) {
             let name = action_name(change);
             let text = format!("{}: Drift detected ({name})", change.address);
             self.send(Message::new("resource_drift", text).with("change", change_json(change, Reasons::Hidden)));
@@ -48,14 +48,14 @@ impl Stream {
         }
     }
 
-    /// What is going to happen to each object.
+    /// Sends the planned change of each object.
     fn planned_changes(&self, plan: &Plan) {
-        self.each_planned(plan.changes.iter().filter(|change| is_told(change)));
+        self.each_planned(plan.changes.iter().filter(|change| is_reported(change)));
     }
 
-    /// Those of a saved plan that is applied, as Terraform tells them: without those that the state takes in and nothing else does.
+    /// Sends the planned changes of a saved plan before it is applied. As in Terraform, changes that only affect the state are omitted.
     pub fn changes_to_apply(&self, plan: &Plan) {
-        self.each_planned(plan.changes.iter().filter(|change| is_told(change) && change.action != Action::NoOp));
+        self.each_planned(plan.changes.iter().filter(|change| is_reported(change) && change.action != Action::NoOp));
     }
 
     fn each_planned<'p>(&self, changes: impl Iterator<Item = &'p ResourceChange>) {
@@ -65,13 +65,14 @@ impl Stream {
         }
     }
 
-    /// How many objects were, or will be, changed.
+    /// Sends the change summary.
     pub fn counts(&self, counts: Counts, counted: Counted) {
         let Counts { add, change, destroy, import, invoke, .. } = counts;
         let (will_invoke, has_invoked) = match invoke {
             0 => (String::new(), String::new()),
             count => (format!(" Actions: {count} to invoke."), format!(" Actions: {count} invoked.")),
         };
+        // Terraform mentions imports only if there are any.
         let (will_import, has_imported) = match import {
             0 => (String::new(), String::new()),
             count => (format!("{count} to import, "), format!("{count} imported, ")),
@@ -96,24 +97,25 @@ impl Stream {
     }
 
     fn planned_outputs(&self, outputs: &[OutputChange]) {
+        // Terraform sends no message about outputs if a plan changes none.
         if outputs.is_empty() {
             return;
         }
-        let told = outputs.iter().map(|output| {
+        let changes = outputs.iter().map(|output| {
             let value = json!({ "sensitive": output.sensitive, "action": simple_action(output.action) });
             (output.name.to_string(), value)
         });
-        self.outputs(told.collect());
+        self.outputs(changes.collect());
     }
 }
 
-/// What changed outside; a move alone is no such change unless nothing else is planned.
-pub(crate) fn told_drift(plan: &Plan) -> impl Iterator<Item = &ResourceChange> {
+/// Returns the drift to report. A move alone only counts as drift in a refresh-only plan.
+pub(crate) fn reported_drift(plan: &Plan) -> impl Iterator<Item = &ResourceChange> {
     let all = plan.mode == Mode::RefreshOnly;
     plan.drift.iter().filter(move |change| all || change.action != Action::NoOp)
 }
 
-fn is_told(change: &ResourceChange) -> bool {
+fn is_reported(change: &ResourceChange) -> bool {
     match change.action {
         Action::NoOp if change.importing.is_some() => true,
         Action::NoOp => change.previous_address.as_deref().is_some_and(|previous| *previous != change.address),

@@ -1,4 +1,4 @@
-//! The message stream of `-json`: one object a line.
+//! The message stream of `-json`: one JSON object per line.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -13,35 +13,39 @@ use crate::views::diagnostic::diagnostic_json;
 /// Version of the message format.
 const UI_VERSION: &str = "1.3";
 
-/// Where messages go. Cheap to clone; lines of several threads do not mix.
+/// Writer of JSON messages.
+///
+/// A stream is cheap to clone, and its clones write to the same output. Each message is written as one line under a lock and flushed
+/// at once, so that lines of several threads do not mix and readers see progress as it happens. The first message must be
+/// [`Stream::version`]. Errors of the output are ignored here; standard output records its first error itself.
 #[derive(Clone)]
 pub struct Stream {
     out: Arc<Mutex<dyn Write + Send>>,
     now: fn() -> String,
 }
 
-/// One message: a sentence for people and fields for programs.
+/// One message: a text for people and fields for programs.
 #[derive(Clone, Debug)]
 pub struct Message {
     level: &'static str,
     text: String,
-    /// What a sentence that is for people alone does not have.
+    /// Message type; `None` for a message that programs need not understand.
     kind: Option<&'static str>,
     fields: Vec<(&'static str, Value)>,
 }
 
 impl Message {
-    /// A message of the kind `kind`.
+    /// Creates a message of the type `kind`.
     pub fn new(kind: &'static str, text: impl Into<String>) -> Self {
         Self { level: "info", text: text.into(), kind: Some(kind), fields: Vec::new() }
     }
 
-    /// A sentence of which programs need to know nothing.
-    pub fn said(text: impl Into<String>) -> Self {
+    /// Creates a message without a type.
+    pub fn untyped(text: impl Into<String>) -> Self {
         Self { level: "info", text: text.into(), kind: None, fields: Vec::new() }
     }
 
-    /// The same with a further field.
+    /// Adds a field.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: Value) -> Self {
         self.fields.push((name, value));
@@ -55,13 +59,14 @@ impl Message {
 }
 
 impl Stream {
-    /// A stream into `out`; `now` gives the time stamps.
+    /// Creates a stream to `out`; `now` returns the timestamps.
     pub fn new(out: Arc<Mutex<dyn Write + Send>>, now: fn() -> String) -> Self {
         Self { out, now }
     }
 
-    /// Writes one message. Whoever closed the stream does not want to read any more: that is no error.
+    /// Writes one message. A closed pipe is no error, because its reader has seen enough.
     pub fn send(&self, message: Message) {
+        // Go marshals map fields in sorted order after the @ fields.
         let mut fields: BTreeMap<&str, Value> = message.fields.into_iter().collect();
         if let Some(kind) = message.kind {
             fields.insert("type", kind.into());
@@ -79,7 +84,7 @@ impl Stream {
         let _ = out.flush();
     }
 
-    /// The first message: versions.
+    /// Sends the first message, with the versions of the program and the format.
     pub fn version(&self, terraform_version: &str) {
         let text = format!("Terraform {terraform_version}");
         self.send(
@@ -87,7 +92,7 @@ impl Stream {
         );
     }
 
-    /// One diagnostic.
+    /// Sends a diagnostic.
     pub fn diagnostic(&self, diagnostic: &Diagnostic, sources: &Sources) {
         let (level, word) = match diagnostic.severity {
             Severity::Error => ("error", "Error"),
@@ -99,7 +104,7 @@ impl Stream {
         );
     }
 
-    /// Output values by name.
+    /// Sends output values by name.
     pub fn outputs(&self, outputs: Map<String, Value>) {
         let text = format!("Outputs: {}", outputs.len());
         self.send(Message::new("outputs", text).with("outputs", Value::Object(outputs)));

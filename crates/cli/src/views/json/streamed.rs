@@ -1,43 +1,43 @@
-//! Documents that are too large to be in memory as a whole.
+//! JSON documents that are generated while they are written.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
-/// A part of a document. The elements of its lists are made one after the other while the document is written, so that the memory that it
-/// takes does not depend on their number.
+/// A JSON value whose long lists are generated during serialization, one element at a time, so that memory use does not depend on
+/// their length.
 pub enum Streamed<'a> {
-    /// A small value, written at once.
+    /// A small value in memory.
     Json(Json),
-    /// The members of an object, in their order.
+    /// An object with its members in order.
     Object(Vec<(String, Streamed<'a>)>),
-    /// The elements of a short list, which may be large themselves.
+    /// A short list of large elements.
     Array(Vec<Streamed<'a>>),
-    /// A long list, written element by element.
+    /// A long list of small elements.
     List(Box<dyn Elements + 'a>),
 }
 
-/// The elements of a list, which are made each time they are asked for.
+/// List elements, generated on each call.
 pub trait Elements {
-    /// The elements in their order.
+    /// Generates the elements in order.
     fn elements(&self) -> Box<dyn Iterator<Item = Json> + '_>;
 }
 
-struct Told<'a, T> {
+struct Mapped<'a, T> {
     items: Vec<&'a T>,
-    tell: Box<dyn Fn(&T) -> Json + 'a>,
+    to_json: Box<dyn Fn(&T) -> Json + 'a>,
 }
 
-impl<T> Elements for Told<'_, T> {
+impl<T> Elements for Mapped<'_, T> {
     fn elements(&self) -> Box<dyn Iterator<Item = Json> + '_> {
-        Box::new(self.items.iter().map(|item| (self.tell)(item)))
+        Box::new(self.items.iter().map(|item| (self.to_json)(item)))
     }
 }
 
 impl<'a> Streamed<'a> {
-    /// The list of what `tell` makes of each item.
-    pub fn list<T>(items: Vec<&'a T>, tell: impl Fn(&T) -> Json + 'a) -> Self {
-        Self::List(Box::new(Told { items, tell: Box::new(tell) }))
+    /// Creates a list that converts each item with `to_json`.
+    pub fn list<T>(items: Vec<&'a T>, to_json: impl Fn(&T) -> Json + 'a) -> Self {
+        Self::List(Box::new(Mapped { items, to_json: Box::new(to_json) }))
     }
 }
 
@@ -72,7 +72,7 @@ mod tests {
     use crate::views::json::{compact, write_compact};
 
     #[test]
-    fn streamed_documents_read_like_others() {
+    fn streamed_document_equals_document_in_memory() {
         let numbers = [1, 2];
         let list = Streamed::list(numbers.iter().collect(), |number| json!({ "number": number }));
         let document = Streamed::Object(vec![
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_made_while_the_document_is_written() {
+    fn elements_are_generated_during_serialization() {
         let items = [(); 100];
         let (made, written) = (Cell::new(0), Cell::new(0));
         let list = Streamed::list(items.iter().collect(), |()| {

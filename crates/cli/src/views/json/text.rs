@@ -1,30 +1,30 @@
-//! JSON text as Go programs write it: `<`, `>`, `&` and the line separators of Unicode are escaped, so that the text can
-//! stand in a web page; readers compare such texts byte by byte.
+//! JSON text as Go's encoder writes it: `<`, `>`, `&` and Unicode line separators are escaped. Readers compare the output
+//! with Terraform's byte by byte.
 
 use std::io::{self, Write};
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
-/// `value` on one line.
+/// Returns `value` as JSON on one line.
 pub fn compact(value: &impl Serialize) -> String {
     let mut out = Vec::new();
-    // Writing to memory does not fail, and the keys of all our maps are strings.
+    // Writing to memory cannot fail, and all map keys are strings.
     let _ = write_compact(value, &mut out);
     String::from_utf8(out).unwrap_or_default()
 }
 
-/// Writes `value` on one line, without a line end.
+/// Writes `value` as JSON on one line, without a line break.
 ///
 /// # Errors
 ///
-/// `out` cannot be written to.
+/// Writing to `out` fails.
 pub fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(out, Escaping(CompactFormatter));
     value.serialize(&mut serializer).map_err(io::Error::from)
 }
 
-/// `value` with two spaces an indent.
+/// Returns `value` as JSON, indented by two spaces.
 pub fn pretty(value: &impl Serialize) -> String {
     let mut out = Vec::new();
     let mut serializer = serde_json::Serializer::with_formatter(&mut out, Escaping(PrettyFormatter::new()));
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn angle_brackets_are_escaped() {
+    fn escapes_angle_brackets() {
         assert_eq!(
             compact(&serde_json::json!({ "a": "<&>\u{2028}é\"" })),
             "{\"a\":\"\\u003c\\u0026\\u003e\\u2028é\\\"\"}"

@@ -1,4 +1,4 @@
-//! Values, and what is unknown or sensitive about them.
+//! Values as JSON, with their unknown and sensitive parts.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use groma_address::InstanceKey;
 use groma_value::{Kind, Type, Value};
 use serde_json::{Map, Number, Value as Json};
 
-/// The value; unknown attributes and elements of maps are left out, unknown elements of lists are null.
+/// Returns the JSON of a value. Unknown attributes and map elements are omitted; unknown list elements are null.
 pub fn value_json(value: &Value) -> Json {
     match value.kind() {
         Kind::Null | Kind::Unknown(_) => Json::Null,
@@ -20,50 +20,55 @@ pub fn value_json(value: &Value) -> Json {
 }
 
 fn known_entries<'v>(entries: impl Iterator<Item = (&'v groma_value::Name, &'v Value)>) -> Json {
+    // As in Terraform, unknown attributes are omitted; `after_unknown` names them.
     let known = entries.filter(|(_, value)| value.is_known());
     Json::Object(known.map(|(name, value)| (name.to_string(), value_json(value))).collect())
 }
 
-/// Where the value is unknown: true there, nothing for known attributes, false for known elements of lists.
+/// Returns the unknown parts of a value: `true` for an unknown part, `false` for a known list element; known attributes are omitted.
 pub fn unknown_json(value: &Value) -> Json {
     match value.kind() {
         Kind::Unknown(_) => Json::Bool(true),
         Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => values.iter().map(unknown_json).collect(),
-        Kind::Map(map) => telling(map.iter(), unknown_json),
-        Kind::Object(object) => telling(object.iter(), unknown_json),
+        Kind::Map(map) => flagged_entries(map.iter(), unknown_json),
+        Kind::Object(object) => flagged_entries(object.iter(), unknown_json),
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) => Json::Bool(false),
     }
 }
 
-/// Where the value is sensitive, in the same form as [`unknown_json`].
+/// Returns the sensitive parts of a value, in the form of [`unknown_json`].
 pub fn sensitive_json(value: &Value) -> Json {
     if value.marks().is_sensitive() {
         return Json::Bool(true);
     }
     match value.kind() {
+        // An unknown collection has no parts that could be sensitive, but keeps its JSON kind.
         Kind::Unknown(_) => match value.ty() {
             Type::List(_) | Type::Set(_) | Type::Tuple(_) => Json::Array(Vec::new()),
             Type::Map(_) | Type::Object(_) => Json::Object(Map::new()),
             Type::Dynamic | Type::Bool | Type::Number | Type::String => Json::Bool(false),
         },
         Kind::List(values) | Kind::Set(values) | Kind::Tuple(values) => values.iter().map(sensitive_json).collect(),
-        Kind::Map(map) => telling(map.iter(), sensitive_json),
-        Kind::Object(object) => telling(object.iter(), sensitive_json),
+        Kind::Map(map) => flagged_entries(map.iter(), sensitive_json),
+        Kind::Object(object) => flagged_entries(object.iter(), sensitive_json),
         Kind::Null | Kind::Bool(_) | Kind::Number(_) | Kind::String(_) => Json::Bool(false),
     }
 }
 
-fn telling<'v>(entries: impl Iterator<Item = (&'v groma_value::Name, &'v Value)>, tell: fn(&Value) -> Json) -> Json {
-    let told = entries.map(|(name, value)| (name.to_string(), tell(value)));
-    Json::Object(told.filter(|(_, json)| *json != Json::Bool(false)).collect())
+fn flagged_entries<'v>(
+    entries: impl Iterator<Item = (&'v groma_value::Name, &'v Value)>,
+    flags: fn(&Value) -> Json,
+) -> Json {
+    let flagged = entries.map(|(name, value)| (name.to_string(), flags(value)));
+    Json::Object(flagged.filter(|(_, json)| *json != Json::Bool(false)).collect())
 }
 
-/// The JSON form of a type.
+/// Returns the JSON form of a type.
 pub fn type_json(ty: &Type) -> Json {
     serde_json::from_str(&ty.to_json()).unwrap_or(Json::Null)
 }
 
-/// The key of an instance, if it has one.
+/// Returns the JSON form of an instance key, if there is one.
 pub(crate) fn key_json(key: &InstanceKey) -> Option<Json> {
     match key {
         InstanceKey::None => None,
@@ -80,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_left_out_of_objects_but_not_of_lists() {
+    fn unknown_json_omits_known_attributes_but_not_elements() {
         let value = Value::object([
             ("id", Value::unknown(Type::String)),
             ("list", Value::tuple(vec![Value::unknown(Type::String), Value::string("one")])),
@@ -98,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_their_digits() {
+    fn numbers_keep_all_digits() {
         let value = Value::number("1234567890123456789012345".parse::<groma_value::Number>().unwrap());
         assert_eq!(crate::views::json::compact(&value_json(&value)), "1234567890123456789012345");
     }

@@ -1,4 +1,4 @@
-//! What a plan leaves to a later run.
+//! Deferred changes and action invocations of a plan.
 
 use std::collections::HashSet;
 
@@ -10,29 +10,29 @@ use super::invocations::write_action;
 use super::resource::{Look, write_object};
 use crate::terminal::Tone;
 
-/// What a plan tells of that is left to a later run.
-pub(super) enum Left<'a> {
+/// A deferred change or action invocation to show.
+pub(super) enum Deferral<'a> {
     Change(&'a DeferredChange),
     Invocation(&'a DeferredInvocation),
-    /// An invocation after a change that is made now: no later change will trigger it.
+    /// An invocation whose triggering change is not deferred, so that no later change will trigger it.
     Missed(&'a DeferredInvocation),
 }
 
-/// All that a plan tells of that is left to a later run.
-pub(super) fn left(plan: &Plan) -> Vec<Left<'_>> {
-    let changes = plan.deferred.iter().filter(|deferred| is_told(deferred)).map(Left::Change);
+/// Returns the deferrals of a plan to show.
+pub(super) fn deferrals(plan: &Plan) -> Vec<Deferral<'_>> {
+    let changes = plan.deferred.iter().filter(|deferred| is_shown(deferred)).map(Deferral::Change);
     let changed: HashSet<&ResourceInstance> = plan.changes.iter().map(|change| &change.address).collect();
     let invocations = plan.deferred_invocations.iter().map(|deferred| match deferred.invocation.trigger() {
-        Some((resource, _)) if changed.contains(resource) => Left::Missed(deferred),
-        _ => Left::Invocation(deferred),
+        Some((resource, _)) if changed.contains(resource) => Deferral::Missed(deferred),
+        _ => Deferral::Invocation(deferred),
     });
     changes.chain(invocations).collect()
 }
 
-/// How much there is of what is left, as the beginning of a sentence.
-pub(super) fn count(left: &[Left<'_>]) -> String {
-    let changes = left.iter().filter(|one| matches!(one, Left::Change(_))).count();
-    let actions = left.len() - changes;
+/// Returns the number of deferrals as the start of a sentence: `2 changes and 1 action are`.
+pub(super) fn count(deferrals: &[Deferral<'_>]) -> String {
+    let changes = deferrals.iter().filter(|one| matches!(one, Deferral::Change(_))).count();
+    let actions = deferrals.len() - changes;
     let mut parts = Vec::new();
     if changes > 0 {
         parts.push(if changes == 1 { "1 change".to_owned() } else { format!("{changes} changes") });
@@ -40,11 +40,11 @@ pub(super) fn count(left: &[Left<'_>]) -> String {
     if actions > 0 {
         parts.push(if actions == 1 { "1 action".to_owned() } else { format!("{actions} actions") });
     }
-    format!("{} {}", parts.join(" and "), if left.len() == 1 { "is" } else { "are" })
+    format!("{} {}", parts.join(" and "), if deferrals.len() == 1 { "is" } else { "are" })
 }
 
-impl Left<'_> {
-    /// Appends it.
+impl Deferral<'_> {
+    /// Appends the deferral to `out`.
     pub(super) fn write(&self, look: Look<'_>, out: &mut String) {
         match self {
             Self::Change(change) => write_deferred(change, look, out),
@@ -55,9 +55,9 @@ impl Left<'_> {
                 if matches!(self, Self::Missed(_)) {
                     let invoke = match deferred.which {
                         Which::Known => format!("it afterwards with apply -invoke={}", deferred.invocation.action),
-                        Which::Unknown => "the instance that is meant afterwards with apply -invoke".to_owned(),
+                        Which::Unknown => "the instance afterwards with apply -invoke".to_owned(),
                     };
-                    out.push_str(&format!("  # (its change is made now: invoke {invoke})\n"));
+                    out.push_str(&format!("  # (its triggering change is not deferred: invoke {invoke})\n"));
                 }
                 write_action(&deferred.invocation, look.palette, out);
             }
@@ -65,13 +65,14 @@ impl Left<'_> {
     }
 }
 
-/// Appends a change that is left to a later run.
+/// Appends a deferred change.
 fn write_deferred(deferred: &DeferredChange, look: Look<'_>, out: &mut String) {
     let change = &deferred.change;
     let deposed = change.deposed.as_ref().map(|key| format!(" (deposed object {key})")).unwrap_or_default();
     let subject = format!("  # {}{deposed}", deferred.address());
     out.push_str(&format!("{} was deferred\n", look.palette.paint(Tone::Bold, subject)));
     out.push_str(&format!("  # ({})\n", explanation(deferred.reason, "resource")));
+    // A deferred import without changes has nothing else to show.
     if change.action == Action::NoOp {
         return;
     }
@@ -80,8 +81,8 @@ fn write_deferred(deferred: &DeferredChange, look: Look<'_>, out: &mut String) {
     out.push('\n');
 }
 
-/// Whether a plan tells about it: nobody need know of data that is gone.
-fn is_told(deferred: &DeferredChange) -> bool {
+/// Whether a deferred change is shown. The removal of data from the state is not.
+fn is_shown(deferred: &DeferredChange) -> bool {
     deferred.change.action != Action::Delete || deferred.change.address.resource.mode == Mode::Managed
 }
 
@@ -90,8 +91,8 @@ fn explanation(reason: DeferralReason, what: &str) -> String {
         DeferralReason::InstanceCountUnknown => format!("because the number of {what} instances is unknown"),
         DeferralReason::ResourceConfigUnknown => format!("because the {what} configuration is unknown"),
         DeferralReason::ProviderConfigUnknown => "because the provider configuration is unknown".to_owned(),
-        DeferralReason::AbsentPrerequisite => "because something that it needs does not exist yet".to_owned(),
-        DeferralReason::DeferredPrerequisite => "because something that it depends on is deferred".to_owned(),
+        DeferralReason::AbsentPrerequisite => "because a prerequisite does not exist yet".to_owned(),
+        DeferralReason::DeferredPrerequisite => "because a prerequisite is deferred".to_owned(),
         DeferralReason::Unknown => "because its provider cannot plan it yet".to_owned(),
     }
 }

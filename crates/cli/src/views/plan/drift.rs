@@ -1,4 +1,4 @@
-//! What changed outside, as far as it matters for the plan.
+//! Selects the drift that a plan shows.
 
 use groma_engine::plan::RelevantAttribute;
 use groma_engine::{Action, Mode, Plan, ResourceChange};
@@ -9,19 +9,20 @@ use groma_address::{AbsResource, InstanceKey};
 
 use crate::views::difference::{Change, Paths, Relevance, compare_objects};
 
-/// An object that changed outside, with the paths worth showing.
+/// Drift of an object, with the relevant paths.
 #[derive(Clone, Debug)]
 pub(super) struct Drifted<'p> {
     pub change: &'p ResourceChange,
     pub paths: Paths<'p>,
 }
 
-/// The drift to show: all of it where it is the subject of the plan, otherwise what the planned changes depend on.
+/// Returns the drift to show: all drift for a refresh-only plan, else the attributes that planned changes depend on.
 pub(super) fn relevant(plan: &Plan) -> Vec<Drifted<'_>> {
     if plan.mode == Mode::RefreshOnly {
         let everything = || Paths::new([&[][..]]);
         return plan.drift.iter().map(|change| Drifted { change, paths: everything() }).collect();
     }
+    // Indexing the relevant attributes is only worth it with drift.
     if plan.drift.is_empty() {
         return Vec::new();
     }
@@ -41,7 +42,7 @@ pub(super) fn relevant(plan: &Plan) -> Vec<Drifted<'_>> {
     drifted.filter(is_visible).collect()
 }
 
-/// The path inside the instance `key`, if it leads there: a path may begin with the key of an instance.
+/// Returns the part of `path` below the instance `key`; `None` if the path starts with the key of another instance.
 fn below<'p>(path: &'p [PathStep], key: &InstanceKey) -> Option<&'p [PathStep]> {
     match path.split_first() {
         Some((PathStep::Index(step), rest)) => {

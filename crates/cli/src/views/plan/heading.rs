@@ -1,4 +1,4 @@
-//! The comment above a planned change: what happens to which object, and why.
+//! The comment above a planned change: the object, the action and its reason.
 
 use std::fmt::Write as _;
 
@@ -7,16 +7,16 @@ use groma_engine::{Action, ActionReason, Importing, ResourceChange};
 
 use crate::terminal::{Palette, Tone};
 
-/// Where a change comes from.
+/// Origin of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// The plan makes it.
+    /// A change of the plan.
     Planned,
-    /// Somebody else has made it.
+    /// Drift.
     Detected,
 }
 
-/// The three columns that stand for an action.
+/// Returns the symbol of an action, three columns wide.
 pub(super) fn symbol(action: Action, palette: Palette) -> String {
     let create = palette.paint(Tone::Green, "+");
     let delete = palette.paint(Tone::Red, "-");
@@ -40,6 +40,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
         None => change.address.to_string(),
     };
     let is_forgotten = change.action == Action::Forget;
+    // Terraform indents the comment of a forgotten object by only one space.
     let margin = if is_forgotten { " # " } else { "  # " };
     let subject = palette.paint(Tone::Bold, format!("{margin}{name}"));
     let replaced = palette.paint(Tone::BoldRed, "replaced");
@@ -78,6 +79,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
     if let Some(reason) = reason(change) {
         let _ = writeln!(out, "{margin}{reason}");
     }
+    // Terraform's wording, although the replacement need not have failed.
     if change.deposed.is_some() && matches!(change.action, Action::Delete | Action::Forget) {
         let _ = writeln!(out, "{margin}(left over from a partially-failed replacement of this instance)");
     }
@@ -92,7 +94,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
     }
 }
 
-/// Where an object comes from that is taken over.
+/// Appends the comment lines about an import.
 fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette): (&str, Palette), out: &mut String) {
     if importing.generated.is_some() && change.action == Action::NoOp {
         let _ = writeln!(out, "{margin}(config will be generated)");
@@ -103,13 +105,14 @@ fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette
             None => writeln!(out, "{margin}(will be imported first)"),
         };
     }
+    // The import would be pointless: the object is destroyed right after it.
     if change.action.is_replace() && change.action != Action::ForgetThenCreate {
         let warning = palette.paint(Tone::Yellow, "Warning: this will destroy the imported resource");
         let _ = writeln!(out, "{margin}{warning}");
     }
 }
 
-/// Why the action was chosen, in brackets.
+/// Returns the reason of the action, in parentheses.
 fn reason(change: &ResourceChange) -> Option<String> {
     let resource = &change.address.resource;
     let text = match (change.action, change.reason) {
@@ -149,7 +152,7 @@ fn reason(change: &ResourceChange) -> Option<String> {
     Some(format!("({text})"))
 }
 
-/// The first line of the object itself, up to its braces.
+/// Appends the header of the resource block, without its opening brace.
 pub(super) fn write_header(change: &ResourceChange, palette: Palette, out: &mut String) {
     let resource = &change.address.resource;
     let keyword = if resource.mode == Mode::Managed { "resource" } else { "data" };
@@ -157,9 +160,10 @@ pub(super) fn write_header(change: &ResourceChange, palette: Palette, out: &mut 
         write!(out, "{} {keyword} \"{}\" \"{}\" ", symbol(change.action, palette), resource.type_name, resource.name);
 }
 
-/// Whether the plan says anything about the object.
+/// Whether the plan shows the change.
 pub(super) fn is_shown(change: &ResourceChange) -> bool {
     match change.action {
+        // An unchanged object is only shown if its address changes or if it is imported.
         Action::NoOp => is_moved(change) || change.importing.is_some(),
         Action::Delete => change.address.resource.mode == Mode::Managed,
         _ => change.address.resource.mode != Mode::Ephemeral,

@@ -1,12 +1,12 @@
-//! Actions that a plan has invoked.
+//! Planned action invocations.
 
 use groma_engine::plan::{Cause, Invocation};
 use groma_engine::{Plan, ResourceChange};
 
 use crate::terminal::{Palette, Tone};
-use crate::views::difference::{Manner, Paths, Relevance, Writer, compare_objects};
+use crate::views::difference::{Paths, Relevance, RenderOptions, Writer, compare_objects};
 
-const QUIET: Manner = Manner {
+const UNCHANGED: RenderOptions = RenderOptions {
     hides_null: true,
     forces_replacement: false,
     shows_unchanged: true,
@@ -14,7 +14,7 @@ const QUIET: Manner = Manner {
     signs_zero: false,
 };
 
-/// Appends the actions around a change: those before it, then those after it.
+/// Appends the actions that a change triggers: those before it, then those after it.
 pub(super) fn write_around(plan: &Plan, change: &ResourceChange, palette: Palette, out: &mut String) {
     if change.deposed.is_some() {
         return;
@@ -33,12 +33,12 @@ pub(super) fn write_around(plan: &Plan, change: &ResourceChange, palette: Palett
     }
 }
 
-/// The actions that a person asks for.
+/// Returns the invocations that `-invoke` requests.
 pub(super) fn requested(plan: &Plan) -> impl Iterator<Item = &Invocation> {
     plan.invocations.iter().filter(|invocation| invocation.cause == Cause::Request)
 }
 
-/// Appends an action that a person asks for.
+/// Appends an invocation that `-invoke` requests.
 pub(super) fn write_requested(invocation: &Invocation, palette: Palette, out: &mut String) {
     let comment = format!("  # {} will be invoked", invocation.action);
     out.push_str(&palette.paint(Tone::Bold, comment).to_string());
@@ -52,6 +52,6 @@ pub(super) fn write_action(invocation: &Invocation, palette: Palette, out: &mut 
     out.push_str(&format!("    action \"{}\" \"{}\" {{\n        config ", action.type_name, action.name));
     let block = &invocation.schema.block;
     let difference = compare_objects(block, &invocation.config, &invocation.config, Paths::default(), Relevance::All);
-    Writer::new(palette, out).difference(&difference, 2, QUIET);
+    Writer::new(palette, out).difference(&difference, 2, UNCHANGED);
     out.push_str("\n    }\n");
 }

@@ -1,4 +1,4 @@
-//! A plan for people.
+//! Renders plans as text.
 
 mod deferred;
 mod drift;

@@ -1,22 +1,22 @@
-//! One planned change of an object.
+//! The planned change of one object.
 
 use groma_engine::{Action, ResourceChange};
 
 use super::heading::{Cause, write_comment, write_header};
 use crate::terminal::Palette;
-use crate::views::difference::{Manner, Paths, Relevance, Writer, compare_objects};
-use crate::views::secrecy::Secrecy;
+use crate::views::difference::{Paths, Relevance, RenderOptions, Writer, compare_objects};
+use crate::views::redaction::Redaction;
 
-/// How a change is shown.
+/// Options for rendering a change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'l> {
     pub palette: Palette,
-    /// What the program calls itself.
+    /// Product name in sentences.
     pub product: &'l str,
-    pub secrecy: Secrecy,
+    pub redaction: Redaction,
 }
 
-/// Appends the change; `relevant` limits it to some paths.
+/// Appends the change; `relevant` limits it to these paths.
 pub(super) fn write(
     change: &ResourceChange,
     cause: Cause,
@@ -29,15 +29,15 @@ pub(super) fn write(
     write_object(change, relevant, look, out);
 }
 
-/// Appends what becomes of the object.
+/// Appends the difference of the object.
 pub(super) fn write_object(change: &ResourceChange, relevant: Option<Paths<'_>>, look: Look<'_>, out: &mut String) {
     let replace = Paths::new(change.replace_paths.iter().map(|path| path.steps()));
     let relevance = relevant.map_or(Relevance::All, Relevance::Only);
-    // What is forgotten stays as it is.
+    // A forgotten object is not changed.
     let after = if change.action == Action::Forget { &change.before } else { &change.after };
-    let (before, after) = (look.secrecy.of(&change.before), look.secrecy.of(after));
+    let (before, after) = (look.redaction.of(&change.before), look.redaction.of(after));
     let difference = compare_objects(&change.schema.block, &before, &after, replace, relevance);
-    // Of what is taken over everything is shown: nobody has seen it here before.
-    let manner = Manner { shows_unchanged: change.importing.is_some(), ..Manner::default() };
-    Writer::new(look.palette, out).difference(&difference, 0, manner);
+    // An imported object is shown completely, because it is new to the user.
+    let options = RenderOptions { shows_unchanged: change.importing.is_some(), ..RenderOptions::default() };
+    Writer::new(look.palette, out).difference(&difference, 0, options);
 }

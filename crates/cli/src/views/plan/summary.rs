@@ -1,4 +1,4 @@
-//! The legend and the count of actions.
+//! The legend of symbols and the count of planned actions.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use groma_engine::{Action, ResourceChange};
 use super::heading::symbol;
 use crate::terminal::{Palette, Tone};
 
-/// How often each action is planned.
+/// Number of planned changes by action.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     import: usize,
@@ -41,13 +41,13 @@ impl Summary {
         summary
     }
 
-    /// Whether anything is done to any object.
+    /// Whether any object is changed or read.
     pub fn has_actions(&self) -> bool {
         let replaced = self.delete_then_create + self.create_then_delete + self.forget_then_create;
         self.create + self.update + self.delete + replaced + self.read + self.forget > 0
     }
 
-    /// What the symbols of the planned actions mean.
+    /// Writes the meanings of the symbols in the plan.
     pub fn write_legend(&self, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
         let lines = [
             (self.create, Action::Create, "create"),
@@ -66,7 +66,7 @@ impl Summary {
         Ok(())
     }
 
-    /// The line that counts; `invoked` are actions.
+    /// Writes the summary line; `invoked` is the number of action invocations.
     pub fn write_counts(&self, invoked: usize, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
         let replaced = self.delete_then_create + self.create_then_delete;
         let import = if self.import > 0 { format!("{} to import, ", self.import) } else { String::new() };
@@ -75,6 +75,7 @@ impl Summary {
             out,
             "\n{} {import}{} to add, {} to change, {} to destroy.{actions}",
             palette.paint(Tone::Bold, "Plan:"),
+            // A replacement counts as one added and one destroyed object.
             self.create + replaced + self.forget_then_create,
             self.update,
             self.delete + replaced

@@ -1,10 +1,10 @@
-//! The whole text of a plan.
+//! The complete text of a plan.
 
 use std::io::{self, Write};
 
 use groma_engine::{Mode, Plan, ResourceChange};
 
-use super::deferred::{Left, count, left};
+use super::deferred::{Deferral, count, deferrals};
 use super::drift::{Drifted, relevant};
 use super::heading::{Cause, is_shown};
 use super::invocations::{requested, write_around, write_requested};
@@ -12,53 +12,58 @@ use super::outputs::render;
 use super::resource::{Look, write};
 use super::summary::Summary;
 use crate::terminal::{Palette, Tone, word_wrap};
-use crate::views::secrecy::Secrecy;
+use crate::views::redaction::Redaction;
 use crate::views::wording::Wording;
 
-/// How plans are shown.
+/// Renders plans as text, in Terraform's layout.
+///
+/// [`PlanText::write`] writes drift, planned changes, deferrals, the summary and changed outputs; [`PlanText::write_next_step`] the
+/// advice after the `plan` command. Changes are rendered one at a time, so that the text of a large plan is never in memory as a
+/// whole. Sensitive values are hidden unless `redaction` reveals them. The text is stable: wrappers match its sentences.
 #[derive(Clone, Debug)]
 pub struct PlanText {
-    /// Colours or none.
+    /// Colors of the output.
     pub palette: Palette,
-    /// Columns of the output.
+    /// Width of the output, for wrapping.
     pub columns: usize,
-    /// What the program calls itself.
+    /// Names of the product and its command.
     pub wording: Wording,
-    /// Who reads.
+    /// Audience of the advice.
     pub reader: Reader,
-    /// What is shown of secrets.
-    pub secrecy: Secrecy,
+    /// Treatment of sensitive values.
+    pub redaction: Redaction,
 }
 
-/// Blocks that were written for imports.
+/// Result of configuration generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Generated {
-    /// None.
+    /// No configuration was generated.
     Nothing,
-    /// They are in this file.
+    /// Configuration was written to this file.
     At(String),
 }
 
-/// Who reads the texts.
+/// Audience of advice about next steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A person, who is told what to type next.
+    /// An interactive user, who gets the next command to run.
     Person,
-    /// A script with its own ideas of what comes next: `TF_IN_AUTOMATION`.
+    /// A script, which gets no advice: `TF_IN_AUTOMATION`.
     Automation,
 }
 
 impl PlanText {
-    /// Writes the whole plan: what changed outside, the actions, the summary and the outputs.
+    /// Writes the plan: drift, changes, deferrals, the summary and changed outputs.
     ///
     /// # Errors
     ///
-    /// `out` cannot be written to.
+    /// Writing to `out` fails.
     pub fn write(&self, plan: &Plan, out: &mut dyn Write) -> io::Result<()> {
         let shown: Vec<&ResourceChange> = plan.changes.iter().filter(|change| is_shown(change)).collect();
-        let outputs = render(plan, self.palette, self.secrecy);
+        let outputs = render(plan, self.palette, self.redaction);
         let nothing_planned = shown.is_empty() && outputs.is_empty() && plan.invocations.is_empty();
-        let deferred = left(plan);
+        let deferred = deferrals(plan);
+        // Without planned changes, drift is irrelevant unless it is the subject of the plan.
         let drift = if nothing_planned && plan.mode != Mode::RefreshOnly { Vec::new() } else { relevant(plan) };
         if !drift.is_empty() {
             self.write_drift(plan.mode, &drift, out)?;
@@ -92,11 +97,12 @@ impl PlanText {
         if deferred.is_empty() { Ok(()) } else { self.write_partial(&deferred, out) }
     }
 
-    /// Writes what is left to a later run.
-    fn write_partial(&self, deferred: &[Left<'_>], out: &mut dyn Write) -> io::Result<()> {
+    /// Writes the deferrals.
+    fn write_partial(&self, deferred: &[Deferral<'_>], out: &mut dyn Write) -> io::Result<()> {
         let note = self.palette.paint(Tone::BoldCyan, "Note:");
-        let title = " This is a partial plan: some of it can only be planned once this much has been applied.";
+        let title = " This is a partial plan, because some changes depend on values that are only known after apply.";
         writeln!(out, "\n{note}{}", self.palette.paint(Tone::Bold, title))?;
+        // One buffer for all changes: each is written before the next is rendered.
         let mut text = String::new();
         for deferred in deferred {
             text.clear();
@@ -104,17 +110,18 @@ impl PlanText {
             write!(out, "\n{text}")?;
         }
         let command = &self.wording.command;
-        let what = count(deferred);
-        let text =
-            format!("\n{what} deferred: once what is known is applied, run \"{command} apply -allow-deferral\" again.");
+        let count = count(deferred);
+        let text = format!(
+            "\n{count} deferred. After applying this plan, run \"{command} apply -allow-deferral\" again to continue."
+        );
         writeln!(out, "{}", word_wrap(&text, self.columns))
     }
 
-    /// Writes what to do with a plan that was only made: where it was saved, or that it was not.
+    /// Writes the advice after the `plan` command: how to apply the saved plan, or that the plan was not saved.
     ///
     /// # Errors
     ///
-    /// `out` cannot be written to.
+    /// Writing to `out` fails.
     pub fn write_next_step(
         &self,
         saved_as: Option<&str>,
@@ -167,11 +174,11 @@ impl PlanText {
             write!(out, "\n{text}")?;
         }
         summary.write_counts(plan.invocations.len(), self.palette, out)?;
-        let mut asked = requested(plan).peekable();
-        if asked.peek().is_some() {
+        let mut requested = requested(plan).peekable();
+        if requested.peek().is_some() {
             writeln!(out, "\n{product} will invoke the following action(s):")?;
         }
-        for invocation in asked {
+        for invocation in requested {
             text.clear();
             write_requested(invocation, self.palette, &mut text);
             writeln!(out, "\n{text}")?;
@@ -220,7 +227,7 @@ impl PlanText {
             return writeln!(out, "\n{failed}{}\n", self.palette.paint(Tone::Bold, rest));
         }
         let (title, text) = match plan.mode {
-            // What was written about the drift says it all.
+            // The drift has already been written.
             Mode::RefreshOnly if !drift.is_empty() => return Ok(()),
             Mode::RefreshOnly => (
                 "Your infrastructure still matches the configuration.",
@@ -259,11 +266,12 @@ impl PlanText {
     }
 
     fn look(&self) -> Look<'_> {
-        Look { palette: self.palette, product: &self.wording.product, secrecy: self.secrecy }
+        Look { palette: self.palette, product: &self.wording.product, redaction: self.redaction }
     }
 
-    /// A line across the terminal.
+    /// Writes a horizontal rule.
     fn rule(&self, out: &mut dyn Write) -> io::Result<()> {
+        // An unusable width falls back to 79 columns.
         let width = if self.columns <= 1 { 79 } else { self.columns - 1 };
         writeln!(out, "{}\n{}{}", self.palette.open(Tone::Gray), "─".repeat(width), self.palette.close())
     }

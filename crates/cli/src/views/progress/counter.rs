@@ -1,11 +1,11 @@
-//! How many objects an apply has changed.
+//! Counts the changes of an apply.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use groma_engine::hooks::Operation;
 use groma_engine::plan::Counts;
 
-/// Counts finished operations.
+/// Counter of completed operations, shared between threads.
 #[derive(Debug, Default)]
 pub struct Counter {
     imported: AtomicUsize,
@@ -16,7 +16,7 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// One more has ended well.
+    /// Counts a successful operation.
     pub fn count(&self, operation: Operation) {
         let counter = match operation {
             Operation::Create => &self.added,
@@ -27,17 +27,17 @@ impl Counter {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One more object was taken over.
+    /// Counts an import.
     pub fn count_import(&self) {
         self.imported.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One more action was invoked.
+    /// Counts an action invocation.
     pub fn count_invocation(&self) {
         self.invoked.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The counts so far.
+    /// Returns the current counts.
     pub fn counts(&self) -> Counts {
         Counts {
             import: self.imported.load(Ordering::Relaxed),

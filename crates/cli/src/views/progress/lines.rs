@@ -1,4 +1,4 @@
-//! Progress as lines: in a pipe, or wherever nothing can be drawn over.
+//! Progress as lines of text, for output that is not a terminal.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,32 +12,32 @@ use groma_engine::{Hooks, Importing, Searched};
 use groma_value::Value;
 
 use super::counter::Counter;
+use super::in_flight::InFlight;
+use super::texts;
 use super::ticker::Progress;
-use super::under_way::UnderWay;
-use super::words;
 use crate::terminal::{Palette, Tone, printable};
 use crate::views::query;
 
-/// Writes a line when something begins, goes on for long, or ends.
+/// Writes a line when an operation starts, at intervals while it runs, and when it ends.
 pub struct LineProgress {
     palette: Palette,
     out: Arc<Mutex<dyn Write + Send>>,
     counter: Arc<Counter>,
-    /// With the identifier as it is shown.
-    running: UnderWay<String>,
+    /// Operations in flight, with their rendered identifiers.
+    running: InFlight<String>,
 }
 
 impl LineProgress {
-    /// Lines into `out`; `counter` learns what was done.
+    /// Creates progress that writes to `out` and counts in `counter`.
     pub fn new(palette: Palette, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
-        Self { palette, out, counter, running: UnderWay::new() }
+        Self { palette, out, counter, running: InFlight::new() }
     }
 
     fn line(&self, text: impl std::fmt::Display) {
         self.pieces(&[&text.to_string()]);
     }
 
-    /// A line of these pieces. Written without formatting, because an apply writes two lines for every object.
+    /// Writes a line of these pieces. Formatting machinery is avoided, because an apply writes two lines per object.
     fn pieces(&self, pieces: &[&str]) {
         let length: usize = pieces.iter().map(|piece| piece.len()).sum();
         let (open, close) = (self.palette.open(Tone::Bold), self.palette.close());
@@ -47,34 +47,34 @@ impl LineProgress {
         line.push_str(close);
         line.push('\n');
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        // A reader that went away does not stop an apply.
+        // A closed pipe must not stop an apply.
         let _ = out.write_all(line.as_bytes());
     }
 }
 
 impl Hooks for LineProgress {
     fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
-        self.line(format!("{address}: Preparing import...{}", words::import_id(importing)));
+        self.line(format!("{address}: Preparing import...{}", texts::import_id(importing)));
     }
 
     fn imported(&self, address: &ResourceInstance, importing: &Importing) {
         self.counter.count_import();
-        let id = words::import_id(importing);
+        let id = texts::import_id(importing);
         self.line(format!("{address}: Importing...{id}"));
         self.line(format!("{address}: Import complete{id}"));
     }
 
     fn refresh_start(&self, subject: &Subject) {
-        self.line(format_args!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
+        self.line(format_args!("{}: Refreshing state...{}", texts::name(subject), texts::identifier(subject)));
     }
 
     fn read_start(&self, address: &ResourceInstance) {
-        self.apply_start(&words::unnamed(address), Operation::Read);
+        self.apply_start(&texts::unnamed(address), Operation::Read);
     }
 
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
         let elapsed = self.running.elapsed(&address.to_string());
-        self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
+        self.apply_complete(&texts::unnamed(address), Operation::Read, value, elapsed);
     }
 
     fn list_complete(&self, searched: &Searched) {
@@ -97,53 +97,54 @@ impl Hooks for LineProgress {
     }
 
     fn ephemeral_start(&self, address: &ResourceInstance, phase: EphemeralPhase) {
-        let [beginning, ..] = words::ephemeral(phase);
+        let [beginning, ..] = texts::ephemeral(phase);
         self.line(format!("{address}: {beginning}"));
     }
 
     fn ephemeral_complete(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
-        let [_, done, _] = words::ephemeral(phase);
-        self.line(format!("{address}: {done} after {}", words::rounded(elapsed)));
+        let [_, done, _] = texts::ephemeral(phase);
+        self.line(format!("{address}: {done} after {}", texts::rounded(elapsed)));
     }
 
     fn action_start(&self, invocation: &Invocation) {
-        self.line(format!("Action started: {} ({})", invocation.action, words::cause(invocation)));
+        self.line(format!("Action started: {} ({})", invocation.action, texts::cause(invocation)));
     }
 
     fn action_progress(&self, invocation: &Invocation, message: &str) {
-        let name = format!("Action {} ({}):", invocation.action, words::cause(invocation));
+        let name = format!("Action {} ({}):", invocation.action, texts::cause(invocation));
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = writeln!(out, "{} {}", self.palette.paint(Tone::Bold, name), printable(message));
     }
 
     fn action_complete(&self, invocation: &Invocation) {
         self.counter.count_invocation();
-        self.line(format!("Action complete: {} ({})", invocation.action, words::cause(invocation)));
+        self.line(format!("Action complete: {} ({})", invocation.action, texts::cause(invocation)));
     }
 
     fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
-        let (cause, problem) = (words::cause(invocation), words::first_problem(problems));
+        let (cause, problem) = (texts::cause(invocation), texts::first_problem(problems));
         self.line(format!("Action failed: {} ({cause}) - {problem}", invocation.action));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {
-        let name = words::name(subject);
-        let identifier = words::identifier(subject);
-        self.pieces(&[&name, ": ", words::beginning(operation), &identifier]);
+        let name = texts::name(subject);
+        let identifier = texts::identifier(subject);
+        self.pieces(&[&name, ": ", texts::beginning(operation), &identifier]);
         self.running.begin(name, operation, identifier);
     }
 
     fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
         self.counter.count(operation);
-        let name = words::name(subject);
+        let name = texts::name(subject);
         self.running.end(&name);
         let mut address = name;
+        // Terraform names the deposed key in the start message only.
         if subject.deposed.is_some() {
             address.clear();
             subject.address.push_to(&mut address);
         }
-        let (done, time) = (words::done(operation), words::rounded(elapsed));
-        match words::identifier_of(value) {
+        let (done, time) = (texts::done(operation), texts::rounded(elapsed));
+        match texts::identifier_of(value) {
             Some((key, value)) => {
                 self.pieces(&[&address, ": ", done, " after ", &time, " [", key, "=", &value, "]"]);
             }
@@ -152,7 +153,7 @@ impl Hooks for LineProgress {
     }
 
     fn apply_errored(&self, subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {
-        self.running.end(&words::name(subject));
+        self.running.end(&texts::name(subject));
     }
 }
 
@@ -161,7 +162,7 @@ impl Progress for LineProgress {
         for due in self.running.due() {
             let identifier = due.detail.trim_start_matches(" [").trim_end_matches(']');
             let separator = if identifier.is_empty() { "" } else { ", " };
-            let (verb, clock) = (words::continuing(due.operation), words::clock(due.elapsed));
+            let (verb, clock) = (texts::continuing(due.operation), texts::clock(due.elapsed));
             self.line(format_args!("{}: {verb} [{identifier}{separator}{clock} elapsed]", due.name));
         }
         let _ = self.out.lock().unwrap_or_else(PoisonError::into_inner).flush();
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_see_when_ephemeral_resources_are_opened_renewed_and_closed() {
+    fn prints_ephemeral_open_renew_and_close() {
         let out: Arc<Mutex<Vec<u8>>> = Arc::default();
         let sink: Arc<Mutex<dyn Write + Send>> = out.clone();
         let lines = LineProgress::new(Palette::Plain, sink, Arc::default());

@@ -1,4 +1,4 @@
-//! Progress on a terminal: a live line for each operation under way, below the lines of what is done.
+//! Progress on a terminal: a live line for each operation in flight, below the lines of completed ones.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -13,14 +13,14 @@ use groma_engine::{Hooks, Importing};
 use groma_value::Value;
 
 use super::counter::Counter;
+use super::texts;
 use super::ticker::Progress;
-use super::words;
 use crate::terminal::{Overlay, Palette, Tone, printable, printable_line};
 
-/// Live lines at most; of more operations only the number is shown.
+/// Maximum number of live lines; further operations are only counted.
 const MOST_LINES: usize = 12;
 
-/// Draws live lines and, above them, a line for everything that is done.
+/// Draws live lines and, above them, a line for each completed operation.
 pub struct LiveProgress {
     palette: Palette,
     columns: usize,
@@ -32,9 +32,9 @@ pub struct LiveProgress {
 #[derive(Default)]
 struct Scene {
     running: Vec<Running>,
-    /// Lines that go above the live ones at the next drawing.
+    /// Lines to print above the live ones at the next redraw.
     finished: String,
-    /// Live lines on the screen now.
+    /// Number of live lines on the screen.
     drawn: usize,
     frame: usize,
 }
@@ -46,7 +46,7 @@ struct Running {
 }
 
 impl LiveProgress {
-    /// Lines into `out`, a terminal of `columns`; `counter` learns what was done.
+    /// Creates progress that draws on `out`, a terminal of `columns`, and counts in `counter`.
     pub fn new(palette: Palette, columns: usize, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
         Self { palette, columns, out, counter, scene: Mutex::default() }
     }
@@ -55,8 +55,9 @@ impl LiveProgress {
         const FRAMES: [&str; 8] = ["⠋", "⠙", "⠸", "⠴", "⠦", "⠇", "⠏", "⠹"];
         let frame = FRAMES[scene.frame % FRAMES.len()];
         for running in scene.running.iter().take(MOST_LINES) {
-            let clock = words::clock(running.since.elapsed());
+            let clock = texts::clock(running.since.elapsed());
             let line = format!("{}: {} [{clock} elapsed]", running.name, running.verb);
+            // A line that wraps would make the number of lines to erase wrong.
             let line: String = printable_line(&line).chars().take(self.columns.saturating_sub(3)).collect();
             let _ = writeln!(text, "{} {line}", self.palette.paint(Tone::Cyan, frame));
         }
@@ -78,7 +79,7 @@ impl LiveProgress {
         let _ = writeln!(scene.finished, "{}", self.palette.paint(Tone::Bold, printable(line)));
     }
 
-    /// How long what `name` stands for has been under way.
+    /// Returns the time since the operation on `name` started.
     fn elapsed(&self, name: &str) -> Duration {
         let scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
         scene
@@ -94,34 +95,34 @@ impl LiveProgress {
     }
 }
 
-/// The sequence that takes `lines` lines above the cursor away.
+/// Returns the escape sequence that erases `lines` lines above the cursor.
 fn erase(lines: usize) -> String {
     if lines == 0 { String::new() } else { format!("\x1b[{lines}A\x1b[0J") }
 }
 
 impl Hooks for LiveProgress {
     fn import_planned(&self, address: &ResourceInstance, importing: &Importing) {
-        self.finished(&format!("{address}: Preparing import...{}", words::import_id(importing)));
+        self.finished(&format!("{address}: Preparing import...{}", texts::import_id(importing)));
     }
 
     fn imported(&self, address: &ResourceInstance, importing: &Importing) {
         self.counter.count_import();
-        let id = words::import_id(importing);
+        let id = texts::import_id(importing);
         self.finished(&format!("{address}: Importing...{id}"));
         self.finished(&format!("{address}: Import complete{id}"));
     }
 
     fn refresh_start(&self, subject: &Subject) {
-        self.finished(&format!("{}: Refreshing state...{}", words::name(subject), words::identifier(subject)));
+        self.finished(&format!("{}: Refreshing state...{}", texts::name(subject), texts::identifier(subject)));
     }
 
     fn read_start(&self, address: &ResourceInstance) {
-        self.apply_start(&words::unnamed(address), Operation::Read);
+        self.apply_start(&texts::unnamed(address), Operation::Read);
     }
 
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
         let elapsed = self.elapsed(&address.to_string());
-        self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
+        self.apply_complete(&texts::unnamed(address), Operation::Read, value, elapsed);
     }
 
     fn provision_start(&self, address: &ResourceInstance, provisioner: &str) {
@@ -133,71 +134,72 @@ impl Hooks for LiveProgress {
     }
 
     fn ephemeral_start(&self, address: &ResourceInstance, phase: EphemeralPhase) {
-        let [verb, ..] = words::ephemeral(phase);
+        let [verb, ..] = texts::ephemeral(phase);
         let running = Running { name: address.to_string(), verb, since: Instant::now() };
         self.scene.lock().unwrap_or_else(PoisonError::into_inner).running.push(running);
     }
 
     fn ephemeral_complete(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
-        let [_, done, _] = words::ephemeral(phase);
+        let [_, done, _] = texts::ephemeral(phase);
         self.ended(&address.to_string());
-        self.finished(&format!("{address}: {done} after {}", words::rounded(elapsed)));
+        self.finished(&format!("{address}: {done} after {}", texts::rounded(elapsed)));
     }
 
     fn ephemeral_errored(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
-        let [_, _, failed] = words::ephemeral(phase);
+        let [_, _, failed] = texts::ephemeral(phase);
         self.ended(&address.to_string());
-        self.finished(&format!("{address}: {failed} after {}", words::rounded(elapsed)));
+        self.finished(&format!("{address}: {failed} after {}", texts::rounded(elapsed)));
     }
 
     fn action_start(&self, invocation: &Invocation) {
-        let name = format!("{} ({})", invocation.action, words::cause(invocation));
+        let name = format!("{} ({})", invocation.action, texts::cause(invocation));
         let running = Running { name, verb: "Invoking...", since: Instant::now() };
         self.scene.lock().unwrap_or_else(PoisonError::into_inner).running.push(running);
     }
 
     fn action_progress(&self, invocation: &Invocation, message: &str) {
-        self.finished(&format!("Action {} ({}): {message}", invocation.action, words::cause(invocation)));
+        self.finished(&format!("Action {} ({}): {message}", invocation.action, texts::cause(invocation)));
     }
 
     fn action_complete(&self, invocation: &Invocation) {
         self.counter.count_invocation();
-        let name = format!("{} ({})", invocation.action, words::cause(invocation));
+        let name = format!("{} ({})", invocation.action, texts::cause(invocation));
         self.ended(&name);
         self.finished(&format!("Action complete: {name}"));
     }
 
     fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
-        let name = format!("{} ({})", invocation.action, words::cause(invocation));
+        let name = format!("{} ({})", invocation.action, texts::cause(invocation));
         self.ended(&name);
-        self.finished(&format!("Action failed: {name} - {}", words::first_problem(problems)));
+        self.finished(&format!("Action failed: {name} - {}", texts::first_problem(problems)));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {
-        let running = Running { name: words::name(subject), verb: words::beginning(operation), since: Instant::now() };
+        let running = Running { name: texts::name(subject), verb: texts::beginning(operation), since: Instant::now() };
         self.scene.lock().unwrap_or_else(PoisonError::into_inner).running.push(running);
     }
 
     fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
         self.counter.count(operation);
-        let name = words::name(subject);
+        let name = texts::name(subject);
         self.ended(&name);
         let identifier =
-            words::identifier_of(value).map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
+            texts::identifier_of(value).map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
         let address = &subject.address;
-        self.finished(&format!("{address}: {} after {}{identifier}", words::done(operation), words::rounded(elapsed)));
+        self.finished(&format!("{address}: {} after {}{identifier}", texts::done(operation), texts::rounded(elapsed)));
     }
 
     fn apply_errored(&self, subject: &Subject, operation: Operation, _problems: &Diagnostics, elapsed: Duration) {
-        let name = words::name(subject);
+        let name = texts::name(subject);
         self.ended(&name);
-        self.finished(&format!("{name}: {} after {}", words::failed(operation), words::rounded(elapsed)));
+        self.finished(&format!("{name}: {} after {}", texts::failed(operation), texts::rounded(elapsed)));
     }
 }
 
 impl Overlay for LiveProgress {
     fn lift(&self) {
         let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
+        // Erasing and redrawing in one write avoids flicker.
         let mut text = erase(scene.drawn);
         text.push_str(&std::mem::take(&mut scene.finished));
         scene.drawn = 0;
@@ -209,6 +211,7 @@ impl Progress for LiveProgress {
     fn tick(&self) {
         let mut scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
         scene.frame += 1;
+        // Nothing to draw or erase: an idle terminal must not flicker.
         if scene.running.is_empty() && scene.finished.is_empty() && scene.drawn == 0 {
             return;
         }
@@ -232,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_stays_and_what_runs_is_drawn_again() {
+    fn completed_lines_stay_and_live_lines_are_redrawn() {
         let out: Arc<Mutex<Vec<u8>>> = Arc::default();
         let shared = Arc::clone(&out) as Arc<Mutex<dyn Write + Send>>;
         let live = LiveProgress::new(Palette::Plain, 60, shared, Arc::default());

@@ -1,4 +1,4 @@
-//! Progress as messages of the `-json` stream.
+//! Progress as JSON messages.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,24 +12,24 @@ use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
 use super::counter::Counter;
+use super::in_flight::InFlight;
+use super::texts;
 use super::ticker::Progress;
-use super::under_way::UnderWay;
-use super::words;
 use crate::views::json::{Message, Stream, action_json, resource_json};
 use crate::views::query;
 
-/// Sends a message when something begins, goes on for long, or ends.
+/// Sends a message when an operation starts, at intervals while it runs, and when it ends.
 pub struct MessageProgress {
     stream: Stream,
     counter: Arc<Counter>,
-    /// With what its messages begin with.
-    running: UnderWay<Map<String, Json>>,
+    /// Operations in flight, with the common fields of their messages.
+    running: InFlight<Map<String, Json>>,
 }
 
 impl MessageProgress {
-    /// Messages into `stream`; `counter` learns what was done.
+    /// Creates progress that sends to `stream` and counts in `counter`.
     pub fn new(stream: Stream, counter: Arc<Counter>) -> Self {
-        Self { stream, counter, running: UnderWay::new() }
+        Self { stream, counter, running: InFlight::new() }
     }
 }
 
@@ -37,7 +37,7 @@ fn hook(subject: &Subject, operation: Option<Operation>) -> Map<String, Json> {
     let mut hook = Map::new();
     hook.insert("resource".into(), resource_json(&subject.address));
     if let Some(operation) = operation {
-        hook.insert("action".into(), words::action(operation).into());
+        hook.insert("action".into(), texts::action(operation).into());
     }
     hook
 }
@@ -69,13 +69,13 @@ fn ephemeral_hook(address: &ResourceInstance, phase: EphemeralPhase, elapsed: Op
     };
     hook.insert("action".into(), action.into());
     if let Some(elapsed) = elapsed {
-        hook.insert("elapsed_seconds".into(), words::rounded_seconds(elapsed).into());
+        hook.insert("elapsed_seconds".into(), texts::rounded_seconds(elapsed).into());
     }
     Json::Object(hook)
 }
 
-/// What comes before the name of an action: the instance and the block that trigger it.
-fn action_place(invocation: &Invocation) -> String {
+/// Returns the prefix of an action name: the instance and the block that trigger the action.
+fn trigger_prefix(invocation: &Invocation) -> String {
     match &invocation.cause {
         Cause::Request => String::new(),
         Cause::Trigger { resource, block, .. } => format!("{resource} ({block}): "),
@@ -102,22 +102,22 @@ fn action_hook(invocation: &Invocation, said: Option<(&'static str, &str)>) -> J
     Json::Object(hook)
 }
 
-// To programs the reading of data sources is told as a refresh, as Terraform does.
+// As in Terraform, JSON messages call the reading of data sources a refresh.
 
 fn beginning(operation: Operation) -> &'static str {
-    if operation == Operation::Read { "Refreshing..." } else { words::beginning(operation) }
+    if operation == Operation::Read { "Refreshing..." } else { texts::beginning(operation) }
 }
 
 fn continuing(operation: Operation) -> &'static str {
-    if operation == Operation::Read { "Still refreshing..." } else { words::continuing(operation) }
+    if operation == Operation::Read { "Still refreshing..." } else { texts::continuing(operation) }
 }
 
 fn done(operation: Operation) -> &'static str {
-    if operation == Operation::Read { "Refresh complete" } else { words::done(operation) }
+    if operation == Operation::Read { "Refresh complete" } else { texts::done(operation) }
 }
 
 fn failed(operation: Operation) -> &'static str {
-    if operation == Operation::Read { "Refresh errored" } else { words::failed(operation) }
+    if operation == Operation::Read { "Refresh errored" } else { texts::failed(operation) }
 }
 
 impl Hooks for MessageProgress {
@@ -128,24 +128,24 @@ impl Hooks for MessageProgress {
     fn refresh_start(&self, subject: &Subject) {
         let mut hook = hook(subject, None);
         identify(&mut hook, subject.identifier.clone());
-        let text = format!("{}: Refreshing state...{}", subject.address, words::identifier(subject));
+        let text = format!("{}: Refreshing state...{}", subject.address, texts::identifier(subject));
         self.stream.send(Message::new("refresh_start", text).with("hook", Json::Object(hook)));
     }
 
     fn refresh_complete(&self, subject: &Subject) {
         let mut hook = hook(subject, None);
         identify(&mut hook, subject.identifier.clone());
-        let text = format!("{}: Refresh complete{}", subject.address, words::identifier(subject));
+        let text = format!("{}: Refresh complete{}", subject.address, texts::identifier(subject));
         self.stream.send(Message::new("refresh_complete", text).with("hook", Json::Object(hook)));
     }
 
     fn read_start(&self, address: &ResourceInstance) {
-        self.apply_start(&words::unnamed(address), Operation::Read);
+        self.apply_start(&texts::unnamed(address), Operation::Read);
     }
 
     fn read_complete(&self, address: &ResourceInstance, value: &Value) {
         let elapsed = self.running.elapsed(&address.to_string());
-        self.apply_complete(&words::unnamed(address), Operation::Read, value, elapsed);
+        self.apply_complete(&texts::unnamed(address), Operation::Read, value, elapsed);
     }
 
     fn list_start(&self, address: &ResourceInstance, config: Option<&Value>) {
@@ -181,21 +181,21 @@ impl Hooks for MessageProgress {
     }
 
     fn ephemeral_start(&self, address: &ResourceInstance, phase: EphemeralPhase) {
-        let [beginning, ..] = words::ephemeral(phase);
+        let [beginning, ..] = texts::ephemeral(phase);
         let message = Message::new("ephemeral_op_start", format!("{address}: {beginning}"));
         self.stream.send(message.with("hook", ephemeral_hook(address, phase, None)));
     }
 
     fn ephemeral_complete(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
-        let [_, done, _] = words::ephemeral(phase);
-        let text = format!("{address}: {done} after {}", words::rounded(elapsed));
+        let [_, done, _] = texts::ephemeral(phase);
+        let text = format!("{address}: {done} after {}", texts::rounded(elapsed));
         let hook = ephemeral_hook(address, phase, Some(elapsed));
         self.stream.send(Message::new("ephemeral_op_complete", text).with("hook", hook));
     }
 
     fn ephemeral_errored(&self, address: &ResourceInstance, phase: EphemeralPhase, elapsed: Duration) {
-        let [_, _, failed] = words::ephemeral(phase);
-        let text = format!("{address}: {failed} after {}", words::rounded(elapsed));
+        let [_, _, failed] = texts::ephemeral(phase);
+        let text = format!("{address}: {failed} after {}", texts::rounded(elapsed));
         let hook = ephemeral_hook(address, phase, Some(elapsed));
         self.stream.send(Message::new("ephemeral_op_errored", text).with("hook", hook));
     }
@@ -211,49 +211,50 @@ impl Hooks for MessageProgress {
     }
 
     fn action_progress(&self, invocation: &Invocation, message: &str) {
-        let text = format!("{}{} - {message}", action_place(invocation), invocation.action);
+        let text = format!("{}{} - {message}", trigger_prefix(invocation), invocation.action);
         let hook = action_hook(invocation, Some(("message", message)));
         self.stream.send(Message::new("action_progress", text).with("hook", hook));
     }
 
     fn action_complete(&self, invocation: &Invocation) {
         self.counter.count_invocation();
-        let text = format!("{}Action complete: {}", action_place(invocation), invocation.action);
+        let text = format!("{}Action complete: {}", trigger_prefix(invocation), invocation.action);
         self.stream.send(Message::new("action_complete", text).with("hook", action_hook(invocation, None)));
     }
 
     fn action_errored(&self, invocation: &Invocation, problems: &Diagnostics) {
-        let problem = words::first_problem(problems);
-        let text = format!("{}Action errored: {} - {problem}", action_place(invocation), invocation.action);
+        let problem = texts::first_problem(problems);
+        let text = format!("{}Action errored: {} - {problem}", trigger_prefix(invocation), invocation.action);
         let hook = action_hook(invocation, Some(("error", &problem)));
         self.stream.send(Message::new("action_errored", text).with("hook", hook));
     }
 
     fn apply_start(&self, subject: &Subject, operation: Operation) {
         let mut hook = hook(subject, Some(operation));
-        self.running.begin(words::name(subject), operation, hook.clone());
+        // Progress messages repeat the fields of the start message, except the identifier.
+        self.running.begin(texts::name(subject), operation, hook.clone());
         identify(&mut hook, subject.identifier.clone());
-        let text = format!("{}: {}{}", subject.address, beginning(operation), words::identifier(subject));
+        let text = format!("{}: {}{}", subject.address, beginning(operation), texts::identifier(subject));
         self.stream.send(Message::new("apply_start", text).with("hook", Json::Object(hook)));
     }
 
     fn apply_complete(&self, subject: &Subject, operation: Operation, value: &Value, elapsed: Duration) {
         self.counter.count(operation);
-        self.running.end(&words::name(subject));
+        self.running.end(&texts::name(subject));
         let mut hook = hook(subject, Some(operation));
-        let identifier = words::identifier_of(value);
+        let identifier = texts::identifier_of(value);
         let suffix = identifier.as_ref().map(|(key, value)| format!(" [{key}={value}]")).unwrap_or_default();
         identify(&mut hook, identifier);
-        hook.insert("elapsed_seconds".into(), words::rounded_seconds(elapsed).into());
-        let text = format!("{}: {} after {}{suffix}", subject.address, done(operation), words::rounded(elapsed));
+        hook.insert("elapsed_seconds".into(), texts::rounded_seconds(elapsed).into());
+        let text = format!("{}: {} after {}{suffix}", subject.address, done(operation), texts::rounded(elapsed));
         self.stream.send(Message::new("apply_complete", text).with("hook", Json::Object(hook)));
     }
 
     fn apply_errored(&self, subject: &Subject, operation: Operation, _problems: &Diagnostics, elapsed: Duration) {
-        self.running.end(&words::name(subject));
+        self.running.end(&texts::name(subject));
         let mut hook = hook(subject, Some(operation));
-        hook.insert("elapsed_seconds".into(), words::rounded_seconds(elapsed).into());
-        let text = format!("{}: {} after {}", subject.address, failed(operation), words::rounded(elapsed));
+        hook.insert("elapsed_seconds".into(), texts::rounded_seconds(elapsed).into());
+        let text = format!("{}: {} after {}", subject.address, failed(operation), texts::rounded(elapsed));
         self.stream.send(Message::new("apply_errored", text).with("hook", Json::Object(hook)));
     }
 }
@@ -262,8 +263,8 @@ impl Progress for MessageProgress {
     fn tick(&self) {
         for due in self.running.due() {
             let mut hook = due.detail;
-            hook.insert("elapsed_seconds".into(), words::rounded_seconds(due.elapsed).into());
-            let (verb, elapsed) = (continuing(due.operation), words::rounded(due.elapsed));
+            hook.insert("elapsed_seconds".into(), texts::rounded_seconds(due.elapsed).into());
+            let (verb, elapsed) = (continuing(due.operation), texts::rounded(due.elapsed));
             let text = format!("{}: {verb} [{elapsed} elapsed]", due.name);
             self.stream.send(Message::new("apply_progress", text).with("hook", Json::Object(hook)));
         }

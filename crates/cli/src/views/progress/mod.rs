@@ -1,17 +1,17 @@
-//! Progress of a run: lines for people, messages for programs.
+//! Progress of a run, as text or JSON messages.
 
 mod counter;
+mod in_flight;
 mod lines;
 mod live;
 mod messages;
+mod tee;
+mod texts;
 mod ticker;
-mod twofold;
-mod under_way;
-mod words;
 
 pub use counter::Counter;
 pub use lines::LineProgress;
 pub use live::LiveProgress;
 pub use messages::MessageProgress;
+pub use tee::{Counting, Tee};
 pub use ticker::{Progress, Ticker};
-pub use twofold::{Counting, Twofold};

@@ -1,4 +1,4 @@
-//! What makes progress move while nothing happens.
+//! Periodic updates of progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,35 +7,35 @@ use std::time::Duration;
 
 use groma_engine::Hooks;
 
-/// Progress that is drawn or sent on now and then.
+/// Progress with periodic updates.
 pub trait Progress: Hooks {
-    /// A moment has passed.
+    /// Updates the progress; called at regular intervals.
     fn tick(&self);
 
-    /// Everything is done: nothing is left to draw or to send.
+    /// Finishes the output after the last operation.
     fn settle(&self);
 }
 
-/// How long a moment is.
-const MOMENT: Duration = Duration::from_millis(100);
+/// Time between two updates.
+const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Lets moments pass until it is dropped.
+/// Updates progress on a thread until dropped, and then finishes it.
 pub struct Ticker {
     progress: Arc<dyn Progress>,
     done: Arc<AtomicBool>,
-    /// `None` where the operating system allows no further thread: then progress is shown at the end.
+    /// `None` if the operating system refuses another thread: progress is then only shown at the end.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Ticker {
-    /// Begins.
+    /// Starts the updates.
     pub fn start(progress: Arc<dyn Progress>) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let thread = {
             let (progress, done) = (Arc::clone(&progress), Arc::clone(&done));
             let tick = move || {
                 while !done.load(Ordering::Acquire) {
-                    std::thread::park_timeout(MOMENT);
+                    std::thread::park_timeout(INTERVAL);
                     progress.tick();
                 }
             };
@@ -49,6 +49,7 @@ impl Drop for Ticker {
     fn drop(&mut self) {
         self.done.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
+            // Wakes the thread, so that dropping does not wait for the next interval.
             thread.thread().unpark();
             let _ = thread.join();
         }

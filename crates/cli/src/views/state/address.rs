@@ -1,11 +1,11 @@
-//! Addresses in the documents of states and plans.
+//! Addresses in JSON documents of states and plans.
 
 use groma_address::{Mode, ProviderConfig, ResourceInstance};
 use serde_json::{Map, Value as Json};
 
 use crate::views::json::key_json;
 
-/// The fields that name an instance in state and plan documents.
+/// Returns the fields that identify an instance.
 pub(crate) fn address_json(address: &ResourceInstance, provider: &ProviderConfig) -> Map<String, Json> {
     let resource = &address.resource;
     let mut json = Map::new();
@@ -20,7 +20,7 @@ pub(crate) fn address_json(address: &ResourceInstance, provider: &ProviderConfig
     json
 }
 
-/// The word for a mode.
+/// Returns the name of a resource mode.
 pub(crate) fn mode_word(mode: Mode) -> &'static str {
     match mode {
         Mode::Managed => "managed",

@@ -1,4 +1,4 @@
-//! Results of conditions in the documents of states and plans.
+//! Check results in JSON documents of states and plans.
 
 use groma_address::ResourceInstance;
 use groma_state::{CheckResult, CheckStatus};
@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::views::json::key_json;
 
-/// Results of conditions as documents list them.
+/// Returns the check results, sorted by address.
 pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
     let status = |status| match status {
         CheckStatus::Pass => "pass",
@@ -21,6 +21,7 @@ pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
         json.insert("address".into(), checkable_json(&check.object_kind, &check.config_addr));
         json.insert("status".into(), status(check.status).into());
         let mut objects: Vec<_> = check.objects.iter().flatten().collect();
+        // Sorted as addresses, so that index 2 precedes 10.
         objects.sort_by_cached_key(|object| object.object_addr.parse::<ResourceInstance>().ok());
         let instances: Vec<Json> = objects
             .into_iter()
@@ -46,6 +47,7 @@ pub(crate) fn checks_json(checks: &[CheckResult]) -> Json {
 fn checkable_json(kind: &str, address: &str) -> Json {
     let (module, own) = split_module(address);
     let mut json = Map::new();
+    // The state file says "output" where documents say "output_value".
     let kind_word = if kind == "output" { "output_value" } else { kind };
     json.insert("kind".into(), kind_word.into());
     match kind {
@@ -74,7 +76,7 @@ fn checkable_json(kind: &str, address: &str) -> Json {
     Json::Object(json)
 }
 
-/// The path of the module that an address without keys begins with, and what is left.
+/// Splits an address without keys into its module path and the rest.
 fn split_module(address: &str) -> (Option<&str>, &str) {
     let mut own = address;
     while let Some((_, rest)) = own.strip_prefix("module.").and_then(|rest| rest.split_once('.')) {
@@ -87,7 +89,7 @@ fn split_module(address: &str) -> (Option<&str>, &str) {
 fn instance_address_json(kind: &str, address: &str) -> Json {
     let mut json = Map::new();
     if kind != "resource" {
-        // The last two parts are the word of the kind and a name; a key may hold anything.
+        // The last two steps are the kind and the name. Splitting from the end is safe, because instance keys may contain dots.
         if let Some((module, _)) = address.rsplit_once('.').and_then(|(rest, _)| rest.rsplit_once('.')) {
             json.insert("module".into(), module.into());
         }

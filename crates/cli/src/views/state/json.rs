@@ -1,4 +1,4 @@
-//! A state for programs.
+//! States as JSON documents.
 
 use groma_state::{OutputValue, State};
 use serde_json::{Map, Value as Json};
@@ -9,12 +9,12 @@ use super::modules::modules_json;
 use super::stored::StoredObject;
 use crate::views::json::{Streamed, sensitive_json, type_json, value_json};
 
-/// The document of some objects of a state, without all else.
+/// Returns a state document with only these objects.
 pub fn objects_json<'o>(terraform_version: &str, objects: &'o [StoredObject]) -> Streamed<'o> {
     Streamed::Object(document(terraform_version, Map::new(), objects))
 }
 
-/// The document of a state with these outputs and objects.
+/// Returns the members of a state document with these outputs and objects.
 pub(crate) fn document<'o>(
     terraform_version: &str,
     outputs: Map<String, Json>,
@@ -33,8 +33,8 @@ pub(crate) fn document<'o>(
     ]
 }
 
-/// What documents say of an output beside its value.
-pub fn told_of(output: &OutputValue) -> Map<String, Json> {
+/// Returns the flags of an output, without its value.
+pub fn output_flags_json(output: &OutputValue) -> Map<String, Json> {
     let mut json = Map::new();
     json.insert("sensitive".into(), output.sensitive.into());
     if let Some(message) = &output.deprecated {
@@ -43,17 +43,17 @@ pub fn told_of(output: &OutputValue) -> Map<String, Json> {
     json
 }
 
-/// The outputs of a state.
+/// Returns the outputs of a state.
 pub(crate) fn outputs_json(state: &State) -> impl Iterator<Item = (String, Json)> {
     state.outputs.iter().map(|(name, output)| {
-        let mut json = told_of(output);
+        let mut json = output_flags_json(output);
         json.insert("value".into(), value_json(&output.value));
         json.insert("type".into(), type_json(&output.ty));
         (name.to_string(), Json::Object(json))
     })
 }
 
-/// The document of `show -json` for a state.
+/// Returns the document of `show -json` for a state.
 pub fn state_json<'o>(state: &State, objects: &'o [StoredObject]) -> Streamed<'o> {
     let mut document = document(&state.terraform_version, outputs_json(state).collect(), objects);
     if let Some(checks) = state.check_results.as_ref().filter(|checks| !checks.is_empty()) {
@@ -80,7 +80,7 @@ fn object_json(object: &StoredObject) -> Json {
     Json::Object(json)
 }
 
-/// Adds the identity of `object`, if it has one, to what tells about it or about its successor.
+/// Adds the identity of `object`, if it has one.
 fn add_identity(object: &StoredObject, json: &mut Map<String, Json>) {
     if let (Some(identity), Some(value)) = (&object.identity, object.identity_json()) {
         json.insert("identity_schema_version".into(), identity.schema_version.into());

@@ -1,4 +1,4 @@
-//! A state for people and for programs.
+//! Renders states as text and JSON.
 
 mod address;
 mod checks;
@@ -10,7 +10,7 @@ mod text;
 pub(crate) use address::{address_json, mode_word};
 pub(crate) use checks::checks_json;
 pub(crate) use json::{document, outputs_json};
-pub use json::{objects_json, state_json, told_of};
+pub use json::{objects_json, output_flags_json, state_json};
 pub(crate) use modules::modules_json;
 pub use stored::StoredObject;
 pub use text::{state_text, write_object};

@@ -1,4 +1,4 @@
-//! The tree of modules in the documents of states and plans.
+//! The module tree in JSON documents of states and plans.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,21 @@ use serde_json::Value as Json;
 
 use crate::views::json::Streamed;
 
-/// Resources in the tree of their modules; they come sorted by module. `tell` makes the document of one of them.
+/// Returns the tree of modules with their resources, which must be sorted by module. `to_json` converts one resource.
 pub(crate) fn modules_json<'o, T: 'o>(
     resources: impl Iterator<Item = (&'o ModuleInstance, &'o T)>,
-    tell: fn(&T) -> Json,
+    to_json: fn(&T) -> Json,
 ) -> Streamed<'o> {
     let mut root = ModuleTree::default();
     for (module, resource) in resources {
         let mut tree = &mut root;
+        // Documents also contain the modules between the root and a module with resources.
         for depth in 1..=module.steps().len() {
             tree = tree.children.entry(prefix(module, depth)).or_default();
         }
         tree.resources.push(resource);
     }
-    root.json(None, tell)
+    root.json(None, to_json)
 }
 
 fn prefix(module: &ModuleInstance, depth: usize) -> String {
@@ -33,7 +34,7 @@ fn prefix(module: &ModuleInstance, depth: usize) -> String {
 
 struct ModuleTree<'o, T> {
     resources: Vec<&'o T>,
-    /// By their addresses as strings: 10 comes before 2.
+    /// Child modules by address string, so that index 10 precedes 2 as in Terraform.
     children: BTreeMap<String, ModuleTree<'o, T>>,
 }
 
@@ -44,16 +45,16 @@ impl<T> Default for ModuleTree<'_, T> {
 }
 
 impl<'o, T> ModuleTree<'o, T> {
-    fn json(self, address: Option<String>, tell: fn(&T) -> Json) -> Streamed<'o> {
+    fn json(self, address: Option<String>, to_json: fn(&T) -> Json) -> Streamed<'o> {
         let mut json = Vec::new();
         if !self.resources.is_empty() {
-            json.push(("resources".to_owned(), Streamed::list(self.resources, tell)));
+            json.push(("resources".to_owned(), Streamed::list(self.resources, to_json)));
         }
         if let Some(address) = address {
             json.push(("address".to_owned(), Json::from(address).into()));
         }
         if !self.children.is_empty() {
-            let children = self.children.into_iter().map(|(address, child)| child.json(Some(address), tell));
+            let children = self.children.into_iter().map(|(address, child)| child.json(Some(address), to_json));
             json.push(("child_modules".to_owned(), Streamed::Array(children.collect())));
         }
         Streamed::Object(json)

@@ -1,4 +1,4 @@
-//! The objects of a state, decoded.
+//! Decoded objects of a state.
 
 use std::sync::Arc;
 
@@ -8,29 +8,29 @@ use groma_state::{DeposedKey, Identity};
 use groma_value::Value;
 use serde_json::Value as Json;
 
-/// One object of a state, decoded.
+/// An object of a state, decoded with the schema of its type.
 #[derive(Clone, Debug)]
 pub struct StoredObject {
-    /// The instance it belongs to.
+    /// Address of the instance.
     pub address: ResourceInstance,
-    /// Which deposed object of it, if it is one.
+    /// Key of a deposed object.
     pub deposed: Option<DeposedKey>,
-    /// Whether it must be replaced.
+    /// Whether the next apply replaces the object.
     pub tainted: bool,
-    /// What manages it.
+    /// Provider configuration that manages the object.
     pub provider: ProviderConfig,
-    /// The schema of its type.
+    /// Schema of the resource type.
     pub schema: Arc<Schema>,
-    /// Its attributes; sensitive ones are marked.
+    /// Attributes; sensitive ones are marked.
     pub value: Value,
-    /// Addresses of what it depends on.
+    /// Addresses of the recorded dependencies.
     pub depends_on: Vec<String>,
-    /// How its provider tells it from all others, if it does.
+    /// Resource identity, if the provider supports it.
     pub identity: Option<Arc<Identity>>,
 }
 
 impl StoredObject {
-    /// Its identity as documents show it; none where its record has only a version, or what is not JSON.
+    /// Returns the identity as JSON; `None` if the state has only its version, or invalid JSON.
     pub(crate) fn identity_json(&self) -> Option<Json> {
         serde_json::from_str(self.identity.as_ref()?.json.as_ref()?.as_str()).ok()
     }

@@ -4,8 +4,8 @@
 
 pub mod background;
 pub mod cases;
-pub mod even;
 pub mod moments;
+pub mod normalization;
 pub mod random;
 pub mod record;
 pub mod scenario;

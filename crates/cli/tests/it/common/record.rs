@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::even::first_difference;
+use super::normalization::first_difference;
 
 /// What docs/differences.md has to say.
 const DOCUMENTED: &str = include_str!("../../../../../docs/differences.md");

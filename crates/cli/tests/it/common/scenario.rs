@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value as Json;
 
-use super::even::{even, even_ids, first_difference, terraform};
+use super::normalization::{first_difference, normalize, normalize_ids, terraform};
 use super::{Folder, Ran};
 
 /// A life, step by step, in this program and in Terraform.
@@ -86,8 +86,14 @@ impl Scenario {
         let ours = self.groma.run(arguments);
         let state = state_of(&self.groma);
         let document = arguments.contains(&"-out=p").then(|| self.groma.run(&["show", "-json", "p"]));
-        write!(self.transcript, "$ groma {command}\n{}\n{}exit {}\n\n", even(&ours.out), said(&ours.err), ours.code)
-            .unwrap();
+        write!(
+            self.transcript,
+            "$ groma {command}\n{}\n{}exit {}\n\n",
+            normalize(&ours.out),
+            said(&ours.err),
+            ours.code
+        )
+        .unwrap();
         let Some(folder) = &self.terraform else { return };
         let theirs = folder.run(arguments);
         let their_state = state_of(folder);
@@ -101,7 +107,7 @@ impl Scenario {
         }
     }
 
-    /// The end: what was told is held against the record.
+    /// The end: what was reported is held against the record.
     pub fn end(self) {
         let (name, transcript) = self.finish();
         let mut settings = insta::Settings::clone_current();
@@ -139,7 +145,7 @@ impl Scenario {
 }
 
 fn said(text: &str) -> String {
-    if text.is_empty() { String::new() } else { format!("\n--- on standard error{}\n", even(text)) }
+    if text.is_empty() { String::new() } else { format!("\n--- on standard error{}\n", normalize(text)) }
 }
 
 /// Standard output with no more than the summaries of warnings: the words of details are our own.
@@ -161,7 +167,7 @@ fn without_details(text: &str) -> String {
     };
     let mut kept = String::new();
     let mut in_details = false;
-    for line in even(text).lines() {
+    for line in normalize(text).lines() {
         in_details = !ends(line) && (in_details || line.starts_with("Warning: "));
         if !in_details || line.starts_with("Warning: ") {
             kept.push_str(line);
@@ -183,7 +189,7 @@ fn summaries(ran: &Ran) -> String {
 /// Terraform writes results of checks in no order.
 pub fn state_of(folder: &Folder) -> String {
     let Ok(text) = std::fs::read_to_string(folder.path("terraform.tfstate")) else { return "none\n".to_owned() };
-    let Ok(mut state) = serde_json::from_str::<Json>(&even_ids(&text)) else { return text };
+    let Ok(mut state) = serde_json::from_str::<Json>(&normalize_ids(&text)) else { return text };
     state["serial"] = "SERIAL".into();
     stand_in(&mut state);
     in_any_order(&mut state["check_results"]);
@@ -239,7 +245,7 @@ fn plan(ran: &Ran) -> String {
 
 /// The same as a value.
 pub fn plan_document(ran: &Ran) -> Json {
-    let mut json: Json = serde_json::from_str(&even_ids(&ran.out)).unwrap();
+    let mut json: Json = serde_json::from_str(&normalize_ids(&ran.out)).unwrap();
     json.as_object_mut().unwrap().remove("timestamp");
     if let Some(relevant) = json.get_mut("relevant_attributes").and_then(Json::as_array_mut) {
         relevant.sort_by_key(Json::to_string);

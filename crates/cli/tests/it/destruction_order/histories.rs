@@ -14,7 +14,7 @@ use super::generate::{Step, history};
 use super::minimize::{minimize, text};
 use super::run::{Ended, carry_out};
 use super::site::Site;
-use crate::common::even::{first_difference, terraform};
+use crate::common::normalization::{first_difference, terraform};
 use crate::common::random::number;
 
 /// The histories in the record.

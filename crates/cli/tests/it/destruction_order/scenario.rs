@@ -7,7 +7,7 @@ use groma_scripted::cloud::{Moment, Times};
 use super::script::{REQUIREMENTS, filled, is_before, matches, parse};
 use super::site::{Site, describe};
 use crate::common::Ran;
-use crate::common::even::terraform;
+use crate::common::normalization::terraform;
 
 /// Where a scenario runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

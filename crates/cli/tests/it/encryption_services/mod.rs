@@ -86,7 +86,7 @@ fn openbao_makes_keys_for_data_and_opens_them() {
 }
 
 #[test]
-fn the_environment_says_where_openbao_is_and_who_asks_and_refusals_are_told() {
+fn openbao_is_configured_by_environment_and_reports_refusals() {
     let server = Server::start();
     let named = "key_name = \"the-key\"\ntransit_engine_path = \"my/transit\"\n";
     let here = folder(Folder::new().with("BAO_ADDR", &server.address()).with("BAO_TOKEN", "s.token"), "openbao", named);
@@ -101,7 +101,7 @@ fn the_environment_says_where_openbao_is_and_who_asks_and_refusals_are_told() {
 }
 
 #[test]
-fn aws_makes_keys_for_whoever_signs() {
+fn aws_kms_generates_keys_for_signed_requests() {
     let server = Server::start();
     let here = at_aws(folder(Folder::new(), "aws_kms", AWS), &server);
     lives(&here);
@@ -210,7 +210,7 @@ fn aws_lends_keys_for_roles() {
 }
 
 #[test]
-fn aws_lends_keys_to_who_has_an_identity_of_elsewhere() {
+fn aws_sts_accepts_web_identity() {
     let server = Server::start();
     let here = folder(Folder::new(), "aws_kms", &rolled("assume_role_with_web_identity = { role_arn = \"r\" }"));
     let here = here.with("AWS_ENDPOINT_URL", &server.address()).with("AWS_WEB_IDENTITY_TOKEN_FILE", "token.jwt");
@@ -300,7 +300,7 @@ fn google_exchanges_what_others_say_of_who_asks() {
 }
 
 #[test]
-fn azure_clouds_of_ones_own_tell_their_addresses() {
+fn custom_azure_clouds_provide_their_endpoints() {
     let server = Server::start();
     let arguments = format!(
         "vault_uri = \"{0}/\"\nvault_key_name = \"the-key\"\nkey_length = 32\ntenant_id = \"tenant\"\nclient_id = \"c\"\nclient_secret = \

@@ -189,7 +189,7 @@ fn lent(request: &Request) -> Option<(&'static str, String)> {
     })
 }
 
-/// What machines and containers of AWS are told: those below `/old` want no token.
+/// What machines and containers of AWS are reported: those below `/old` want no token.
 fn of_machine(request: &Request) -> Option<(&'static str, String)> {
     let keys = |id: &str| {
         let keys = json!({ "Code": "Success", "AccessKeyId": id, "SecretAccessKey": "hush", "Token": format!("session {id}") });

@@ -227,13 +227,13 @@ fn google_knows_who_asks_from_aws() {
         let found = headers.iter().find(|header| header["key"].as_str().unwrap().eq_ignore_ascii_case(name));
         found.map(|header| header["value"].as_str().unwrap().to_owned()).unwrap_or_default()
     };
-    let told = subject(0);
-    assert_eq!(told["url"], "https://sts.us-west-2.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15");
+    let reported = subject(0);
+    assert_eq!(reported["url"], "https://sts.us-west-2.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15");
     assert_eq!(
-        (header(&told, "host"), header(&told, "x-goog-cloud-target-resource")),
+        (header(&reported, "host"), header(&reported, "x-goog-cloud-target-resource")),
         ("sts.us-west-2.amazonaws.com".to_owned(), "//iam/pool".to_owned())
     );
-    let who = header(&told, "authorization");
+    let who = header(&reported, "authorization");
     assert!(who.contains("Credential=MACHINE/") && who.contains("/us-west-2/sts/aws4_request"), "{who}");
     assert!(who.contains("SignedHeaders=host;x-amz-date;x-amz-security-token;x-goog-cloud-target-resource"), "{who}");
     let before = server.requests("/google/sts").len();

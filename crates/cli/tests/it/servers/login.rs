@@ -153,7 +153,7 @@ fn a_token_that_was_made_by_hand_is_tried_before_it_is_kept() {
 }
 
 #[test]
-fn a_host_without_a_way_to_log_in_and_one_with_a_token_by_hand() {
+fn login_rejects_host_without_service_and_configured_token() {
     let server = Server::start(|_| Answer::json("{}"));
     let folder = folder(&server);
     let ran = folder.run(&["login", &server.host()]);
@@ -208,5 +208,8 @@ fn a_helper_that_is_missing_is_missed_by_those_who_need_a_token() {
     let said = asks_for("open");
     assert!(said.contains("has no released versions") && !said.contains("helper"), "{said}");
     let said = asks_for("closed");
-    assert!(said.contains("asks for credentials") && said.contains("no program terraform-credentials-box"), "{said}");
+    assert!(
+        said.contains("asks for credentials") && said.contains("the executable terraform-credentials-box"),
+        "{said}"
+    );
 }

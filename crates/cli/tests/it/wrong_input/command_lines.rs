@@ -69,7 +69,7 @@ fn command_lines_that_are_wrong() {
         (&["show", "nofile"], "Error: Failed to read the given file as a state or plan file"),
         (&["-chdir=nope", "plan"], "Error handling -chdir option: chdir nope: "),
         (&["-chdir", "plan"], "Invalid -chdir option: "),
-        (&["-no-color", "plan"], "If it is one of \"plan\", put it after that word."),
+        (&["-no-color", "plan"], "If it is an option of \"plan\", put it after the command."),
         (&["state", "rm", "terraform_data.none"], "Error: Invalid target address"),
         (&["taint", "terraform_data.none"], "Error: No such resource instance"),
         (&["import", "terraform_data.a"], "Error: Wrong number of arguments"),
@@ -88,12 +88,12 @@ fn command_lines_that_are_wrong() {
     }
     let ran = folder.run(&["-nope"]);
     assert_eq!((ran.code, &*ran.out), (127, ""), "nothing says what is to be done");
-    assert!(ran.err.contains("There is no option \"-nope\" before the command."), "{}", ran.err);
+    assert!(ran.err.contains("Unknown option \"-nope\" before the command."), "{}", ran.err);
     assert_eq!(everything(&folder), before);
 }
 
 #[test]
-fn mistakes_in_the_flags_are_told_as_messages_where_all_else_is() {
+fn flag_errors_are_json_messages_with_json() {
     let folder = built();
     for command in ["plan", "apply", "destroy", "refresh", "init"] {
         let ran = folder.run(&[command, "-json", "-nosuch"]);
@@ -108,7 +108,7 @@ fn mistakes_in_the_flags_are_told_as_messages_where_all_else_is() {
 }
 
 #[test]
-fn all_that_is_wrong_with_the_variables_is_told_at_once() {
+fn reports_all_variable_errors_together() {
     let folder = folder("variable \"a\" {}\nvariable \"b\" {}\n");
     let said = folder.fails(&["plan", "-input=false", "-var=c=1"]);
     assert_eq!(said.matches("Error: Value for undeclared variable").count(), 1, "{said}");
@@ -127,7 +127,7 @@ fn variables_that_nobody_gives() {
 }
 
 #[test]
-fn what_does_not_fit_a_variable_is_told_with_what_gave_it() {
+fn invalid_variable_value_names_its_source() {
     let main = "variable \"n\" {\n  type = number\n}\nvariable \"secret\" {\n  type      = number\n  default   = 1\n  sensitive = true\n}\n";
     let summary = "Invalid value for input variable";
     let set = folder(main).with("TF_VAR_n", "many");
@@ -184,7 +184,7 @@ fn what_is_wrong_with_the_mode_of_destroy_and_refresh_is_a_message_for_programs_
 }
 
 #[test]
-fn arguments_of_the_environment_that_cannot_be_read_are_told_with_their_variable() {
+fn invalid_cli_args_variable_is_named() {
     let folder = Folder::new().with("TF_CLI_ARGS_plan", "\"-no-color");
     assert!(folder.fails(&["plan"]).contains("Error parsing extra CLI args from TF_CLI_ARGS_plan: "));
 }

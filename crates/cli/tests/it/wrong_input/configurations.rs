@@ -14,17 +14,17 @@ fn of_a_block_whose_type_there_is_not_the_type_is_marked() {
     ] {
         let folder = Folder::new();
         folder.write("main.tf", block);
-        let told: Json = serde_json::from_str(&folder.run(&["validate", "-json"]).out).unwrap();
-        let snippet = &told["diagnostics"][0]["snippet"];
+        let reported: Json = serde_json::from_str(&folder.run(&["validate", "-json"]).out).unwrap();
+        let snippet = &reported["diagnostics"][0]["snippet"];
         let at = |name: &str| usize::try_from(snippet[name].as_u64().unwrap()).unwrap();
         let marked = &block[at("highlight_start_offset")..at("highlight_end_offset")];
-        assert_eq!((marked, &snippet["context"]), (block.split(' ').nth(1).unwrap(), &context.into()), "{told}");
+        assert_eq!((marked, &snippet["context"]), (block.split(' ').nth(1).unwrap(), &context.into()), "{reported}");
     }
 }
 
 /// As Terraform 1.15, also where the message or the condition names other things.
 #[test]
-fn a_value_that_a_module_refuses_is_told_where_it_is_given() {
+fn invalid_module_argument_is_reported_at_the_call() {
     let folder = Folder::new();
     folder.write("main.tf", "module \"m\" {\n  source = \"./m\"\n  name   = \"a\"\n  size   = 1\n}\n");
     folder.write(
@@ -32,8 +32,11 @@ fn a_value_that_a_module_refuses_is_told_where_it_is_given() {
         "variable \"name\" {}\nvariable \"size\" {\n  validation {\n    condition     = var.size > 1\n    \
          error_message = \"${var.name} is too small.\"\n  }\n}\n",
     );
-    let told = folder.fails(&["plan"]);
-    assert!(told.contains("on main.tf line 4, in module \"m\":") && told.contains("a is too small."), "{told}");
+    let reported = folder.fails(&["plan"]);
+    assert!(
+        reported.contains("on main.tf line 4, in module \"m\":") && reported.contains("a is too small."),
+        "{reported}"
+    );
 }
 
 #[test]
@@ -65,8 +68,8 @@ fn a_file_in_utf_16_is_one_mistake() {
 #[test]
 fn a_directory_without_configuration() {
     let folder = Folder::new();
-    refuses(&folder, &["plan"], "No configuration files", "Change to the directory that has the configuration");
-    refuses(&folder, &["apply"], "No configuration files", "Change to the directory that has the configuration");
+    refuses(&folder, &["plan"], "No configuration files", "Change to the directory of the configuration");
+    refuses(&folder, &["apply"], "No configuration files", "Change to the directory of the configuration");
     assert_eq!(everything(&folder), []);
     assert!(folder.ok(&["destroy", "-auto-approve"]).contains("Destroy complete! Resources: 0 destroyed."));
 
@@ -143,7 +146,7 @@ output "eight" {
     );
     let said = folder.run(&["validate", "-json"]).out;
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
-    let told: Vec<(u64, &str)> = said["diagnostics"]
+    let reported: Vec<(u64, &str)> = said["diagnostics"]
         .as_array()
         .unwrap()
         .iter()
@@ -159,7 +162,7 @@ output "eight" {
         (21, "Reference to undeclared resource"),
         (27, "Unsupported attribute"),
     ];
-    assert_eq!(told, wanted);
+    assert_eq!(reported, wanted);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 mod command_lines;
 mod configurations;
+mod environment;
 mod states;
-mod surroundings;
 
 use crate::common::{Folder, Ran};
 

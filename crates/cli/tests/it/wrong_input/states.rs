@@ -60,14 +60,14 @@ fn a_plan_goes_with_the_state_it_was_made_of() {
     let mut other: Json = serde_json::from_str(&before).unwrap();
     other["lineage"] = "11111111-2222-3333-4444-555555555555".into();
     folder.write(STATE, &other.to_string());
-    refuses(&folder, &["apply", "p"], "Saved plan does not match the given state", "make a new plan");
+    refuses(&folder, &["apply", "p"], "Saved plan does not match the given state", "Create a new plan");
     assert_eq!(folder.read(STATE), other.to_string());
 
     // Used once, it is stale: what it was made of is gone.
     folder.write(STATE, &before);
     folder.ok(&["apply", "p"]);
     let after = folder.read(STATE);
-    refuses(&folder, &["apply", "p"], "Saved plan is stale", "make a new plan");
+    refuses(&folder, &["apply", "p"], "Saved plan is stale", "Create a new plan");
     assert_eq!(folder.read(STATE), after);
 }
 
@@ -141,7 +141,7 @@ fn a_record_lock_of_another_program_is_respected() {
     folder.ok(&["destroy", "-auto-approve"]);
 }
 
-/// No state can keep an infinite number: it must not be told as recorded when it is not.
+/// No state can keep an infinite number: it must not be reported as recorded when it is not.
 #[test]
 fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
     let summary = "Infinite number not allowed";
@@ -168,7 +168,7 @@ fn infinite_numbers_are_refused_where_the_state_would_keep_them() {
 }
 
 #[test]
-fn commands_that_change_a_state_tell_what_is_wrong_with_the_values_of_variables() {
+fn state_changing_commands_check_variable_values() {
     let folder = built();
     let before = folder.read(STATE);
     let commands: [&[&str]; 6] = [

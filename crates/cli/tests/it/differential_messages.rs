@@ -1,0 +1,254 @@
+//! Errors about options, moved blocks and states, and details of plans: recorded, and compared with Terraform 1.15 if
+//! it is available.
+//!
+//! `INSTA_UPDATE=always` records anew.
+
+use serde_json::Value as Json;
+
+use crate::common::Folder;
+use crate::common::normalization::terraform;
+use crate::common::scenario::Scenario;
+
+const PLAN: &[&str] = &["plan", "-out=p"];
+const APPLY: &[&str] = &["apply", "-auto-approve"];
+
+#[test]
+fn what_moves_must_not_be_declared_where_it_was() {
+    let configuration = |moved: &str| {
+        format!(
+            r#"
+            resource "terraform_data" "old" {{
+            }}
+
+            resource "terraform_data" "new" {{
+            }}
+
+            resource "terraform_data" "counted" {{
+              count = 2
+            }}
+
+            module "m" {{
+              source = "./m"
+            }}
+
+            {moved}
+            "#
+        )
+    };
+    let moved = |from: &str, to: &str| format!("moved {{\n  from = {from}\n  to   = {to}\n}}\n");
+    for (moves, is_wrong) in [
+        (moved("terraform_data.old", "terraform_data.new"), true),
+        (moved("terraform_data.old", "terraform_data.new[\"x\"]"), true),
+        (moved("module.m", "module.n"), true),
+        (moved("module.m", "module.n[0]"), true),
+        (moved("module.m.terraform_data.inner", "terraform_data.new"), true),
+        (moved("terraform_data.old", "terraform_data.new") + &moved("terraform_data.new", "terraform_data.old"), true),
+        (moved("terraform_data.counted", "terraform_data.counted[5]"), false),
+        (moved("terraform_data.gone", "terraform_data.new"), false),
+        (moved("module.gone", "module.m"), false),
+    ] {
+        for program in
+            [Some(Folder::new()), terraform().map(|program| Folder::for_program(&program))].into_iter().flatten()
+        {
+            program.write("m/main.tf", "resource \"terraform_data\" \"inner\" {\n}\n");
+            program.write("main.tf", &configuration(&moves));
+            program.ok(&["init"]);
+            let ran = program.run(&["plan"]);
+            let reported = (ran.code, ran.err.contains("Moved object still exists"), ran.err.contains("Cyclic"));
+            assert_eq!(reported, (i32::from(is_wrong), is_wrong, false), "{moves}{}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn modes_that_do_not_go_together_are_refused() {
+    let mut scenario = Scenario::new("modes", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
+    scenario.run(APPLY);
+    for arguments in [
+        &["plan", "-destroy", "-replace=terraform_data.a"][..],
+        &["plan", "-refresh-only", "-replace=terraform_data.a"],
+        &["plan", "-refresh-only", "-refresh=false"],
+        &["plan", "-destroy", "-refresh-only"],
+        &["destroy", "-destroy"],
+        &["destroy", "-refresh-only"],
+        &["plan", "-parallelism=-1"],
+        &["plan", "-parallelism=0"],
+        &["init", "-enable-pluggable-state-storage-experiment"],
+        &["init", "-create-default-workspace=false"],
+    ] {
+        scenario.run(arguments);
+    }
+    scenario.end();
+}
+
+#[test]
+fn planned_deletions_are_shown_with_an_error() {
+    let before = r#"
+resource "terraform_data" "left" {
+  input = 1
+}
+
+resource "terraform_data" "gone" {
+  input      = 2
+  depends_on = [terraform_data.left]
+}
+
+resource "terraform_data" "let_go" {
+  input      = 3
+  depends_on = [terraform_data.gone]
+}
+"#;
+    let after = r#"
+resource "terraform_data" "left" {
+  input = 2
+}
+
+resource "terraform_data" "many" {
+  count = length(terraform_data.left.output) > 0 ? 1 : 2
+}
+
+removed {
+  from = terraform_data.let_go
+  lifecycle {
+    destroy = false
+  }
+}
+"#;
+    let mut scenario = Scenario::new("beside_an_error", before);
+    scenario.run(APPLY);
+    scenario.change(after);
+    scenario.run(&["plan", "-out=p"]);
+    scenario.run(APPLY);
+    scenario.end();
+}
+
+#[test]
+fn saved_plan_ignores_planning_flags() {
+    let folder = Folder::new();
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
+    for option in ["-target=terraform_data.b", "-replace=terraform_data.a", "-destroy", "-refresh-only"] {
+        folder.ok(PLAN);
+        let reported = folder.ok(&["apply", option, "p"]);
+        assert!(reported.contains("Warning: Planning options with a saved plan"), "{reported}");
+        assert!(reported.contains("Resources: 1 added, 0 changed, 0 destroyed."), "{reported}");
+        folder.ok(&["destroy", "-auto-approve"]);
+    }
+}
+
+#[test]
+fn messages_of_secrets_are_warned_of() {
+    let configuration = |condition: &str| {
+        format!(
+            r#"
+            variable "key" {{
+              default   = "k"
+              sensitive = true
+            }}
+
+            check "key" {{
+              assert {{
+                condition     = var.key {condition} "k"
+                error_message = "The key is ${{var.key}}."
+              }}
+            }}
+            "#
+        )
+    };
+    let mut scenario = Scenario::new("messages_of_secrets", &configuration("=="));
+    scenario.run(&["validate"]);
+    scenario.run(&["plan"]);
+    scenario.change(&configuration("!="));
+    scenario.run(PLAN);
+    scenario.run(APPLY);
+    scenario.end();
+}
+
+#[test]
+fn an_element_that_becomes_unknown_stands_opposite_to_null() {
+    let configuration = |unknown: bool| {
+        let of = |known: &'static str, unknown_now: &'static str| if unknown { unknown_now } else { known };
+        format!(
+            r#"
+            resource "terraform_data" "id" {{
+              triggers_replace = {unknown}
+            }}
+
+            resource "terraform_data" "same_length" {{
+              input = [null, 1, {}, "z"]
+            }}
+
+            resource "terraform_data" "longer" {{
+              input = [{}]
+            }}
+
+            resource "terraform_data" "two" {{
+              input = [1, {}, 5]
+            }}
+            "#,
+            of("null", "terraform_data.id.id"),
+            of("null", "terraform_data.id.id, null"),
+            of("null, null", "terraform_data.id.id, 7"),
+        )
+    };
+    let mut scenario = Scenario::new("null_and_unknown", &configuration(false));
+    scenario.run(APPLY);
+    scenario.change(&configuration(true));
+    scenario.run(PLAN);
+    scenario.run(&["apply", "p"]);
+    scenario.end();
+}
+
+#[test]
+fn stored_attributes_that_are_no_longer_there_are_left_out() {
+    let mut scenario = Scenario::new("odd_attributes", "resource \"terraform_data\" \"a\" {\n  input = 1\n}\n");
+    scenario.run(APPLY);
+    scenario.edit_state(|state| state["resources"][0]["instances"][0]["attributes"]["odd"] = Json::from(1));
+    scenario.run(&["plan"]);
+    scenario.end();
+}
+
+#[test]
+fn numbers_far_from_all_others_cost_nothing() {
+    let folder = Folder::new();
+    folder.write("m/main.tf", "resource \"terraform_data\" \"b\" {\n}\n").write(
+        "main.tf",
+        "resource \"terraform_data\" \"a\" {\n  count = 2\n}\nmodule \"m\" {\n  source = \"./m\"\n  count  = 2\n}\n",
+    );
+    folder.ok(APPLY);
+    let state = folder.read("terraform.tfstate");
+    let far =
+        state.replace("\"index_key\": 1,", "\"index_key\": 4000000000,").replace("module.m[1]", "module.m[4000000000]");
+    folder.write("terraform.tfstate", &far);
+    let plan = folder.ok(&["plan"]);
+    assert!(plan.contains("Plan: 2 to add, 0 to change, 2 to destroy."), "{plan}");
+    let reported = folder.ok(&["destroy", "-auto-approve"]);
+    assert!(reported.contains("Destroy complete! Resources: 4 destroyed."), "{reported}");
+    folder.write("main.tf", "resource \"terraform_data\" \"a\" {\n  count = 4000000000\n}\n");
+    assert!(folder.fails(&["plan"]).contains("too large"));
+}
+
+#[test]
+fn nothing_is_said_of_targets_nor_of_a_plan_before_there_is_one() {
+    let wrong = "resource \"terraform_data\" \"a\" {\n  input = 1\n  nope  = 2\n}\n";
+    let sound = "resource \"terraform_data\" \"b\" {\n  input = 1\n}\n";
+    let mut scenario = Scenario::new("before_a_plan", sound);
+    scenario.run(APPLY);
+    scenario.change(wrong);
+    scenario.run(&["plan", "-target=terraform_data.a"]);
+    scenario.run(&["destroy", "-auto-approve", "-target=terraform_data.a"]);
+    let unreadable = r#"
+data "terraform_remote_state" "a" {
+  backend = "local"
+  config = {
+    path = "nowhere"
+  }
+}
+"#;
+    scenario.change(unreadable);
+    for command in [&["plan"][..], &["apply", "-auto-approve"], &["apply", "-auto-approve", "-refresh-only"]] {
+        scenario.run(command);
+        scenario.run(&[command, &["-target=data.terraform_remote_state.a"]].concat());
+    }
+    scenario.change(sound);
+    scenario.end();
+}

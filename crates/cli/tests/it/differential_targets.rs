@@ -1,0 +1,337 @@
+//! Lifecycles with targets, conditions and action reasons: recorded, and compared with Terraform 1.15 if it is
+//! available.
+//!
+//! `INSTA_UPDATE=always` records anew.
+
+use crate::common::Folder;
+use crate::common::scenario::Scenario;
+
+const PLAN: &[&str] = &["plan", "-out=p"];
+const APPLY: &[&str] = &["apply", "-auto-approve"];
+const SAVED: &[&str] = &["apply", "p"];
+const NOTHING: &[&str] = &["plan", "-detailed-exitcode"];
+const DESTROY: &[&str] = &["destroy", "-auto-approve"];
+
+/// Conditions of every kind, in the root module and in another.
+const CHECKED: &str = r#"
+variable "size" {
+  default = 1
+  validation {
+    condition     = var.size > 0
+    error_message = "Too small."
+  }
+}
+
+resource "terraform_data" "checked" {
+  input = var.size
+  lifecycle {
+    precondition {
+      condition     = var.size > 0
+      error_message = "Too small."
+    }
+  }
+}
+
+output "id" {
+  value = terraform_data.checked.id
+  precondition {
+    condition     = var.size > 0
+    error_message = "Too small."
+  }
+}
+
+check "small" {
+  assert {
+    condition     = var.size < 10
+    error_message = "Too large."
+  }
+}
+"#;
+
+fn checked_twice(more: &str) -> String {
+    format!(
+        "module \"inner\" {{\n  source = \"./inner\"\n}}\n\nmodule \"none\" {{\n  source = \"./inner\"\n  count  = 0\n}}\n{CHECKED}\nresource \"terraform_data\" \"other\" {{\n}}\n{more}"
+    )
+}
+
+#[test]
+fn targets_leave_outputs_and_conditions_alone() {
+    let gone = "\noutput \"gone\" {\n  value = \"here\"\n}\n";
+    let mut life = Scenario::new("targets_and_conditions", "");
+    life.write("inner/main.tf", CHECKED);
+    life.change(&checked_twice(gone));
+    life.init();
+    life.run(PLAN);
+    life.run(SAVED);
+    life.change(&checked_twice(""));
+    life.run(&["plan", "-out=p", "-target=terraform_data.other"]);
+    life.run(SAVED);
+    life.run(&["plan", "-out=p", "-destroy", "-target=terraform_data.other"]);
+    life.run(SAVED);
+    life.run(APPLY);
+    life.run(&["plan", "-out=p", "-destroy"]);
+    life.run(SAVED);
+    life.run(DESTROY);
+    life.end();
+}
+
+#[test]
+fn conditions_of_untargeted_instances_are_unknown() {
+    let groma = Folder::new();
+    groma.write(
+        "main.tf",
+        r#"
+variable "size" {
+  default = 1
+}
+
+resource "terraform_data" "each" {
+  for_each = { a = 1, b = 2, c = 3 }
+  lifecycle {
+    precondition {
+      condition     = var.size > 0
+      error_message = "Too small."
+    }
+  }
+}
+"#,
+    );
+    groma.ok(&["plan", "-out=p", "-target=terraform_data.each[\"b\"]"]);
+    let document: serde_json::Value = serde_json::from_str(&groma.ok(&["show", "-json", "p"])).unwrap();
+    let check = &document["checks"][0];
+    assert_eq!(check["status"], "unknown");
+    let instances = check["instances"].as_array().unwrap();
+    let keys: Vec<_> = instances.iter().map(|one| &one["address"]["instance_key"]).collect();
+    assert_eq!(keys, ["a", "b", "c"]);
+    let statuses: Vec<_> = instances.iter().map(|one| &one["status"]).collect();
+    assert_eq!(statuses, ["unknown", "pass", "unknown"]);
+}
+
+#[test]
+fn moved_objects_must_be_targeted() {
+    let mut life = Scenario::new(
+        "moved_and_targets",
+        "resource \"terraform_data\" \"old\" {\n}\n\nresource \"terraform_data\" \"other\" {\n}\n",
+    );
+    life.run(APPLY);
+    life.change(
+        "resource \"terraform_data\" \"new\" {\n}\n\nresource \"terraform_data\" \"other\" {\n}\n\nmoved {\n  from = \
+         terraform_data.old\n  to   = terraform_data.new\n}\n",
+    );
+    life.run(&["plan", "-target=terraform_data.other"]);
+    life.run(&["plan", "-destroy", "-target=terraform_data.new"]);
+    life.run(&["plan", "-out=p", "-target=terraform_data.old", "-target=terraform_data.new"]);
+    life.run(SAVED);
+    life.run(NOTHING);
+    life.end();
+}
+
+#[test]
+fn reasons_of_what_goes() {
+    let inner = "resource \"terraform_data\" \"inner\" {\n}\n";
+    let call = |name: &str, count: &str| format!("module \"{name}\" {{\n  source = \"./inner\"\n{count}}}\n");
+    let mut life = Scenario::new("reasons", "");
+    life.write("inner/main.tf", inner);
+    life.change(&format!("{}{}", call("gone", ""), call("fewer", "  count  = 2\n")));
+    life.init();
+    life.run(APPLY);
+    life.change(&call("fewer", "  count  = 1\n"));
+    life.init();
+    life.run(PLAN);
+    life.run(SAVED);
+    life.end();
+}
+
+#[test]
+fn replace_triggered_by_is_the_first_reason() {
+    let text = |value: &str| {
+        format!(
+            r#"
+resource "terraform_data" "trigger" {{
+  input = "{value}"
+}}
+
+resource "terraform_data" "one" {{
+  triggers_replace = terraform_data.trigger.output
+  lifecycle {{
+    replace_triggered_by = [terraform_data.trigger]
+  }}
+}}
+
+resource "terraform_data" "two" {{
+  triggers_replace = "{value}"
+}}
+
+output "nothing" {{
+  value = null
+}}
+"#
+        )
+    };
+    let mut life = Scenario::new("triggers", &text("a"));
+    life.run(PLAN);
+    life.run(SAVED);
+    life.change(&text("b"));
+    life.run(&["plan", "-out=p", "-replace=terraform_data.one", "-replace=terraform_data.two"]);
+    life.run(&["taint", "terraform_data.one"]);
+    life.run(PLAN);
+    life.run(SAVED);
+    life.run(NOTHING);
+    life.end();
+}
+
+#[test]
+fn plans_describe_the_whole_configuration() {
+    let inner = r#"
+resource "terraform_data" "counted" {
+  count = 2
+  input = ""
+}
+
+resource "terraform_data" "user" {
+  input = [terraform_data.counted[1].output, terraform_data.counted[*].id]
+}
+
+resource "terraform_data" "none" {
+  count            = 0
+  input            = false ? jsonencode("never") : "always"
+  triggers_replace = 1
+}
+"#;
+    let root = |value: &str| {
+        format!(
+            r#"
+module "a1" {{
+  source = "./inner"
+}}
+
+module "a10" {{
+  source = "./inner"
+}}
+
+module "a" {{
+  source = "./inner"
+  count  = 1
+}}
+
+output "always" {{
+  value = false ? jsonencode("never") : "{value}"
+}}
+"#
+        )
+    };
+    let mut life = Scenario::new("whole_configuration", "");
+    life.write("inner/main.tf", inner);
+    life.change(&root("one"));
+    life.init();
+    life.run(PLAN);
+    life.run(SAVED);
+    life.write("inner/main.tf", &inner.replace("input = \"\"", "input = \"more\""));
+    life.run(PLAN);
+    life.run(SAVED);
+    life.run(NOTHING);
+    life.end();
+}
+
+#[test]
+fn what_is_broken_does_not_keep_the_rest_alive() {
+    let text = |name: &str| {
+        format!(
+            r#"
+resource "terraform_data" "{name}" {{
+}}
+
+resource "terraform_data" "each" {{
+  for_each = {{ a = 1 }}
+}}
+
+locals {{
+  one = terraform_data.each["a"].id
+}}
+
+module "inner" {{
+  source   = "./inner"
+  for_each = {{ (local.one) = 1 }}
+}}
+"#
+        )
+    };
+    let groma = Folder::new();
+    groma.write("inner/main.tf", "output \"id\" {\n  value = 1\n}\n").write("main.tf", &text("made"));
+    groma.ok(&["apply", "-auto-approve", "-target=terraform_data.made"]);
+    let out = groma.ok(&["destroy", "-auto-approve"]);
+    assert!(out.contains("Destroy complete! Resources: 1 destroyed."), "{out}");
+    let out = groma.ok(&["destroy", "-auto-approve"]);
+    assert!(out.contains("Resources: 0 destroyed."), "{out}");
+}
+
+#[test]
+fn of_the_modules_around_a_target_the_instance_is_said() {
+    let mut life = Scenario::new("target_in_repeated_module", "");
+    life.write("inner/main.tf", "resource \"terraform_data\" \"it\" {\n  count = 2\n}\n");
+    life.change("module \"inner\" {\n  source = \"./inner\"\n  count  = 2\n}\n");
+    life.init();
+    life.run(&["plan", "-out=p", "-target=module.inner.terraform_data.it"]);
+    life.run(&["plan", "-out=p", "-target=module.inner[1].terraform_data.it"]);
+    life.run(APPLY);
+    for target in ["module.inner.terraform_data.it[0]", "module.inner[0].terraform_data.it", "module.inner"] {
+        life.run(&["plan", "-destroy", "-out=p", &format!("-target={target}")]);
+        life.run(&["state", "list", target]);
+        life.run(&["state", "rm", "-dry-run", target]);
+    }
+    life.end();
+}
+
+#[test]
+fn targets_without_objects_have_no_effect() {
+    let numbered = |count: u32| {
+        format!(
+            "resource \"terraform_data\" \"first\" {{\n  count = {count}\n}}\n\nresource \"terraform_data\" \"second\" {{\n  input = terraform_data.first[*].id\n}}\n"
+        )
+    };
+    let mut life = Scenario::new("target_without_objects", &numbered(0));
+    life.run(APPLY);
+    life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first"]);
+    life.change(&numbered(2));
+    life.run(APPLY);
+    life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first[1]"]);
+    life.run(&["plan", "-destroy", "-out=p", "-target=terraform_data.first[2]"]);
+    life.end();
+}
+
+#[test]
+fn untargeted_sensitive_output_is_not_planned() {
+    let mut life = Scenario::new("target_beside_secret", "");
+    life.write(
+        "inner/main.tf",
+        r#"
+resource "terraform_data" "key" {
+}
+
+output "key" {
+  value     = terraform_data.key.id
+  sensitive = true
+}
+"#,
+    );
+    life.change(
+        r#"
+resource "terraform_data" "other" {
+}
+
+module "inner" {
+  source = "./inner"
+}
+
+output "keys" {
+  value = module.inner
+}
+"#,
+    );
+    life.init();
+    life.run(&["plan", "-out=p", "-target=terraform_data.other"]);
+    life.run(SAVED);
+    life.run(&["plan", "-target=module.inner"]);
+    life.run(&["plan", "-target=module.inner.terraform_data.key"]);
+    life.end();
+}
