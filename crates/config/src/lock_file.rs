@@ -137,7 +137,7 @@ fn address(label: &str) -> Result<ProviderAddress, Diagnostic> {
     if address.is_builtin() {
         return Err(wrong(format!("{address} is a part of this program and has no version of its own to lock.")));
     }
-    if address.is_half_named() {
+    if address.is_legacy() {
         return Err(wrong(format!(
             "{address} stands for a provider whose namespace is not known; it cannot be locked."
         )));

@@ -170,7 +170,7 @@ fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> 
 
 /// States from before Terraform 0.13 have the last names of their providers only, which no registry knows.
 fn nameable(in_state: &BTreeSet<ProviderAddress>, context: &Context) -> Result<(), Diagnostics> {
-    let half_named = in_state.iter().filter(|address| address.is_half_named());
+    let half_named = in_state.iter().filter(|address| address.is_legacy());
     let problem = |address: &ProviderAddress| {
         let (command, name) = (&context.wording.command, &address.type_name);
         let detail = format!(

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_config::Configuration;
-use groma_diagnostics::{Consequences, Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::{CascadeFilter, Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
 use groma_engine::{Cancellation, Run};
 
@@ -29,8 +29,8 @@ pub(super) fn all(context: &Context, configuration: Configuration, told: Diagnos
 /// Nor is there anything else that follows from another of them.
 pub(super) fn with_further(run: &mut Run, sources: &Sources, told: Diagnostics) -> Diagnostics {
     let found = run.validate();
-    let consequences: Consequences = told.iter().chain(&found).collect();
-    let mut all: Diagnostics = told.into_iter().filter(|problem| !consequences.has(problem)).collect();
+    let cascades: CascadeFilter = told.iter().chain(&found).collect();
+    let mut all: Diagnostics = told.into_iter().filter(|problem| !cascades.is_cascading(problem)).collect();
     let line = |problem: &Diagnostic| {
         let place = sources.locate(problem.subject?)?;
         Some((place.file.base(), place.start.line))
@@ -41,6 +41,6 @@ pub(super) fn with_further(run: &mut Run, sources: &Sources, told: Diagnostics) 
     let text = |problem: &Diagnostic| (problem.subject, problem.summary.clone(), problem.detail.clone());
     let known: HashSet<_> = all.iter().map(text).collect();
     let is_told = |problem: &Diagnostic| is_told(problem) || known.contains(&text(problem));
-    all.append(found.into_iter().filter(|problem| !consequences.has(problem) && !is_told(problem)));
+    all.append(found.into_iter().filter(|problem| !cascades.is_cascading(problem) && !is_told(problem)));
     all
 }

@@ -10,7 +10,7 @@ use crate::model::Module;
 #[must_use]
 pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> Diagnostic {
     match problem.subject.and_then(|place| Culprit::of(module, place, argument)) {
-        Some(Culprit::OfResource(name) | Culprit::OfCall(name)) => problem.provided(name),
+        Some(Culprit::OfResource(name) | Culprit::OfCall(name)) => problem.depending_on(name),
         None => problem,
     }
 }
@@ -18,7 +18,7 @@ pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> 
 /// The same; nothing where it is a call with such an argument, which the checks of calls tell of.
 pub(super) fn unless_told(problem: Diagnostic, module: &Module, argument: &str) -> Option<Diagnostic> {
     match problem.subject.and_then(|place| Culprit::of(module, place, argument)) {
-        Some(Culprit::OfResource(name)) => Some(problem.provided(name)),
+        Some(Culprit::OfResource(name)) => Some(problem.depending_on(name)),
         Some(Culprit::OfCall(_)) => None,
         None => Some(problem),
     }
@@ -29,7 +29,7 @@ pub(super) fn unless_told(problem: Diagnostic, module: &Module, argument: &str) 
 pub(super) fn unless_alias_misspelt(problem: Diagnostic, module: &Module, name: &str) -> Diagnostic {
     let blocks = module.providers.values().filter(|block| &*block.provider.name == name);
     match blocks.filter_map(|block| misspelt(&block.body, "alias", |_| true)).next() {
-        Some(argument) => problem.provided(argument),
+        Some(argument) => problem.depending_on(argument),
         None => problem,
     }
 }

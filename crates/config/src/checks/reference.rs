@@ -234,14 +234,14 @@ fn instance_key(declared: &Resource, reference: &Referenced) -> Option<Diagnosti
             let detail = format!(
                 "{address} has {argument:?}, so that there are several of it. Say which one: {address}[{key}], for example."
             );
-            Some(Diagnostic::error("Missing resource instance key", detail).provided(premise))
+            Some(Diagnostic::error("Missing resource instance key", detail).depending_on(premise))
         }
         (None, Some(InstanceKey::Int(_) | InstanceKey::String(_))) => {
             let detail = format!(
                 "{address} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index."
             );
             // What is wrong in the block may be just that: a word that was meant to be one of the two.
-            Some(Diagnostic::error("Unexpected resource instance key", detail).provided(declared.span))
+            Some(Diagnostic::error("Unexpected resource instance key", detail).depending_on(declared.span))
         }
         _ => None,
     }

@@ -261,7 +261,7 @@ impl Walk<'_> {
         if has_instances && found.key.is_none() && found.rest.is_empty() {
             let detail = "The key of an instance is a text in quotes or a whole number.";
             let problem = Diagnostic::error("Invalid index key", detail).at(index.brackets);
-            self.diagnostics.push(problem.covering(named.span.to(index.brackets)));
+            self.diagnostics.push(problem.suppressing(named.span.to(index.brackets)));
         }
     }
 

@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
     fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
         let first = self.name()?;
         self.reserved = Some(first).filter(|name| is_reserved(name)).cloned();
-        let (mode, type_name) = match Mode::beginning_with(first) {
+        let (mode, type_name) = match Mode::from_block_keyword(first) {
             Some(mode) => (mode, self.name()?),
             None => (Mode::Managed, first),
         };

@@ -116,7 +116,7 @@ pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
             let detail = "A provisioner that runs on destruction, and its connection, can refer to the object itself only: self, \
                           count.index and each.key. Other objects may be gone by then.";
             let problem = Diagnostic::error("Invalid reference from destroy provisioner", detail).at(span);
-            decoding.report(problem.covering(span));
+            decoding.report(problem.suppressing(span));
         }
     }
 }

@@ -99,7 +99,7 @@ fn check_own_reference(name: &Name, validation: &Condition, decoding: &mut Decod
         // Whatever it refers to instead is the same mistake.
         let detail = format!("The condition is about values of {name:?}, so it has to refer to var.{name}.");
         let problem = Diagnostic::error("Invalid variable validation condition", detail);
-        decoding.report(problem.at(validation.condition.span).covering(validation.condition.span));
+        decoding.report(problem.at(validation.condition.span).suppressing(validation.condition.span));
     }
 }
 

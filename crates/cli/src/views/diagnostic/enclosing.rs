@@ -53,7 +53,7 @@ fn top_blocks(text: &str) -> Vec<Section> {
 }
 
 fn top_block(start: usize, open: usize, end: usize) -> Section {
-    Section { start, end, label: Label::Header(open), around: None }
+    Section { start, end, label: Label::Header(open), parent: None }
 }
 
 /// A header with its words one space apart. Labels may be written without quotes.

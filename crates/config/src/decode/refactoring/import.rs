@@ -96,7 +96,7 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
         };
     }
     let mode = match rest {
-        [Word::Name(word, _), ..] => Mode::beginning_with(word),
+        [Word::Name(word, _), ..] => Mode::from_block_keyword(word),
         _ => None,
     };
     let (type_name, name, after) = match (mode, rest) {
