@@ -7,8 +7,8 @@ mod support;
 use std::path::PathBuf;
 
 use groma_config::{
-    Configuration, LoadOptions, ModuleLocator, ModuleRequest, Soundness, TestFolder, check_overrides, has_test_files,
-    load_with,
+    Configuration, LoadOptions, LoadStatus, ModuleLocator, ModuleRequest, TestDirectory, check_overrides,
+    has_test_files, load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
@@ -32,7 +32,7 @@ struct Loaded {
 
 fn load(text: &str) -> Loaded {
     let sources = Sources::new();
-    let options = LoadOptions { tests: Some(TestFolder::Usual), ..LoadOptions::default() };
+    let options = LoadOptions { tests: Some(TestDirectory::Default), ..LoadOptions::default() };
     let mut noted = Noted::default();
     let (configuration, diagnostics) = load_with(&options, &sources, &support::files(text), &mut noted);
     Loaded { configuration: configuration.unwrap(), diagnostics, asked: noted.0, sources }
@@ -96,7 +96,7 @@ fn modules_of_runs_are_asked_for_as_calls_of_the_root_and_are_roots_themselves()
         "m",
         "test.main.first",
         "test.main.first.in",
-        "test.tests.deep.er.far",
+        "test.tests.deep_references.er.far",
         "test.tests.other.tftest.json.again",
         "test.tests.other.tftest.json.again.in",
     ];
@@ -138,7 +138,7 @@ fn tests_alone_make_a_configuration() {
     assert!(loaded.configuration.calls_modules());
     let files = support::files("-- tests/a.tftest.hcl --\n");
     let has = |folder| has_test_files(&LoadOptions::default(), &folder, &files);
-    assert!(has(TestFolder::Usual) && !has(TestFolder::Named("other".into())));
+    assert!(has(TestDirectory::Default) && !has(TestDirectory::Named("other".into())));
 }
 
 #[test]
@@ -189,7 +189,7 @@ resource "terraform_data" "a" {
     assert_eq!(loaded.summaries(), expected);
     assert_eq!(loaded.asked, ["test.tests.a.a", "test.tests.a.b"]);
     // What is wrong with tests does not matter for what the configuration itself is good for.
-    assert_eq!(loaded.configuration.soundness, Soundness::WrongNames);
+    assert_eq!(loaded.configuration.status, LoadStatus::InvalidReferences);
 }
 
 /// Whoever installs a module makes its key a part of a path.

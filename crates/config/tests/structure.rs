@@ -366,7 +366,7 @@ fn outputs_that_only_a_called_module_may_have_are_no_matter_where_nothing_is_eva
     let (_, told, _) = load_text(text);
     let summaries: Vec<_> = told.iter().map(|one| one.summary.as_str()).collect();
     assert_eq!(summaries, ["Ephemeral output not allowed", "Root module output deprecated"]);
-    let options = LoadOptions { references: References::LeftAlone, ..LoadOptions::default() };
+    let options = LoadOptions { references: References::Unchecked, ..LoadOptions::default() };
     let (configuration, told) = load(&options, &Sources::new(), &support::files(text));
     assert!(configuration.is_some() && told.is_empty(), "{told:?}");
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use groma_config::{Configuration, TestFolder, is_for_another_version};
+use groma_config::{Configuration, TestDirectory, is_for_another_version};
 use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
 use groma_install::modules::{Freshness, copy_module, shown};
 
@@ -167,7 +167,7 @@ fn modules(
     context: &Context,
     teller: &Teller,
     freshness: Freshness,
-    tests: TestFolder,
+    tests: TestDirectory,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let mut is_headed = false;
     let mut head = || {

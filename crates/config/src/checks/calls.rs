@@ -74,7 +74,7 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
             continue;
         }
         let variables = child.variables.keys().map(|name| &**name);
-        let similar = suggest(name, variables.chain(ModuleCall::WORDS.iter().copied()));
+        let similar = suggest(name, variables.chain(ModuleCall::META_ARGUMENTS.iter().copied()));
         let advice = similar.map_or_else(
             || "Remove it, or declare a variable of that name in the module.".to_owned(),
             |similar| format!("Did you mean {similar:?}?"),

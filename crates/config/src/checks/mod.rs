@@ -34,7 +34,7 @@ use groma_lang::Shelter;
 
 use self::object::Place;
 use self::walk::Presence;
-use crate::configuration::{DeepReference, Soundness};
+use crate::configuration::{DeepReference, LoadStatus};
 use crate::model::Module;
 use crate::options::References;
 
@@ -48,7 +48,7 @@ pub(crate) fn check(
     used: &HashSet<Span>,
     sources: &Sources,
     diagnostics: &mut Diagnostics,
-) -> (Soundness, Vec<DeepReference>) {
+) -> (LoadStatus, Vec<DeepReference>) {
     // Which providers modules mean is known only of what could be read.
     let is_read = !diagnostics.has_errors();
     let mut deep = Vec::new();
@@ -88,21 +88,21 @@ pub(crate) fn check(
     }
     let are_providers_clear = is_read && !passed_on.has_errors();
     others.append(passed_on);
-    if references != References::LeftAlone {
+    if references != References::Unchecked {
         backend::check(root, &mut others);
     }
     if references == References::Checked && are_providers_clear {
         providers::check_resources(root, &mut others);
     }
     provider_instances::check(root, sources, &mut others);
-    let soundness = match (names.has_errors(), others.has_errors()) {
-        (_, true) => Soundness::Flawed,
-        (true, false) => Soundness::WrongNames,
-        (false, false) => Soundness::Sound,
+    let status = match (names.has_errors(), others.has_errors()) {
+        (_, true) => LoadStatus::Invalid,
+        (true, false) => LoadStatus::InvalidReferences,
+        (false, false) => LoadStatus::Complete,
     };
     diagnostics.append(names);
     diagnostics.append(others);
-    (soundness, deep)
+    (status, deep)
 }
 
 /// The folders of which modules are made whatever the values are.
@@ -111,7 +111,7 @@ fn certain_folders(root: &Module) -> HashSet<&Path> {
     let mut rest = vec![root];
     while let Some(module) = rest.pop() {
         folders.insert(&*module.directory);
-        let calls = module.calls.values().filter(|call| call.is_always_there());
+        let calls = module.calls.values().filter(|call| call.has_single_instance());
         rest.extend(calls.filter_map(|call| module.children.get(&call.name)).map(AsRef::as_ref));
     }
     folders

@@ -268,7 +268,7 @@ fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
                 "{} uses the provider configuration {}, which is not there.{meant} Write a provider {:?} block with that alias, or pass \
                  one to the module.",
                 user(),
-                missing.wanted,
+                missing.expected,
                 provider.name
             );
             let problem = Diagnostic::error("Provider configuration not present", detail).at(reference.span);
@@ -309,7 +309,7 @@ fn check_passed(chain: &[&Module], module: &Module, diagnostics: &mut Diagnostic
         if let Err(missing) = resolve(chain, provider) {
             let detail = format!(
                 "The provider configuration {} is passed on here, and is not there. Write a provider {:?} block with that alias.",
-                missing.wanted, provider.name
+                missing.expected, provider.name
             );
             let problem = Diagnostic::error("Provider configuration not present", detail).at(passed.parent.span);
             diagnostics.push(unless_alias_misspelt(problem, module, &provider.name));

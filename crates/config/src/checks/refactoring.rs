@@ -62,7 +62,7 @@ fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnosti
     for import in &module.imports {
         diagnostics.append(needless_provider(module, import));
         diagnostics.append(unfit_key(module, import));
-        diagnostics.append(stands_on_itself(import));
+        diagnostics.append(self_reference(import));
         let Some(target) = static_target(import) else { continue };
         let Some(first) = seen.insert(target.clone(), import.span) else { continue };
         diagnostics.push(
@@ -76,7 +76,7 @@ fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnosti
 }
 
 /// What an object is called outside has to be known before there is the object.
-fn stands_on_itself(import: &Import) -> Vec<Diagnostic> {
+fn self_reference(import: &Import) -> Vec<Diagnostic> {
     let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
     let argument = if matches!(import.identity, ImportIdentity::Id(_)) { "id" } else { "identity" };
     let arguments = [

@@ -115,7 +115,7 @@ impl Walk<'_> {
         self.option(call.enabled.as_ref(), &nowhere);
         let inside = Place::repeated(call.count.as_ref(), call.for_each.as_ref());
         let arguments = match presence {
-            Presence::Certain if call.is_always_there() => inside,
+            Presence::Certain if call.has_single_instance() => inside,
             // Naming an object of another repetition is wrong when there is an instance to give the argument to.
             _ => Place { count: true, each: true, ..inside },
         };

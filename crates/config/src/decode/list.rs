@@ -40,7 +40,7 @@ pub(super) fn list(block: &Block, decoding: &mut Decoding<'_>) -> Option<Resourc
     let search = Search {
         include_resource: expression_of(content.get("include_resource")),
         limit: expression_of(content.get("limit")),
-        beginning: block.body.missing_item_span(),
+        body_start: block.body.missing_item_span(),
     };
     Some(Resource {
         address: ResourceAddress {

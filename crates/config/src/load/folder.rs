@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
         let Ok(entries) = self.files.list(directory) else { return Folder::Missing };
         let mut files = module_files(entries);
         // Only the root module is asked to search.
-        if self.options.queries == Queries::LeftOut || !directory.as_os_str().is_empty() {
+        if self.options.queries == Queries::Ignored || !directory.as_os_str().is_empty() {
             files.queries.clear();
         }
         if files.primary.is_empty() && files.overrides.is_empty() && files.queries.is_empty() {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
-use crate::configuration::{Configuration, Soundness};
+use crate::configuration::{Configuration, LoadStatus};
 use crate::manifest::ModuleManifest;
 use crate::model::{Encryption, Module};
 use crate::options::LoadOptions;
@@ -28,7 +28,7 @@ pub use test_files::has_test_files;
 ///
 /// There is a configuration unless the root module's folder cannot be read or holds no configuration file; with errors
 /// among the diagnostics it is incomplete and good for nothing but showing. Mistakes of tests and of what their runs name do not
-/// count for its soundness.
+/// count for its status.
 pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Option<Configuration>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let manifest = ModuleManifest::read(&options.data_directory, files).unwrap_or_else(|problem| {
@@ -100,24 +100,24 @@ pub fn load_with(
 fn checked(root: Module, reader: &folder::Reader<'_>, diagnostics: &mut Diagnostics) -> Configuration {
     let root = Arc::new(root);
     let is_whole = !reader.is_incomplete();
-    let mut soundness = match (is_whole, diagnostics.has_errors()) {
-        (false, _) => Soundness::Incomplete,
-        (true, true) => Soundness::Flawed,
-        (true, false) => Soundness::Sound,
+    let mut status = match (is_whole, diagnostics.has_errors()) {
+        (false, _) => LoadStatus::Incomplete,
+        (true, true) => LoadStatus::Invalid,
+        (true, false) => LoadStatus::Complete,
     };
     let mut deep = Vec::new();
     let used = providers::used_blocks(&root);
     // Otherwise what follows would only repeat that a block could not be read.
     if is_whole {
         let (found, references) = checks::check(&root, reader.options.references, &used, reader.sources, diagnostics);
-        soundness = soundness.max(found);
+        status = status.max(found);
         deep = references;
     }
     Configuration {
         requirements: Arc::new(providers::requirements(&root)),
         root,
-        soundness,
-        deep: deep.into(),
+        status,
+        deep_references: deep.into(),
         tests: Arc::default(),
         files: Arc::default(),
         used_providers: Arc::new(used),

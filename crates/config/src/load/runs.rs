@@ -14,12 +14,12 @@ use crate::checks;
 use crate::configuration::{Configuration, TestFile, TestRun, Tested};
 use crate::decode::RunContent;
 use crate::model::{Module, RunModule};
-use crate::options::TestFolder;
+use crate::options::TestDirectory;
 
 /// `configuration` with the files of tests beside it and in `folder`.
 pub(super) fn with_tests(
     configuration: Configuration,
-    folder: &TestFolder,
+    folder: &TestDirectory,
     reader: &mut Reader<'_>,
     locator: &mut dyn ModuleLocator,
     diagnostics: &mut Diagnostics,

@@ -9,12 +9,12 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span, io_reason};
 use super::folder::Reader;
 use crate::decode::{self, MockFile, Role, TestContent};
 use crate::model::OverrideTarget;
-use crate::options::{LoadOptions, TestFolder};
+use crate::options::{LoadOptions, TestDirectory};
 use crate::source::{Files, display, mock_files, normalize, test_files};
 
 /// Whether there are files of tests beside the root module, or in `folder`.
 #[must_use]
-pub fn has_test_files(options: &LoadOptions, folder: &TestFolder, files: &dyn Files) -> bool {
+pub fn has_test_files(options: &LoadOptions, folder: &TestDirectory, files: &dyn Files) -> bool {
     folders(options, folder)
         .iter()
         .any(|directory| files.list(directory).is_ok_and(|entries| !test_files(entries).is_empty()))
@@ -25,7 +25,7 @@ pub fn has_test_files(options: &LoadOptions, folder: &TestFolder, files: &dyn Fi
 /// A mistake in one of them does not keep the others from being read.
 pub(super) fn read(
     options: &LoadOptions,
-    folder: &TestFolder,
+    folder: &TestDirectory,
     sources: &Sources,
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
@@ -53,7 +53,7 @@ pub(super) fn read(
             found.extend(content.map(|content| (directory.join(&named.0), content)));
         }
     }
-    if let TestFolder::Named(name) = folder
+    if let TestDirectory::Named(name) = folder
         && files.list(&within(options, folder)).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     {
         let detail = format!("There is no folder {} with tests, so that none of it was read.", display(name));
@@ -64,11 +64,11 @@ pub(super) fn read(
 }
 
 /// The folders with files of tests: one, where somebody has named that of the configuration.
-fn folders(options: &LoadOptions, folder: &TestFolder) -> BTreeSet<PathBuf> {
+fn folders(options: &LoadOptions, folder: &TestDirectory) -> BTreeSet<PathBuf> {
     BTreeSet::from([options.directory.clone(), within(options, folder)])
 }
 
-fn within(options: &LoadOptions, folder: &TestFolder) -> PathBuf {
+fn within(options: &LoadOptions, folder: &TestDirectory) -> PathBuf {
     normalize(&options.directory.join(folder.path()))
 }
 
@@ -163,7 +163,7 @@ mod tests {
     fn modules_of_runs_are_recorded_by_folders_and_file() {
         let key = |path: &str| steps(Path::new(path)).join(".");
         assert_eq!(key("main.tftest.hcl"), "test.main");
-        assert_eq!(key("tests/deep/a.b.tftest.hcl"), "test.tests.deep.a.b");
+        assert_eq!(key("tests/deep/a.b.tftest.hcl"), "test.tests.deep_references.a.b");
         // As both programs have it, only this ending is left out.
         assert_eq!(key("tests/a.tftest.json"), "test.tests.a.tftest.json");
         assert_eq!(key("../t/a.tofutest.hcl"), "test....t.a.tofutest.hcl");

@@ -133,7 +133,7 @@ impl Builder<'_, '_> {
 
     /// What is below `module`, the one at `path`; `above` are the folders from the root module's to this one's.
     fn below(&mut self, module: &Module, path: &ModulePath, above: &mut Vec<PathBuf>, early: &Early<'_>) -> Below {
-        if self.reader.options.calls == Calls::LeftAlone {
+        if self.reader.options.calls == Calls::Ignored {
             return Below { calls: module.calls.clone(), children: IndexMap::new() };
         }
         let mut below = Below::default();

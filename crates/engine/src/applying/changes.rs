@@ -218,7 +218,7 @@ impl Applier<'_> {
         if self.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
             self.kept.insert(change);
         }
-        Some(Evaluated { template, span: block.beginning(), config: value, ignore })
+        Some(Evaluated { template, span: block.body_start(), config: value, ignore })
     }
 
     /// A block that was written for an import while planning, which the configuration does not have yet.

@@ -94,7 +94,7 @@ impl Planner<'_> {
             schema: Arc::clone(&template.schema),
             found,
             body: Arc::clone(&template.body),
-            span: resource.beginning(),
+            span: resource.body_start(),
             input: ListInput { config, detail, limit },
             writing,
         })

@@ -137,7 +137,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
                 continue;
             }
         };
-        let (body, mut problems) = BodyDecoder::beside(&provisioner.body, kind.schema(), Provisioner::WORDS);
+        let (body, mut problems) = BodyDecoder::beside(&provisioner.body, kind.schema(), Provisioner::META_ARGUMENTS);
         let (arguments, more) = body.evaluate(scope);
         problems.append(more);
         let arguments = tell_body(arguments, &body, &mut problems);
