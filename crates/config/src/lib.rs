@@ -21,8 +21,8 @@ pub mod variables;
 pub mod version;
 
 pub use checks::{
-    DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_overrides, check_reference, check_references, deprecated_variable,
-    unless_misspelt,
+    DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, attribute_to_typo, check_overrides, check_reference, check_references,
+    deprecated_variable,
 };
 pub use configuration::{Configuration, DeepReference, LoadStatus, LoadedFile, TestFile, TestRun, Tested};
 pub use decode::is_for_another_version;

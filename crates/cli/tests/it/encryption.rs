@@ -166,7 +166,7 @@ fn a_block_that_cannot_be_carried_out_opens_and_writes_nothing() {
     let cases = [
         ("key_provider \"pbkdf3\" \"k\" {}\n", "Did you mean \"pbkdf2\"?"),
         ("key_provider \"pbkdf2\" \"k\" {\n passphrase = \"short\"\n}\n", "16 characters at least"),
-        ("key_provider \"pbkdf2\" \"k\" {}\n", "neither a passphrase nor a chain"),
+        ("key_provider \"pbkdf2\" \"k\" {}\n", "either passphrase or chain must be set"),
         ("key_provider \"pbkdf2\" \"k\" {\n chain = key_provider.pbkdf2.k\n}\n", "Circular reference detected"),
         ("key_provider \"pbkdf2\" \"k\" {\n passphrase = var.nowhere\n}\n", "Unknown encryption argument"),
     ];

@@ -28,11 +28,11 @@ pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) -> Option<(Check
     let mut data: Option<Resource> = None;
     for nested in content.blocks_of("data") {
         if let Some(first) = &data {
-            let place = decoding.place(first.header_span);
+            let location = decoding.location(first.header_span);
             decoding.error(
                 nested.header,
                 "Multiple data resource blocks",
-                format!("A check block holds one data resource at most, and this one has one at {place}."),
+                format!("A check block holds one data resource at most, and this one has one at {location}."),
             );
             continue;
         }

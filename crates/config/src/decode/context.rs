@@ -118,8 +118,8 @@ impl Decoding<'_> {
     }
 
     /// `main.tf:3,1-20`: a place for the middle of a sentence.
-    pub(crate) fn place(&self, span: Span) -> String {
-        place(self.sources, span)
+    pub(crate) fn location(&self, span: Span) -> String {
+        location_text(self.sources, span)
     }
 
     /// The content of `body` by `schema`; anything else in it is reported.
@@ -166,7 +166,7 @@ impl Decoding<'_> {
 }
 
 /// `main.tf:3,1-20`, or `main.tf:3,1-5,2` where it spans lines.
-pub(crate) fn place(sources: &Sources, span: Span) -> String {
+pub(crate) fn location_text(sources: &Sources, span: Span) -> String {
     let Some(location) = sources.locate(span) else { return "an unknown place".to_owned() };
     let (start, end) = (location.start, location.end);
     let name = location.file.name();

@@ -64,12 +64,12 @@ fn part(block: &Block, parts: &mut IndexMap<(Name, Name), EncryptionPart>, decod
     let [kind, own] = block.labels.as_slice() else { return };
     let key = (kind.value.clone(), own.value.clone());
     if let Some(first) = parts.get(&key) {
-        let place = decoding.place(first.span);
+        let location = decoding.location(first.span);
         decoding.error(
             block.header,
             format!("Duplicate {}", block.kind.name),
             format!(
-                "There is a {} {}.{} at {place} already. Rename or remove one of the two.",
+                "There is a {} {}.{} at {location} already. Rename or remove one of the two.",
                 block.kind.name, key.0, key.1
             ),
         );
@@ -92,11 +92,11 @@ fn keep_first(
     match slot {
         None => *slot = Some(target),
         Some(first) => {
-            let (place, kind) = (decoding.place(first.span), &block.kind.name);
+            let (location, kind) = (decoding.location(first.span), &block.kind.name);
             decoding.error(
                 block.header,
                 format!("Duplicate {kind} block"),
-                format!("There is a {kind:?} block at {place} already. Keep one of the two."),
+                format!("There is a {kind:?} block at {location} already. Keep one of the two."),
             );
         }
     }

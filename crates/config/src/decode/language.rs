@@ -42,11 +42,11 @@ pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) {
         // Other programs may have arguments of their own in it.
         let (content, _) = decoding.partial_content(&nested.body, &COMPATIBLE_WITH);
         if let Some(first) = &constraint {
-            let place = decoding.place(first.expression.span);
+            let location = decoding.location(first.expression.span);
             decoding.error(
                 nested.header,
                 "Duplicate compatible_with block",
-                format!("The versions of OpenTofu are said at {place} already. Keep one of the two blocks."),
+                format!("The versions of OpenTofu are said at {location} already. Keep one of the two blocks."),
             );
             continue;
         }

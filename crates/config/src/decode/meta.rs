@@ -21,12 +21,12 @@ pub(super) fn with_escape_block(content: &Content, rest: Body, holder: &str, dec
     let mut body = rest;
     for block in content.blocks_of("_") {
         if let Some(first) = seen {
-            let place = decoding.place(first);
+            let location = decoding.location(first);
             decoding.error(
                 block.header,
                 "Duplicate escaping block",
                 format!(
-                    "A {holder} block has one \"_\" block at most, and the first is at {place}. Put all into that one."
+                    "A {holder} block has one \"_\" block at most, and the first is at {location}. Put all into that one."
                 ),
             );
             continue;
@@ -68,10 +68,10 @@ pub(super) fn expression_of(attribute: Option<&Attribute>) -> Option<Expression>
 
 /// Reports a second `lifecycle` block.
 pub(super) fn duplicate_lifecycle(block: &Block, first: Span, holder: &str, decoding: &mut Decoding<'_>) {
-    let place = decoding.place(first);
+    let location = decoding.location(first);
     decoding.error(
         block.header,
         "Duplicate lifecycle block",
-        format!("This {holder} has a lifecycle block at {place} already. Put all into that one."),
+        format!("This {holder} has a lifecycle block at {location} already. Put all into that one."),
     );
 }

@@ -32,7 +32,7 @@ mod variable;
 mod version;
 
 pub(crate) use content::{FileContent, RequiredVersion};
-pub(crate) use context::{Decoding, Dialect, Role, Unparsed, place};
+pub(crate) use context::{Decoding, Dialect, Role, Unparsed, location_text};
 pub(crate) use encryption::content as encryption;
 pub(crate) use file::{file, query};
 pub(crate) use literal::{constant, constant_template, constant_text};

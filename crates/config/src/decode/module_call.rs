@@ -167,12 +167,12 @@ pub(super) fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> V
     for item in items {
         let Some(entry) = passed_provider(item, decoding) else { continue };
         if let Some(first) = passed.iter().find(|other| other.child == entry.child) {
-            let place = decoding.place(first.child_span);
+            let location = decoding.location(first.child_span);
             decoding.report(
                 Diagnostic::error(
                     "Duplicate provider address",
                     format!(
-                        "{} is given a provider configuration at {place} already. Remove one of the two.",
+                        "{} is given a provider configuration at {location} already. Remove one of the two.",
                         entry.child
                     ),
                 )

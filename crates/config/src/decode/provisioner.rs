@@ -90,11 +90,11 @@ fn wrong_keyword(attribute: &Attribute, choices: &str, decoding: &mut Decoding<'
 pub(super) fn connection(blocks: &[&Block], holder: &str, decoding: &mut Decoding<'_>) -> Option<Connection> {
     let (first, others) = blocks.split_first()?;
     for block in others {
-        let place = decoding.place(first.header);
+        let location = decoding.location(first.header);
         decoding.error(
             block.header,
             "Duplicate connection block",
-            format!("This {holder} has a connection block at {place} already. Put all into that one."),
+            format!("This {holder} has a connection block at {location} already. Put all into that one."),
         );
     }
     Some(Connection { body: first.body.clone(), span: first.header })

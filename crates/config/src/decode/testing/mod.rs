@@ -127,8 +127,8 @@ fn only_one<'c>(content: &'c Content, kind: &'c str, decoding: &mut Decoding<'_>
     let mut blocks = content.blocks_of(kind);
     let first = blocks.next()?;
     for other in blocks {
-        let place = decoding.place(first.header);
-        let detail = format!("There is one at {place} already. Write everything in one block.");
+        let location = decoding.location(first.header);
+        let detail = format!("There is one at {location} already. Write everything in one block.");
         decoding.error(other.header, format!("Multiple \"{kind}\" blocks"), detail);
     }
     Some(first)
@@ -148,8 +148,8 @@ impl<T: Eq + std::hash::Hash> Seen<T> {
     /// Whether `thing` is the first of its kind; another is reported.
     fn add(&mut self, thing: T, span: Span, decoding: &mut Decoding<'_>) -> bool {
         if let Some(first) = self.first.get(&thing) {
-            let place = decoding.place(*first);
-            let detail = format!("There is the same at {place} already. Remove one of the two.");
+            let location = decoding.location(*first);
+            let detail = format!("There is the same at {location} already. Remove one of the two.");
             decoding.error(span, format!("Duplicate {}", self.what), detail);
             return false;
         }
