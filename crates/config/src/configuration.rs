@@ -46,8 +46,8 @@ pub struct Configuration {
 pub enum LoadStatus {
     /// No errors: the configuration can be planned.
     Complete,
-    /// An expression refers to an undeclared object, or a root output lacks a required mark. Validation, import and
-    /// display remain possible.
+    /// An expression refers to an undeclared object, or a root output has an argument that only child modules may have.
+    /// Validation, import and display remain possible.
     InvalidReferences,
     /// Every declared object exists but some are invalid. Validation and display remain possible.
     Invalid,

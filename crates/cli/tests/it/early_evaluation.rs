@@ -120,7 +120,7 @@ fn a_version_that_turns_out_to_be_null_is_none() {
     folder.write("m/main.tf", "").write("main.tf", &main("null"));
     assert!(folder.ok(&["validate"]).contains("Success"));
     let told = folder.write("main.tf", &main("\"1.0.0\"")).fails(&["validate"]);
-    assert!(told.contains("Only modules of a registry have versions"), "{told}");
+    assert!(told.contains("Only registry modules have versions"), "{told}");
     let told = folder.write("main.tf", &main("[]")).fails(&["validate"]);
     assert!(told.contains("Unknown module version"), "{told}");
 }

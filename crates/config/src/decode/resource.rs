@@ -11,7 +11,7 @@ use super::meta::{duplicate_lifecycle, expression_of};
 use super::{condition, depends_on, lifecycle, meta, name, provider, provisioner};
 use crate::model::{Connection, Lifecycle, Provisioner, ProvisionerWhen, Resource, implied_provider};
 
-/// The meta-arguments; the same for all modes, so that a wrong one gets a message of its own.
+/// Meta-arguments of all modes, so that one in the wrong mode gets a specific message.
 static RESOURCE: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
         .optional("count")
@@ -75,14 +75,14 @@ pub(super) fn scoped_data(block: &Block, check: &Name, decoding: &mut Decoding<'
         decoding.error(
             attribute.name.span,
             format!("Invalid {name:?} attribute"),
-            format!("A data block inside a check block is read once; {name:?} has no place in it."),
+            format!("A data block inside a check block has a single instance, so {name:?} is not allowed."),
         );
     }
     if let Some(lifecycle) = common.content.blocks_of("lifecycle").next() {
         decoding.error(
             lifecycle.header,
             "Invalid lifecycle block",
-            "A data block inside a check block has no lifecycle of its own. Remove the block.",
+            "A data block inside a check block cannot have a lifecycle block. Remove it.",
         );
     }
     let mut resource = common.finish(&Content::default(), decoding);
@@ -99,14 +99,14 @@ fn unmanaged(block: &Block, mode: Mode, schema: &BodySchema, decoding: &mut Deco
             decoding.error(
                 nested.kind.span,
                 "Invalid block in ephemeral resource",
-                format!("Only \"resource\" blocks have {:?} blocks. Remove it.", nested.kind.name),
+                format!("Only \"resource\" blocks can have {:?} blocks. Remove the block.", nested.kind.name),
             );
         }
     }
     Some(common.finish(&content, decoding))
 }
 
-/// What resources of all modes share.
+/// The common parts of resources of all modes.
 struct Common<'a> {
     block: &'a Block,
     address: ResourceAddress,
@@ -158,14 +158,14 @@ impl<'a> Common<'a> {
         let lifecycle = lifecycle_block(content, self.address.mode, decoding);
         let enabled = lifecycle.as_ref().and_then(|decoded| decoded.enabled.as_ref());
         let Repetition { count, for_each, provider, depends_on } = self.repetition;
-        let things = match self.address.mode {
+        let noun = match self.address.mode {
             Mode::Managed => "resources",
             Mode::Data => "data sources",
             Mode::Ephemeral => "ephemeral resources",
             Mode::List => "searches",
         };
         let repetition = [("count", count.as_ref()), ("for_each", for_each.as_ref()), ("enabled", enabled)];
-        meta::one_repetition(&repetition, things, decoding);
+        meta::one_repetition(&repetition, noun, decoding);
         if let Some(decoded) = &lifecycle {
             let lifecycle = &decoded.lifecycle;
             condition::check_own_name(&lifecycle.preconditions, "precondition", &self.address, decoding);
@@ -194,7 +194,7 @@ fn lifecycle_block(content: &Content, mode: Mode, decoding: &mut Decoding<'_>) -
     let mut first: Option<(&Block, Span)> = None;
     for block in content.blocks_of("lifecycle") {
         match first {
-            Some((_, place)) => duplicate_lifecycle(block, place, "resource", decoding),
+            Some((_, span)) => duplicate_lifecycle(block, span, "resource", decoding),
             None => first = Some((block, block.header)),
         }
     }

@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a file of the module in `directory` contains `word`, or a JSON escape that may stand for it. Faster than
+/// Whether a file of the module in `directory` contains `word`, or a JSON escape that may encode it. Faster than
 /// parsing.
 pub(super) fn mentions(word: &[u8], directory: &Path, files: &dyn Files) -> bool {
     let Ok(entries) = files.list(directory) else { return false };

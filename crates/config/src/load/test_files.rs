@@ -167,7 +167,7 @@ mod tests {
     fn manifest_keys_of_test_files() {
         let key = |path: &str| steps(Path::new(path)).join(".");
         assert_eq!(key("main.tftest.hcl"), "test.main");
-        assert_eq!(key("tests/deep/a.b.tftest.hcl"), "test.tests.deep_references.a.b");
+        assert_eq!(key("tests/deep/a.b.tftest.hcl"), "test.tests.deep.a.b");
         // Terraform and OpenTofu both strip only this suffix.
         assert_eq!(key("tests/a.tftest.json"), "test.tests.a.tftest.json");
         assert_eq!(key("../t/a.tofutest.hcl"), "test....t.a.tofutest.hcl");
