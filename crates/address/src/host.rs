@@ -16,6 +16,7 @@ pub fn normal_host(text: &str) -> Option<String> {
         None => None,
     };
     let name = normal_name(name)?;
+    // A trailing dot marks a fully qualified name and is valid.
     let labels = name.strip_suffix('.').unwrap_or(&name);
     if labels.is_empty() || labels.split('.').any(str::is_empty) {
         return None;
@@ -31,6 +32,7 @@ pub(crate) fn normal_label(text: &str) -> Option<String> {
 
 fn normal_name(text: &str) -> Option<String> {
     let is_ascii_label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'.';
+    // Nearly all hosts take this path, which avoids the IDNA tables.
     if text.bytes().all(is_ascii_label) {
         return Some(text.to_owned());
     }

@@ -23,6 +23,7 @@ impl fmt::Display for ModuleStep {
 
 /// A module before expansion: the names of the module calls from the root module down to it.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
+// `None` for the root module avoids an allocation for the most frequent path.
 pub struct ModulePath(Option<Arc<[Name]>>);
 
 impl ModulePath {
@@ -104,6 +105,7 @@ impl fmt::Debug for ModulePath {
 ///
 /// Sorts by depth first, then by steps, as in Terraform.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
+// `None` for the root module avoids an allocation for the most frequent module.
 pub struct ModuleInstance(Option<Arc<[ModuleStep]>>);
 
 impl ModuleInstance {

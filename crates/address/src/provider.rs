@@ -63,6 +63,7 @@ impl ProviderAddress {
     /// Returns the provider that a local name means without a `required_providers` entry:
     /// `terraform` is built in, everything else is `hashicorp/NAME` in the default registry.
     pub fn default_for(local_name: &str) -> Self {
+        // Terraform's only built-in provider.
         if local_name == "terraform" {
             return Self::builtin_terraform();
         }
@@ -180,6 +181,7 @@ fn normal_part(part: &str, which: ProviderPart, source: &str) -> Result<Name, In
         part: which,
         message: format!("{source:?} is not a valid provider source address: the {what} {part:?} {rule}."),
     };
+    // Terraform refuses consecutive dashes, which Punycode labels (`xn--`) contain.
     if part.contains("--") {
         return Err(invalid("has two dashes in a row"));
     }
@@ -249,6 +251,7 @@ impl fmt::Display for ProviderConfig {
         write_literal(&self.provider.to_string(), f)?;
         f.write_str("]")?;
         match &self.alias {
+            // Keys follow the alias in OpenTofu's states.
             Some(alias) => write!(f, ".{alias}{}", self.key),
             None => write!(f, "{}", self.key),
         }

@@ -24,6 +24,7 @@ pub enum Mode {
 impl Mode {
     fn rank(self) -> u8 {
         match self {
+            // The order in which Terraform lists resources in states and plans.
             Self::Ephemeral => 0,
             Self::Data => 1,
             Self::Managed => 2,

@@ -22,6 +22,7 @@ impl Target {
         match self {
             Self::Module(module) => {
                 let (own, other) = (module.steps(), instance.module.steps());
+                // `module.a` selects all instances of `module.a`, but `module.a.x.y` only the one without a key.
                 let enclosing = own.len().saturating_sub(1);
                 own.get(..enclosing) == other.get(..enclosing) && module.contains(&instance.module)
             }

@@ -47,6 +47,7 @@ impl LockFile {
         let mut lock_file = Self::default();
         let problem = match files.read(Path::new(LOCK_FILE)) {
             Ok(bytes) => {
+                // Invalid locks are reported and dropped; the valid ones remain.
                 lock_file.parse(bytes, sources, &mut diagnostics);
                 None
             }
@@ -126,6 +127,7 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAdd
         return None;
     }
     let constraints = match content.get("constraints") {
+        // An empty string means that there are no constraints, as in Terraform.
         Some(attribute) if attribute.expression.as_static_string().is_none_or(|text| !text.is_empty()) => {
             parsed(&content, "constraints", "Invalid provider version constraints", diagnostics)?
         }

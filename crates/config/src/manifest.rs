@@ -73,6 +73,7 @@ impl ModuleManifest {
         let document: Document = serde_json::from_slice(bytes).map_err(|error| json_reason(&error))?;
         let modules = document.modules.into_iter().map(|record| {
             // Entries of local modules have an empty version.
+            // Only registry modules have a version; without one, the constraints of the call are not checked.
             let version = record.version.parse().ok();
             let directory = normalize(Path::new(&record.dir));
             (record.key, InstalledModule { source: record.source, version, directory })

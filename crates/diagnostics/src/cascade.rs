@@ -46,6 +46,7 @@ impl<'a> FromIterator<&'a Diagnostic> for CascadeFilter {
         errors.sort_unstable();
         let mut last = 0;
         for (_, end) in &mut suppressed {
+            // A short range inside of a longer one must not hide the longer one from the search.
             last = last.max(*end);
             *end = last;
         }

@@ -40,6 +40,8 @@ impl Decoded {
                 // The registry of sources refuses texts of more than 4 GiB, so a saturated offset is never used.
                 let at = u32::try_from(decoded.text.len()).unwrap_or(u32::MAX);
                 decoded.invalid.push(InvalidByte { at, byte: *byte });
+                // One replacement for each byte, like Go, although `from_utf8_lossy` merges bytes of a truncated
+                // sequence.
                 decoded.text.push(char::REPLACEMENT_CHARACTER);
             }
         }

@@ -7,6 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Later versions of Unicode join consonants around a virama (`क्ष`) into one cluster; Terraform counts them
 /// separately.
 pub fn graphemes(text: &str) -> impl Iterator<Item = &str> {
+    // Split before segmentation, which would join a replacement character with combining marks after it.
     let parts = text.split_inclusive(REPLACEMENT).flat_map(|part| match part.strip_suffix(REPLACEMENT) {
         Some(before) => [before, &part[before.len()..]],
         None => [part, ""],

@@ -61,6 +61,7 @@ pub fn write_literal_content(text: &str, out: &mut impl Write) -> fmt::Result {
             '\t' => out.write_str("\\t")?,
             '"' => out.write_str("\\\"")?,
             '\\' => out.write_str("\\\\")?,
+            // Only before a brace: `$x` is literal text in the language.
             '$' | '%' if text.as_bytes().get(at + 1) == Some(&b'{') => {
                 out.write_char(character)?;
                 out.write_char(character)?;

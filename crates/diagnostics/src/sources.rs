@@ -102,6 +102,7 @@ impl Sources {
         // One unused address after each file keeps the end of a text apart from the start of the next one.
         // Base 0 stays free, so that `Span::NONE` belongs to no file.
         let base = files.last().map_or(1, |last| u64::from(last.base) + last.text.len() as u64 + 1);
+        // The end position of a text must be addressable, too: errors at the end of a file point there.
         let end = base + text.len() as u64 + 1;
         if end > u64::from(u32::MAX) {
             return None;
@@ -125,6 +126,7 @@ impl Sources {
             return None;
         }
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        // Bases ascend in order of registration, so a binary search finds the file.
         let after = files.partition_point(|file| file.base <= span.start());
         files.get(after.checked_sub(1)?).cloned()
     }

@@ -40,6 +40,7 @@ fn edits(a: &[char], b: &[char], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
     }
+    // Distances are capped at `limit + 1`, so cells outside of the band never win.
     let far = limit + 1;
     let row_zero: Vec<usize> = (0..=b.len()).map(|column| column.min(far)).collect();
     let (mut before_that, mut before, mut now) = (vec![far; b.len() + 1], row_zero, vec![far; b.len() + 1]);

@@ -38,6 +38,7 @@ pub(crate) fn assemble(
     for file in primary {
         assembly.add(file);
     }
+    // Before overrides, which may legitimately replace a cloud block by a backend or vice versa.
     assembly.check_backend();
     for file in overrides {
         assembly.apply_override(file);

@@ -176,6 +176,7 @@ impl Assembly<'_> {
         if call.written_for == Product::OpenTofu {
             base.written_for = call.written_for;
         }
+        // The argument is replaced as a whole, not merged entry by entry, as in Terraform.
         if !call.providers.is_empty() {
             base.providers = call.providers;
         }
@@ -197,6 +198,7 @@ impl Assembly<'_> {
         repeat(&mut base.count, &mut base.for_each, resource.count, resource.for_each);
         replace(&mut base.provider, resource.provider);
         replace(&mut base.connection, resource.connection);
+        // All provisioners are replaced together: they have no identity to merge by.
         if !resource.provisioners.is_empty() {
             base.provisioners = resource.provisioners;
         }

@@ -53,6 +53,7 @@ impl Assembly<'_> {
                 self.report(clash, "Duplicate module call", &format!("a module call {name:?}"));
             }
         }
+        // Generated files may have thousands of resources.
         self.module.resources.reserve(file.resources.len());
         file.resources.into_iter().for_each(|resource| self.add_resource(resource));
         file.checks.into_iter().for_each(|(check, data)| self.add_check(check, data));

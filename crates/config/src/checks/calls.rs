@@ -81,6 +81,7 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
             || "Remove it, or declare a variable with that name in the module.".to_owned(),
             |similar| format!("Did you mean {similar:?}?"),
         );
+        // Terraform's JSON decoder has its own summary for unknown properties.
         let summary = if call.body.is_json() { "Extraneous JSON object property" } else { "Unsupported argument" };
         diagnostics.push(
             Diagnostic::error(

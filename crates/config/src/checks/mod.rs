@@ -54,6 +54,7 @@ pub(crate) fn check(
     // Source addresses of providers are unreliable if a block failed to decode.
     let is_read = !diagnostics.has_errors();
     let mut deep = Vec::new();
+    // Separate lists: errors of names alone leave more operations possible (see `LoadStatus`).
     let mut names = Diagnostics::new();
     let mut others = Diagnostics::new();
     // Calls of the same directory share its blocks, so their problems are reported once.
@@ -79,6 +80,7 @@ pub(crate) fn check(
             // As in Terraform, installing modules does not report how they are used.
             calls::check_deprecated(module, &mut others);
         }
+        // Reversed, because the stack returns the last one first.
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
     if references == References::Checked {

@@ -18,6 +18,7 @@ pub fn check_overrides(configuration: &Configuration) -> Diagnostics {
             match &run.tested {
                 Tested::Configuration => check(&run.overrides, &[configuration], &mut diagnostics),
                 Tested::Module(module) => check(&run.overrides, &[module], &mut diagnostics),
+                // The missing module has been reported; its declarations are unknown.
                 Tested::Missing => {}
             }
         }

@@ -130,6 +130,7 @@ impl Search {
 
     fn value(&mut self, chain: &[&Module], reference: &Reference) -> Option<Late> {
         let (module, above) = chain.split_last()?;
+        // Local values may form a cycle, which the evaluator reports.
         if !self.seen.insert((chain.len(), reference.clone())) {
             return None;
         }

@@ -63,6 +63,7 @@ fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnosti
         diagnostics.append(needless_provider(module, import));
         diagnostics.append(unfit_key(module, import));
         diagnostics.append(self_reference(import));
+        // Keys that need evaluation are unknown here, so such targets are not compared.
         let Some(target) = static_target(import) else { continue };
         let Some(first) = seen.insert(target.clone(), import.span) else { continue };
         diagnostics.push(

@@ -215,6 +215,7 @@ fn undeclared_resource(
     };
     let of_type =
         module.resources.keys().filter(|other| other.mode == address.mode && other.type_name == address.type_name);
+    // Likely corrections first: another name of the type, the same name of a similar type, then the other mode.
     let similar = suggest(&address.name, of_type.take(CANDIDATES).map(|other| &*other.name))
         .map(|name| ResourceAddress { name: name.into(), ..address.clone() });
     let other_type = || {

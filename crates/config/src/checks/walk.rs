@@ -190,6 +190,7 @@ impl Walk<'_> {
                 self.expression(expression, &inside)
             }
         }
+        // The address itself may refer to a resource without a block, for generated configuration.
         self.keys(&import.to_expression, &inside);
         self.provider(import.provider.as_ref(), &inside);
     }

@@ -126,6 +126,7 @@ impl Decoding<'_> {
     pub(crate) fn content(&mut self, body: &Body, schema: &BodySchema) -> Content {
         let (content, diagnostics) = match self.role {
             Role::Primary => body.content(schema),
+            // Override files may contain any subset of the arguments.
             Role::Override => body.content(&without_required(schema)),
         };
         self.diagnostics.append(diagnostics);

@@ -127,6 +127,7 @@ fn remote(block: &Block, slot: &mut Option<RemoteTargets>, decoding: &mut Decodi
         match nested.labels.first() {
             None => keep_first(nested, target, &mut remote.default, decoding),
             Some(label) => {
+                // Removed and inserted again to reuse the duplicate check for single blocks.
                 let mut named = remote.named.swap_remove(&label.value);
                 keep_first(nested, target, &mut named, decoding);
                 remote.named.extend(named.map(|target| (label.value.clone(), target)));

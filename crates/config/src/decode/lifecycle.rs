@@ -81,6 +81,7 @@ fn managed(content: &Content, lifecycle: &mut Lifecycle, decoding: &mut Decoding
         literal::check_boolean(&expression, decoding);
         Some(expression)
     };
+    // Constants are checked now; other expressions are evaluated by the planner.
     lifecycle.create_before_destroy = truth("create_before_destroy");
     lifecycle.prevent_destroy = truth("prevent_destroy");
     lifecycle.destroy = truth("destroy");

@@ -20,6 +20,7 @@ static MODULE: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("providers")
         .optional("depends_on")
         .optional("ignore_nested_deprecations")
+        // The escape block: its arguments are inputs even if they are named like meta-arguments.
         .block("_", &[])
         .block("lifecycle", &[])
         .reserved("locals")

@@ -17,6 +17,7 @@ const PROVIDER_RULE: &str = "Provider names may contain only letters, digits and
 pub(super) fn check(label: &Label, what: &str, decoding: &mut Decoding<'_>) {
     if !is_identifier(&label.value) {
         decoding.error(label.span, format!("Invalid {what}"), RULE);
+        // Reference checks would report every use of the intended name.
         decoding.incomplete = true;
     }
 }

@@ -55,6 +55,7 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
         ephemeral,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated: content.get("deprecated").and_then(|attribute| literal::string(attribute, decoding)),
+        // Only Terraform refuses deprecated root outputs, so OpenTofu's files need no span.
         deprecated_span: match decoding.dialect {
             Dialect::Terraform => content.get("deprecated").map(Attribute::span),
             Dialect::OpenTofu => None,

@@ -60,6 +60,7 @@ fn when(attribute: &Attribute, decoding: &mut Decoding<'_>) -> ProvisionerWhen {
         Some("create") => ProvisionerWhen::Create,
         Some("destroy") => ProvisionerWhen::Destroy,
         _ => {
+            // The default keeps the provisioner in the result, so that its body is still checked.
             wrong_keyword(attribute, "create or destroy", decoding);
             ProvisionerWhen::Create
         }

@@ -149,6 +149,7 @@ fn configuration_aliases(required: &mut RequiredProvider, value: &Expression, de
             );
             continue;
         };
+        // The alias belongs to this entry's provider; another local name is most likely a typo.
         if reference.name != required.name {
             decoding.error(
                 element.span,

@@ -68,6 +68,7 @@ pub(super) fn ephemeral(block: &Block, decoding: &mut Decoding<'_>) -> Option<Re
 /// Decodes the `data` block of the check block `check`.
 pub(super) fn scoped_data(block: &Block, check: &Name, decoding: &mut Decoding<'_>) -> Option<Resource> {
     let mut common = Common::decode(block, Mode::Data, &DATA, decoding)?;
+    // Dropped, so that the expressions of arguments that are errors anyway are not checked.
     common.repetition.count = None;
     common.repetition.for_each = None;
     for attribute in ["count", "for_each"].iter().filter_map(|name| common.content.get(name)) {
@@ -142,6 +143,7 @@ impl<'a> Common<'a> {
             meta::reserved_block(reserved, mode.block_keyword(), decoding);
         }
         let body = meta::with_escape_block(&content, rest, mode.block_keyword(), decoding);
+        // Thousands of resources share few types; sharing saves memory and makes comparisons fast.
         let type_name = decoding.shared_name(&type_label.value);
         let address = ResourceAddress { mode, type_name, name: name_label.value.clone() };
         let take = |name: &str| content.get(name).cloned();

@@ -71,6 +71,7 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         let problem = Some(version::prerelease(product, attribute.span()));
         return Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem });
     }
+    // Not reported yet: an override file may replace the requirement.
     let problem = (!constraints.allow(current)).then(|| {
         let detail = format!(
             "This configuration requires {product} {constraints}, but this program implements {product} {current}. Change the \

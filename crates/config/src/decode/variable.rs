@@ -80,6 +80,7 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
         constant,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated: content.get("deprecated").and_then(|attribute| literal::string(attribute, decoding)),
+        // The span lets warnings about the use of the variable point at the deprecation.
         deprecated_span: content.get("deprecated").map(Attribute::span).unwrap_or_default(),
         validations,
         span: block.header,

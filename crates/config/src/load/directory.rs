@@ -102,6 +102,7 @@ impl<'a> Reader<'a> {
 
     fn read_directory(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> ModuleDirectory {
         let Ok(entries) = self.files.list(directory) else { return ModuleDirectory::Missing };
+        // Subdirectories are not part of a module.
         let mut files = module_files(entries);
         // Only the root module's query files are used, as in Terraform.
         if self.options.queries == Queries::Ignored || !directory.as_os_str().is_empty() {

@@ -179,6 +179,7 @@ impl<'a> Early<'a> {
         if depth >= DEPTH_LIMIT {
             return unknown;
         }
+        // Marks the reference as being evaluated: a cycle then finds an unknown value.
         self.known.borrow_mut().insert(reference.clone(), unknown);
         self.depth.set(depth + 1);
         let outer = self.on_missing.replace(false);
@@ -203,6 +204,7 @@ impl<'a> Early<'a> {
                 argument.map(|argument| above.nested(&argument.expression))
             }
         };
+        // A constant variable without a value has been reported by `check_constants`.
         let is_missing = given.is_none() && variable.constant && variable.is_required();
         let value = match given {
             Some(value) => variable.accept(&value).ok(),

@@ -47,6 +47,7 @@ pub struct InstalledModules {
 impl ModuleLocator for InstalledModules {
     fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
         let error = |span, summary: &str, detail: String| Box::new(Diagnostic::error(summary, detail).at(span));
+        // Local modules need no installation; their directory follows from the caller's.
         if let Some(directory) = request.local {
             return Ok(directory.to_owned());
         }

@@ -86,6 +86,7 @@ pub fn load_with(
 ) -> (Option<Configuration>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut reader = directory::Reader::new(options, sources, files);
+    // A saved plan needs the manifest to load the same modules again.
     reader.keep_manifest();
     let mut builder = tree::Builder { reader: &mut reader, locator, diagnostics: &mut diagnostics, within: Vec::new() };
     let Some(root) = builder.build(&options.directory) else { return (None, diagnostics) };

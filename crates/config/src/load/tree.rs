@@ -160,6 +160,7 @@ impl Builder<'_, '_> {
     ) -> Option<Module> {
         let called = Called::by(call)?;
         let directory = self.directory(&site, &called)?;
+        // Directories rather than sources: different sources may lead to the same directory.
         if above.contains(&directory) {
             let chain: Vec<String> = above.iter().chain([&directory]).map(|folder| display(folder)).collect();
             self.error(

@@ -108,6 +108,7 @@ fn override_target(base: &mut Option<EncryptionTarget>, change: Option<Encryptio
     *base = Some(match base.take() {
         None => change,
         Some(known) => EncryptionTarget {
+            // An override must not weaken the requirement to encrypt.
             enforced: known.enforced || change.enforced,
             method: change.method.or(known.method),
             fallback: change.fallback.or(known.fallback),

@@ -31,6 +31,7 @@ impl Module {
             "data" => Mode::Data,
             "ephemeral" => Mode::Ephemeral,
             "list" => Mode::List,
+            // OpenTofu and Terraform accept `resource.TYPE.NAME` for types whose name is reserved.
             "resource" => Mode::Managed,
             _ if is_reserved(root) => return None,
             _ => return self.resource_at(Mode::Managed, root, name).map(Binding::Resource),

@@ -117,8 +117,11 @@ fn bucket(base: &str) -> Result<String, String> {
     let wrong = || format!("{base:?} is not a valid S3 object address. Write BUCKET.s3.REGION.amazonaws.com/KEY.");
     let (host, key) = base.split_once('/').ok_or_else(wrong)?;
     match *host.split('.').collect::<Vec<_>>() {
+        // Path style: the bucket is the first part of the key.
         [region, _, _] => Ok(format!("https://{region}.amazonaws.com/{key}")),
+        // Virtual-host style: the bucket is the first label of the host.
         [bucket, region, _, _] => Ok(format!("https://{region}.amazonaws.com/{bucket}/{key}")),
+        // Virtual-host style with a separate region label, normalized to the same form.
         [bucket, "s3", region, _, _] => Ok(format!("https://s3-{region}.amazonaws.com/{bucket}/{key}")),
         _ => Err(wrong()),
     }

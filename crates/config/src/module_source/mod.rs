@@ -38,6 +38,7 @@ impl ModuleSource {
     /// # Errors
     /// The text is not a module source; the string is the reason.
     pub fn parse(text: &str) -> Result<Self, String> {
+        // A local path must begin with a dot; everything else is a registry or package address.
         if ["./", "../", ".\\", "..\\"].iter().any(|prefix| text.starts_with(prefix)) {
             return Ok(Self::Local(PathBuf::from(local(text))));
         }

@@ -2,6 +2,7 @@
 
 /// Splits an address at the first `//` that is not part of `://`; a query string stays with the package.
 pub(super) fn split_subfolder(text: &str) -> (String, String) {
+    // A query may contain `//`, as in `?url=https://…`.
     let stop = text.find('?').unwrap_or(text.len());
     let (path, query) = text.split_at(stop);
     let offset = path.find("://").map_or(0, |at| at + 3);

@@ -117,6 +117,7 @@ pub(crate) fn resolve<'a>(chain: &[&'a Module], local: &LocalProvider) -> Result
     match (&local.alias, above.is_empty()) {
         (Some(_), _) => Err(MissingProvider { expected: here }),
         (None, true) => Ok(without_key(here)),
+        // Only default configurations are inherited; aliases must be passed explicitly.
         (None, false) => Ok(inherited(above, here)),
     }
 }

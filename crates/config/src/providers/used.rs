@@ -19,6 +19,7 @@ pub(crate) fn used_blocks(root: &Module) -> HashSet<Span> {
 fn visit(chain: &mut Vec<&Module>, used: &mut HashSet<Span>) {
     let Some(module) = chain.last().copied() else { return };
     for local in named(module) {
+        // Unresolved names are reported by the provider checks.
         let Ok(found) = resolve(chain, &local) else { continue };
         let owner = chain.get(found.config.module.steps().len()).copied().unwrap_or(module);
         let block = owner.providers.values().find(|block| {

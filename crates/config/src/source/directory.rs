@@ -86,6 +86,7 @@ pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
         if is_shadowed(&names, base, rival) {
             continue;
         }
+        // Terraform's rule: exactly `override`, or the suffix `_override`, before the extension.
         let is_override = base == b"override" || base.ends_with(b"_override");
         let list = if is_override { &mut files.overrides } else { &mut files.primary };
         list.push((entry.name.clone(), syntax));

@@ -25,6 +25,7 @@ impl Files for DiskFiles {
         for entry in fs::read_dir(self.root.join(directory))? {
             let entry = entry?;
             let kind = entry.file_type()?;
+            // A link to a directory counts as a directory, so that it is not read as a configuration file.
             let is_directory = if kind.is_symlink() { entry.path().is_dir() } else { kind.is_dir() };
             entries.push(Entry { name: entry.file_name(), is_directory });
         }

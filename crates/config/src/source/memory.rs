@@ -60,6 +60,7 @@ impl Files for MemoryFiles {
         let directory = normalize(directory);
         match self.directories.get(&directory) {
             Some(entries) => Ok(entries.iter().cloned().collect()),
+            // The root directory exists even without files.
             None if directory.as_os_str().is_empty() => Ok(Vec::new()),
             None => Err(io::ErrorKind::NotFound.into()),
         }

@@ -59,6 +59,7 @@ impl Variable {
     /// # Errors
     /// The value is null or cannot be converted.
     pub fn accept(&self, given: &Value) -> Result<Value, Unsuitable> {
+        // A non-nullable variable takes its default for an explicit null, like for a missing argument.
         if given.is_null() && !self.nullable {
             return self.default.as_ref().map(|default| self.mark(default)).ok_or(Unsuitable::Null);
         }

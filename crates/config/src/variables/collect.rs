@@ -67,6 +67,7 @@ fn automatic_files(files: &dyn Files) -> Vec<OsString> {
     let has_suffix = |name: &OsStr, suffix: &str| name.as_encoded_bytes().ends_with(suffix.as_bytes());
     names.retain(|name| has_suffix(name, ".auto.tfvars") || has_suffix(name, ".auto.tfvars.json") || is_default(name));
     let rank = |name: &OsStr| DEFAULT_FILES.iter().position(|file| *file == name).unwrap_or(DEFAULT_FILES.len());
+    // The fixed names come first, then the others in lexical order, so that the last file wins.
     names.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
     names
 }
@@ -151,6 +152,7 @@ impl Collector<'_> {
             ));
             return;
         };
+        // Only a space before the equals sign is an error; one after it belongs to the value, as in Terraform.
         if name.ends_with(' ') {
             self.diagnostics.push(Diagnostic::error(
                 "Invalid -var option",

@@ -79,6 +79,7 @@ fn assignment(attribute: &Attribute, origin: Origin, unparsed: &Unparsed) -> (Na
 /// The text is the value itself if the variable's type is primitive or missing; otherwise it is an expression. Also
 /// returns the problems of the expression.
 pub(super) fn text(variable: Option<&Variable>, name: &str, text: &str, sources: &Sources) -> (Value, Diagnostics) {
+    // Terraform's rule: without a type, or with a primitive one, `-var x=[1]` is the string "[1]".
     let is_expression = variable.is_some_and(|variable| {
         variable.has_type && !matches!(variable.constraint.ty, Type::String | Type::Number | Type::Bool)
     });

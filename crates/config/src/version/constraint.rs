@@ -87,6 +87,7 @@ impl Constraint {
         if self.version.is_prerelease() && !version.is_prerelease() {
             return false;
         }
+        // `~> 1.2.3` fixes 1.2, `~> 1.2` fixes 1, and `~> 1` fixes nothing.
         let fixed = self.version.written_segments().saturating_sub(1);
         self.comparable(version)
             && *version >= self.version

@@ -82,6 +82,7 @@ impl Version {
         self.compare_segments(other) == Ordering::Equal
     }
 
+    // Missing segments compare as zero: `1.2` and `1.2.0` must be equal.
     fn compare_segments(&self, other: &Self) -> Ordering {
         let length = self.segments.len().max(other.segments.len());
         (0..length)

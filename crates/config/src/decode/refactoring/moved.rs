@@ -67,6 +67,7 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
     let mode = address.resource.as_ref().map(|(resource, _)| resource.mode);
     if let Some(detail) = mode.and_then(in_no_state) {
         let problem = match decoding.dialect {
+            // Terraform accepts such a move without any effect, so this is only a warning; OpenTofu refuses it.
             Dialect::Terraform => Diagnostic::warning("Invalid \"moved\" address", detail),
             Dialect::OpenTofu => Diagnostic::error("Invalid \"moved\" address", detail),
         };

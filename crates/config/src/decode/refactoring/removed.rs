@@ -211,6 +211,7 @@ fn removed_provisioners(content: &Content, decoding: &mut Decoding<'_>) -> Vec<P
             );
             continue;
         }
+        // The block's connection is the default of its provisioners, as in a resource.
         decoded.connection = decoded.connection.or_else(|| shared.clone());
         provisioners.push(decoded);
     }

@@ -67,6 +67,7 @@ pub(super) fn run(
     }
     let module = only_one(&content, "module", decoding).and_then(|block| module(block, decoding));
     for block in content.blocks_of("assert") {
+        // Decoded only for its errors: tests are not executed here.
         condition::condition(block, decoding);
     }
     for block in content.blocks_of("backend") {

@@ -31,6 +31,7 @@ impl Arguments<'_> {
         let mut methods = Vec::new();
         let mut next = Some(target);
         while let Some(here) = next {
+            // Nested fallback blocks can be arbitrarily deep in a generated configuration.
             if methods.len() >= DEPTH_LIMIT {
                 self.error(
                     here.span,

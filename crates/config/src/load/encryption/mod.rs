@@ -56,6 +56,7 @@ fn given_block(text: &str, reader: &Reader<'_>, diagnostics: &mut Diagnostics) -
         sources: reader.sources,
         options: reader.options,
         role: Role::Primary,
+        // The variable exists in OpenTofu only, so its rules apply.
         dialect: Dialect::OpenTofu,
         diagnostics: Diagnostics::new(),
         incomplete: false,
