@@ -1,18 +1,22 @@
-//! Names of hosts, as addresses of providers and modules have them.
+//! Normalization of host names in provider and module addresses.
 
 use idna::AsciiDenyList;
 use idna::uts46::{Hyphens, Uts46};
 
-/// A host as addresses write it: in lower case, its name in Unicode, the port only where it is not that of https. Nothing for what
-/// is no host, which the form of international names for machines (`xn--...`) is not either.
+/// Normalizes a host: lower case, Unicode instead of Punycode, and a port only if it differs from 443.
+///
+/// Returns `None` for an invalid host. Punycode (`xn--...`) is invalid too, because Terraform requires the Unicode
+/// form in source addresses.
 pub fn normal_host(text: &str) -> Option<String> {
     let (name, port) = text.split_once(':').map_or((text, None), |(name, port)| (name, Some(port)));
     let port: Option<u16> = match port {
+        // Leading zeros are allowed, a sign is not (`parse` would accept `+1`).
         Some(digits) if digits.bytes().all(|digit| digit.is_ascii_digit()) => Some(digits.parse().ok()?),
         Some(_) => return None,
         None => None,
     };
     let name = normal_name(name)?;
+    // A trailing dot marks a fully qualified name and is valid.
     let labels = name.strip_suffix('.').unwrap_or(&name);
     if labels.is_empty() || labels.split('.').any(str::is_empty) {
         return None;
@@ -20,18 +24,20 @@ pub fn normal_host(text: &str) -> Option<String> {
     Some(port.filter(|port| *port != 443).map_or(name.clone(), |port| format!("{name}:{port}")))
 }
 
-/// A single part of an address that holds to the rules for the labels of hosts: no dots, no dashes at its ends.
+/// Normalizes a namespace or provider name, which follows the rules of a host label: no dots, no leading or trailing
+/// dash.
 pub(crate) fn normal_label(text: &str) -> Option<String> {
     normal_name(text).filter(|label| !label.is_empty() && !label.contains('.'))
 }
 
 fn normal_name(text: &str) -> Option<String> {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'.';
-    if text.bytes().all(is_plain) {
+    let is_ascii_label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'.';
+    // Nearly all hosts take this path, which avoids the IDNA tables.
+    if text.bytes().all(is_ascii_label) {
         return Some(text.to_owned());
     }
-    let is_for_machines = |label: &str| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
-    if text.split('.').any(is_for_machines) {
+    let is_punycode = |label: &str| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
+    if text.split('.').any(is_punycode) {
         return None;
     }
     let (name, problems) = Uts46::new().to_unicode(text.as_bytes(), AsciiDenyList::STD3, Hyphens::Check);
@@ -43,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_has_one_form() {
+    fn hosts_are_normalized() {
         for (text, expected) in [
             ("Example.COM", "example.com"),
             ("a.b:0443", "a.b"),
@@ -63,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn invalid_hosts_are_refused() {
         for text in [
             "",
             ".",

@@ -1,4 +1,4 @@
-//! What tells the instances of one resource or module call apart.
+//! Instance keys of resources and module calls.
 
 use std::fmt::{self, Write};
 
@@ -6,27 +6,27 @@ use groma_diagnostics::write_literal;
 
 use crate::Name;
 
-/// The key of an instance: none without repetition, a number under `count`, a string under `for_each`.
+/// The key of an instance: none without `count` and `for_each`, an integer under `count`, a string under `for_each`.
 ///
-/// Sorts in this order: no key, numbers, strings by bytes.
+/// Sorts no key first, then integers, then strings by bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum InstanceKey {
-    /// The only instance of something that is not repeated.
+    /// The only instance of an object without `count` and `for_each`.
     #[default]
     None,
-    /// An instance of something with `count`.
+    /// An index of `count`.
     Int(u64),
-    /// An instance of something with `for_each`.
+    /// A key of `for_each`.
     String(Name),
 }
 
 impl InstanceKey {
-    /// Whether there is no key.
+    /// Whether the instance has no key.
     pub fn is_none(&self) -> bool {
         matches!(self, Self::None)
     }
 
-    /// Appends what formatting gives.
+    /// Appends the displayed form without going through `fmt`, which is slow for the many addresses of a large state.
     pub(crate) fn push_to(&self, text: &mut String) {
         match self {
             Self::None => {}
@@ -59,7 +59,7 @@ impl From<Name> for InstanceKey {
     }
 }
 
-/// Nothing, `[0]` or `["key"]`, the string quoted as in the language.
+/// Formats the key as nothing, `[0]` or `["key"]`, with the string quoted as in the language.
 impl fmt::Display for InstanceKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_written_as_in_the_language() {
+    fn keys_display_as_language_literals() {
         let shown = |key: &str| InstanceKey::from(key).to_string();
         assert_eq!(InstanceKey::None.to_string(), "");
         assert_eq!(InstanceKey::Int(7).to_string(), "[7]");

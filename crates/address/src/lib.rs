@@ -1,11 +1,11 @@
 //! Addresses of modules, resources, instances and providers.
 //!
-//! An address is what a person writes after `-target` and what the state file and the plan show. Every type here is
-//! cheap to clone (reference counts only), hashes and compares by content, sorts as Terraform sorts it, displays as
-//! Terraform writes it and parses that text back. This crate knows nothing of configurations, values or files.
+//! The state file, the plan and options such as `-target` use addresses. Every type here is cheap to clone (reference
+//! counts only), hashes and compares by content, sorts and displays as in Terraform, and parses its displayed form.
+//! This crate knows nothing about configurations, values or files.
 //!
-//! Static addresses ([`ModulePath`], [`ConfigResource`]) name what the author wrote; absolute ones
-//! ([`ModuleInstance`], [`AbsResource`], [`ResourceInstance`]) name what `count` and `for_each` made of it.
+//! Static addresses ([`ModulePath`], [`ConfigResource`]) refer to what the author wrote; absolute ones
+//! ([`ModuleInstance`], [`AbsResource`], [`ResourceInstance`]) refer to what `count` and `for_each` expand to.
 
 mod host;
 mod key;

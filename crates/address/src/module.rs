@@ -1,4 +1,4 @@
-//! Places in the tree of modules.
+//! Module paths and module instances.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use crate::{InstanceKey, Name};
 
-/// One step down the tree of module instances: a module call and which of its instances.
+/// One step of a module instance address: a module call and the key of one of its instances.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModuleStep {
-    /// The name of the `module` block.
+    /// The label of the `module` block.
     pub name: Name,
-    /// Which instance of it.
+    /// Key of the module call's instance.
     pub key: InstanceKey,
 }
 
@@ -21,50 +21,51 @@ impl fmt::Display for ModuleStep {
     }
 }
 
-/// A module as written: the names of the `module` blocks from the root module down to it.
+/// A module before expansion: the names of the module calls from the root module down to it.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
+// `None` for the root module avoids an allocation for the most frequent path.
 pub struct ModulePath(Option<Arc<[Name]>>);
 
 impl ModulePath {
-    /// The root module.
+    /// Returns the path of the root module.
     pub const fn root() -> Self {
         Self(None)
     }
 
-    /// The module with these call names from the root down.
+    /// Creates a path from the call names, starting at the root.
     pub fn from_names(names: impl IntoIterator<Item = Name>) -> Self {
         let names: Arc<[Name]> = names.into_iter().collect();
         Self((!names.is_empty()).then_some(names))
     }
 
-    /// The module that the block `name` in this module calls.
+    /// Returns the path of the module that the block `name` in this module calls.
     #[must_use]
     pub fn child(&self, name: &Name) -> Self {
         Self::from_names(self.steps().iter().cloned().chain([name.clone()]))
     }
 
-    /// The module that calls this one; none for the root module.
+    /// Returns the path of the calling module; `None` for the root module.
     pub fn parent(&self) -> Option<Self> {
         let (_, parents) = self.steps().split_last()?;
         Some(Self::from_names(parents.iter().cloned()))
     }
 
-    /// The call names from the root down.
+    /// Call names from the root down.
     pub fn steps(&self) -> &[Name] {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether it is the root module.
+    /// Whether this is the root module.
     pub fn is_root(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether `other` is this module or one below it.
+    /// Whether `other` is this module or a descendant.
     pub fn contains(&self, other: &Self) -> bool {
         other.steps().starts_with(self.steps())
     }
 
-    /// The module instance in which no step has a key.
+    /// Returns the module instance in which no step has a key.
     pub fn unkeyed(&self) -> ModuleInstance {
         ModuleInstance::from_steps(
             self.steps().iter().map(|name| ModuleStep { name: name.clone(), key: InstanceKey::None }),
@@ -84,7 +85,7 @@ impl PartialOrd for ModulePath {
     }
 }
 
-/// `module.a.module.b`; empty for the root module.
+/// Formats the path as `module.a.module.b`; empty for the root module.
 impl fmt::Display for ModulePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, name) in self.steps().iter().enumerate() {
@@ -100,59 +101,60 @@ impl fmt::Debug for ModulePath {
     }
 }
 
-/// One instance of a module: the root module, or a step for each call on the way down to it.
+/// An instance of a module: the root module, or one step for each call from the root down to it.
 ///
-/// Shorter ones sort first, those of the same depth by their steps, as in Terraform.
+/// Sorts by depth first, then by steps, as in Terraform.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
+// `None` for the root module avoids an allocation for the most frequent module.
 pub struct ModuleInstance(Option<Arc<[ModuleStep]>>);
 
 impl ModuleInstance {
-    /// The root module.
+    /// Returns the root module's only instance.
     pub const fn root() -> Self {
         Self(None)
     }
 
-    /// The module instance with these steps from the root down.
+    /// Creates an instance address from its steps, starting at the root.
     pub fn from_steps(steps: impl IntoIterator<Item = ModuleStep>) -> Self {
         let steps: Arc<[ModuleStep]> = steps.into_iter().collect();
         Self((!steps.is_empty()).then_some(steps))
     }
 
-    /// The instance `key` of the module that the block `name` in this module instance calls.
+    /// Returns the instance `key` of the module that the block `name` in this module instance calls.
     #[must_use]
     pub fn child(&self, name: Name, key: InstanceKey) -> Self {
         Self::from_steps(self.steps().iter().cloned().chain([ModuleStep { name, key }]))
     }
 
-    /// The module instance that calls this one; none for the root module.
+    /// Returns the calling module instance; `None` for the root module.
     pub fn parent(&self) -> Option<Self> {
         let (_, parents) = self.steps().split_last()?;
         Some(Self::from_steps(parents.iter().cloned()))
     }
 
-    /// The steps from the root down.
+    /// Steps from the root down.
     pub fn steps(&self) -> &[ModuleStep] {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether it is the root module.
+    /// Whether this is the root module.
     pub fn is_root(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The module as written, without keys.
+    /// Returns the module path, without instance keys.
     pub fn path(&self) -> ModulePath {
         ModulePath::from_names(self.steps().iter().map(|step| step.name.clone()))
     }
 
-    /// Whether `other` is this module instance or one below it, where a step without key stands for all instances
-    /// of its call.
+    /// Whether `other` is this module instance or a descendant. A step without a key matches all instances of its
+    /// call.
     pub fn contains(&self, other: &Self) -> bool {
         let (own, other) = (self.steps(), other.steps());
         own.len() <= other.len() && own.iter().zip(other).all(|(own, other)| step_covers(own, other))
     }
 
-    /// Whether `other` is this module instance, where a step without key stands for all instances of its call.
+    /// Whether `other` is this module instance. A step without a key matches all instances of its call.
     pub fn covers(&self, other: &Self) -> bool {
         self.steps().len() == other.steps().len() && self.contains(other)
     }
@@ -174,7 +176,7 @@ impl PartialOrd for ModuleInstance {
     }
 }
 
-/// `module.a["x"].module.b[0]`; empty for the root module.
+/// Formats the address as `module.a["x"].module.b[0]`; empty for the root module.
 impl fmt::Display for ModuleInstance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, step) in self.steps().iter().enumerate() {
@@ -190,9 +192,10 @@ impl fmt::Debug for ModuleInstance {
     }
 }
 
-/// Compares two step lists by length, then by content; equal pointers need no look at the content.
+/// Compares two step lists by length, then by content.
 fn shorter_first<T: Ord>(one: Option<&Arc<[T]>>, other: Option<&Arc<[T]>>) -> Ordering {
     match (one, other) {
+        // Addresses in one module usually share the list, so the pointer comparison decides most calls of a sort.
         (Some(one), Some(other)) if Arc::ptr_eq(one, other) => Ordering::Equal,
         (Some(one), Some(other)) => one.len().cmp(&other.len()).then_with(|| one.cmp(other)),
         (one, other) => one.is_some().cmp(&other.is_some()),
@@ -208,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn shallow_modules_come_before_deep_ones() {
+    fn modules_sort_by_depth_first() {
         let order = [
             "",
             "module.a",
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn up_and_down_the_tree() {
+    fn parents_and_children() {
         let module = ModuleInstance::root().child("a".into(), "x".into()).child("b".into(), 0.into());
         assert_eq!(module.to_string(), r#"module.a["x"].module.b[0]"#);
         assert_eq!(module.path().to_string(), "module.a.module.b");
@@ -239,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_without_key_stands_for_all_instances_of_the_call() {
+    fn step_without_key_matches_all_instances() {
         assert!(instance("module.a").contains(&instance("module.a[3].module.b")));
         assert!(instance("module.a[3]").contains(&instance("module.a[3].module.b")));
         assert!(!instance("module.a[4]").contains(&instance("module.a[3].module.b")));

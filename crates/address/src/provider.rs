@@ -7,47 +7,47 @@ use groma_diagnostics::write_literal;
 use crate::host::{normal_host, normal_label};
 use crate::{InstanceKey, ModulePath, Name};
 
-/// The registry that a source without a host name means.
+/// Default registry host of Terraform.
 pub const DEFAULT_PROVIDER_HOST: &str = "registry.terraform.io";
 
-/// The registry that a source without a host name means where OpenTofu wrote the lock file or state.
+/// Default registry host of OpenTofu, used for lock files and states that OpenTofu wrote.
 pub const OPENTOFU_PROVIDER_HOST: &str = "registry.opentofu.org";
 
 const BUILT_IN_HOST: &str = "terraform.io";
 const BUILT_IN_NAMESPACE: &str = "builtin";
 const DEFAULT_NAMESPACE: &str = "hashicorp";
-const UNTOLD_NAMESPACE: &str = "-";
+const LEGACY_NAMESPACE: &str = "-";
 
-/// The full source address of a provider: `registry.terraform.io/hashicorp/aws`.
+/// A fully qualified provider source address: `registry.terraform.io/hashicorp/aws`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderAddress {
     /// The registry's host name, in lower case.
     pub hostname: Name,
     /// The namespace in the registry, in lower case.
     pub namespace: Name,
-    /// The provider's own name, in lower case.
+    /// The provider's type within the namespace, in lower case.
     pub type_name: Name,
 }
 
-/// Why a text is no provider source address.
+/// Reason why a string is not a provider source address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidProvider {
-    /// What of it is wrong.
+    /// The invalid part of the address.
     pub part: ProviderPart,
-    /// A whole sentence that says what is wrong and what is right.
+    /// A complete sentence with the problem and the correct form.
     pub message: String,
 }
 
 /// A part of a provider's source address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderPart {
-    /// The whole.
+    /// The address as a whole: wrong number of parts, or an empty part.
     Source,
-    /// The registry's host.
+    /// The registry's host name.
     Host,
     /// The namespace in the registry.
     Namespace,
-    /// The provider's own name.
+    /// The provider's type.
     Name,
 }
 
@@ -60,9 +60,10 @@ impl fmt::Display for InvalidProvider {
 impl std::error::Error for InvalidProvider {}
 
 impl ProviderAddress {
-    /// The provider that the local name means where no `required_providers` entry names a source:
+    /// Returns the provider that a local name means without a `required_providers` entry:
     /// `terraform` is built in, everything else is `hashicorp/NAME` in the default registry.
     pub fn default_for(local_name: &str) -> Self {
+        // Terraform's only built-in provider.
         if local_name == "terraform" {
             return Self::builtin_terraform();
         }
@@ -73,34 +74,35 @@ impl ProviderAddress {
         }
     }
 
-    /// `terraform.io/builtin/terraform`: `terraform_data` and `terraform_remote_state`.
+    /// Returns `terraform.io/builtin/terraform`, the provider of `terraform_data` and `terraform_remote_state`.
     pub fn builtin_terraform() -> Self {
         Self { hostname: BUILT_IN_HOST.into(), namespace: BUILT_IN_NAMESPACE.into(), type_name: "terraform".into() }
     }
 
-    /// Whether it is part of the engine and never installed.
+    /// Whether the provider is part of the program and never installed.
     pub fn is_builtin(&self) -> bool {
         &*self.hostname == BUILT_IN_HOST && &*self.namespace == BUILT_IN_NAMESPACE
     }
 
-    /// Whether a dash stands in place of the namespace: states from before Terraform 0.13 do not tell it.
-    pub fn is_half_named(&self) -> bool {
-        &*self.namespace == UNTOLD_NAMESPACE
+    /// Whether this is a legacy address from a state before Terraform 0.13, which records `-` instead of the unknown
+    /// namespace.
+    pub fn is_legacy(&self) -> bool {
+        &*self.namespace == LEGACY_NAMESPACE
     }
 
-    /// Reads `aws`, `namespace/aws` or `host/namespace/aws`; `default_host` completes the first two.
+    /// Parses `aws`, `namespace/aws` or `host/namespace/aws`; `default_host` completes the first two.
     ///
     /// # Errors
-    /// When a part is missing, or holds what the registry does not allow; when the name behind a namespace begins like that of a
-    /// repository.
+    /// A part is missing or contains characters that the registry does not allow, or the type has the `terraform-`
+    /// prefix of a repository name.
     pub fn parse(source: &str, default_host: &str) -> Result<Self, InvalidProvider> {
         let address = Self::parse_recorded(source, default_host)?;
         match address.type_name.strip_prefix("terraform-") {
-            // A mere name is one in the default namespace, whatever it looks like.
+            // A single name means the default namespace, whatever prefix it has.
             Some(name) if source.contains('/') => Err(InvalidProvider {
                 part: ProviderPart::Name,
                 message: format!(
-                    "The address of a provider has its name without the beginning that its repository and its program have: \
+                    "A provider source address does not include the \"terraform-provider-\" prefix of the provider's repository: \
                      write {}/{}.",
                     address.namespace,
                     name.strip_prefix("provider-").unwrap_or(name)
@@ -110,7 +112,7 @@ impl ProviderAddress {
         }
     }
 
-    /// Reads the address of a provider that manages objects already, whatever its name begins with.
+    /// Parses the address of a provider that already manages objects, so its name may have any prefix.
     pub(crate) fn parse_recorded(source: &str, default_host: &str) -> Result<Self, InvalidProvider> {
         let parts: Vec<&str> = source.split('/').collect();
         let (host, namespace, type_name) = match parts[..] {
@@ -121,7 +123,7 @@ impl ProviderAddress {
                 return Err(InvalidProvider {
                     part: ProviderPart::Source,
                     message: format!(
-                        "{source:?} is no provider source address: it has {} parts. Write NAME, NAMESPACE/NAME or \
+                        "{source:?} is not a valid provider source address: it has {} parts. Use NAME, NAMESPACE/NAME or \
                          HOST/NAMESPACE/NAME.",
                         parts.len()
                     ),
@@ -130,8 +132,9 @@ impl ProviderAddress {
         };
         let hostname = normal_registry(host, source)?;
         Ok(Self {
-            // Who reads a state from before namespaces writes a single dash for them, all of the registry that is the default there.
-            namespace: if namespace == UNTOLD_NAMESPACE
+            // Tools that upgrade a state from before provider namespaces write a dash instead, always with their
+            // default registry.
+            namespace: if namespace == LEGACY_NAMESPACE
                 && [DEFAULT_PROVIDER_HOST, OPENTOFU_PROVIDER_HOST, default_host].contains(&&*hostname)
             {
                 namespace.into()
@@ -143,7 +146,7 @@ impl ProviderAddress {
         })
     }
 
-    /// Without the host name where that is the default registry: `hashicorp/aws`.
+    /// Displays the address as Terraform does in messages, without the default registry's host: `hashicorp/aws`.
     pub fn display_short(&self) -> impl fmt::Display + '_ {
         struct Short<'a>(&'a ProviderAddress);
         impl fmt::Display for Short<'_> {
@@ -159,7 +162,7 @@ impl ProviderAddress {
     }
 }
 
-/// `HOST/NAMESPACE/NAME`.
+/// Formats the address as `HOST/NAMESPACE/NAME`.
 impl fmt::Display for ProviderAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}", self.hostname, self.namespace, self.type_name)
@@ -171,73 +174,74 @@ fn normal_part(part: &str, which: ProviderPart, source: &str) -> Result<Name, In
     if part.is_empty() {
         return Err(InvalidProvider {
             part: ProviderPart::Source,
-            message: format!("{source:?} is no provider source address: its {what} is empty."),
+            message: format!("{source:?} is not a valid provider source address: its {what} is empty."),
         });
     }
     let invalid = |rule: &str| InvalidProvider {
         part: which,
-        message: format!("{source:?} is no provider source address: the {what} {part:?} {rule}."),
+        message: format!("{source:?} is not a valid provider source address: the {what} {part:?} {rule}."),
     };
+    // Terraform refuses consecutive dashes, which Punycode labels (`xn--`) contain.
     if part.contains("--") {
         return Err(invalid("has two dashes in a row"));
     }
     if part.starts_with('-') || part.ends_with('-') {
         return Err(invalid("begins or ends with a dash"));
     }
-    normal_label(part).map(Name::from).ok_or_else(|| invalid("may hold only letters, digits and dashes"))
+    normal_label(part).map(Name::from).ok_or_else(|| invalid("may contain only letters, digits and dashes"))
 }
 
 fn normal_registry(host: &str, source: &str) -> Result<Name, InvalidProvider> {
     normal_host(host).map(Name::from).ok_or_else(|| InvalidProvider {
         part: if host.is_empty() { ProviderPart::Source } else { ProviderPart::Host },
         message: format!(
-            "{source:?} is no provider source address: {host:?} is not the name of a host. Write it in letters, digits and \
-             dashes, parted by dots, with a port if need be."
+            "{source:?} is not a valid provider source address: {host:?} is not a valid hostname. Use letters, digits and dashes, \
+             separated by dots, and a port if necessary."
         ),
     })
 }
 
-/// A provider configuration: a `provider` block (or the empty one that stands for none) of a module as written, or one of the
-/// instances that the block's `for_each` makes.
+/// The address of a provider configuration: a `provider` block of a module (or the implied empty one), or one instance
+/// of a block with `for_each`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderConfig {
-    /// The module with the block.
+    /// The module that contains the block.
     pub module: ModulePath,
-    /// Which provider it configures.
+    /// The configured provider.
     pub provider: ProviderAddress,
-    /// The block's `alias`.
+    /// The block's `alias` argument.
     pub alias: Option<Name>,
-    /// Which instance of a block with `for_each`; none for the block itself.
+    /// The instance of a block with `for_each`; none for the block itself.
     pub key: InstanceKey,
 }
 
 impl ProviderConfig {
-    /// The configuration without alias of the root module.
+    /// Returns the root module's configuration without an alias.
     pub fn default_in_root(provider: ProviderAddress) -> Self {
         Self { module: ModulePath::root(), provider, alias: None, key: InstanceKey::None }
     }
 
-    /// The instance `key` of the same block.
+    /// Returns the instance `key` of the same block.
     #[must_use]
     pub fn instance(&self, key: InstanceKey) -> Self {
         let Self { module, provider, alias, key: _ } = self;
         Self { module: module.clone(), provider: provider.clone(), alias: alias.clone(), key }
     }
 
-    /// The block that it is an instance of.
+    /// Returns the address of the block that this is an instance of.
     #[must_use]
     pub fn block(&self) -> Self {
         self.instance(InstanceKey::None)
     }
 
-    /// Whether both are of the same block.
+    /// Whether both addresses belong to the same block.
     pub fn is_of_block(&self, other: &Self) -> bool {
         self.module == other.module && self.provider == other.provider && self.alias == other.alias
     }
 }
 
-/// As state files and plans write it: `module.m.provider["registry.terraform.io/hashicorp/aws"].west`, with the key of an
-/// instance at its end.
+/// Formats the address as state files and plans record it:
+/// `module.m.provider["registry.terraform.io/hashicorp/aws"].west`, followed by the instance key.
 impl fmt::Display for ProviderConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.module.is_root() {
@@ -247,6 +251,7 @@ impl fmt::Display for ProviderConfig {
         write_literal(&self.provider.to_string(), f)?;
         f.write_str("]")?;
         match &self.alias {
+            // Keys follow the alias in OpenTofu's states.
             Some(alias) => write!(f, ".{alias}{}", self.key),
             None => write!(f, "{}", self.key),
         }
@@ -262,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_may_leave_out_the_host_and_the_namespace() {
+    fn host_and_namespace_have_defaults() {
         assert_eq!(parse("aws").unwrap().to_string(), "registry.terraform.io/hashicorp/aws");
         assert_eq!(parse("Acme/Cloud").unwrap().to_string(), "registry.terraform.io/acme/cloud");
         assert_eq!(parse("Example.com:08080/a/b-c").unwrap().to_string(), "example.com:8080/a/b-c");
@@ -275,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_does_not_begin_like_that_of_a_repository() {
+    fn repository_prefix_is_refused() {
         for (source, right) in [
             ("hashicorp/terraform-provider-aws", "hashicorp/aws"),
             ("a/terraform-b", "a/b"),
@@ -286,7 +291,7 @@ mod tests {
             assert!(problem.message.ends_with(&format!("write {right}.")), "{}", problem.message);
         }
         assert_eq!(parse("terraform-x").unwrap().to_string(), "registry.terraform.io/hashicorp/terraform-x");
-        // What manages an object is not left out of the state for its name.
+        // A recorded provider keeps its name: its objects must stay manageable.
         let written = "provider[\"registry.terraform.io/hashicorp/terraform-x\"]";
         assert_eq!(crate::parse_provider_config(written).unwrap().to_string(), written);
     }
@@ -299,21 +304,21 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_source_says_which_part_is_wrong() {
+    fn invalid_source_reports_the_invalid_part() {
         for (source, part, expected) in [
             ("", ProviderPart::Source, "its name is empty"),
             ("a/b/c/d", ProviderPart::Source, "it has 4 parts"),
             ("a//b", ProviderPart::Source, "its namespace is empty"),
-            ("/a/b", ProviderPart::Source, "not the name of a host"),
-            ("hashi corp/aws", ProviderPart::Namespace, "may hold only letters"),
-            ("registry.terraform.io/aws", ProviderPart::Namespace, "may hold only letters"),
+            ("/a/b", ProviderPart::Source, "is not a valid hostname"),
+            ("hashi corp/aws", ProviderPart::Namespace, "may contain only letters"),
+            ("registry.terraform.io/aws", ProviderPart::Namespace, "may contain only letters"),
             ("a--b/aws", ProviderPart::Namespace, "two dashes"),
             ("localhost/-/aws", ProviderPart::Namespace, "begins or ends"),
             ("-a/aws", ProviderPart::Namespace, "begins or ends"),
-            ("a/b_c", ProviderPart::Name, "may hold only letters"),
-            ("a/b.c", ProviderPart::Name, "may hold only letters"),
-            ("-a.b/hashicorp/aws", ProviderPart::Host, "not the name of a host"),
-            ("a.b:99999/hashicorp/aws", ProviderPart::Host, "not the name of a host"),
+            ("a/b_c", ProviderPart::Name, "may contain only letters"),
+            ("a/b.c", ProviderPart::Name, "may contain only letters"),
+            ("-a.b/hashicorp/aws", ProviderPart::Host, "is not a valid hostname"),
+            ("a.b:99999/hashicorp/aws", ProviderPart::Host, "is not a valid hostname"),
         ] {
             let problem = parse(source).unwrap_err();
             assert_eq!(problem.part, part, "{source}");

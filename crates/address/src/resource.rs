@@ -5,9 +5,10 @@ use std::fmt;
 
 use crate::{InstanceKey, ModuleInstance, ModulePath, Name};
 
-/// What kind of block declares a resource.
+/// The kind of block that declares a resource.
 ///
-/// Sorts as Terraform does: ephemeral resources, data sources, managed resources; lists, which no state has, come last.
+/// Sorts as in Terraform: ephemeral resources, data sources, managed resources. List resources, which never appear in
+/// a state, come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// A `resource` block.
@@ -23,6 +24,7 @@ pub enum Mode {
 impl Mode {
     fn rank(self) -> u8 {
         match self {
+            // The order in which Terraform lists resources in states and plans.
             Self::Ephemeral => 0,
             Self::Data => 1,
             Self::Managed => 2,
@@ -30,7 +32,7 @@ impl Mode {
         }
     }
 
-    /// What stands before the type in an address, with its dot.
+    /// Returns the part of an address before the type, including its dot.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Managed => "",
@@ -40,7 +42,7 @@ impl Mode {
         }
     }
 
-    /// The word that state files and plans use.
+    /// Returns the mode's name in state files and plans.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Managed => "managed",
@@ -50,12 +52,12 @@ impl Mode {
         }
     }
 
-    /// The one whose addresses begin with `word` and a dot, before the type.
-    pub fn beginning_with(word: &str) -> Option<Self> {
+    /// Returns the mode whose block keyword begins an address, as in `data.aws_ami.x` or `resource.aws_instance.x`.
+    pub fn from_block_keyword(word: &str) -> Option<Self> {
         [Self::Managed, Self::Data, Self::Ephemeral, Self::List].into_iter().find(|mode| mode.block_keyword() == word)
     }
 
-    /// The keyword of the block that declares it.
+    /// Returns the keyword of the declaring block.
     pub fn block_keyword(self) -> &'static str {
         match self {
             Self::Managed => "resource",
@@ -78,40 +80,40 @@ impl PartialOrd for Mode {
     }
 }
 
-/// A resource within its module, as written: `aws_x.y`, `data.aws_x.y`, `ephemeral.x.y`.
+/// A resource address within its module: `aws_x.y`, `data.aws_x.y`, `ephemeral.x.y`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Resource {
-    /// What kind of block declares it.
+    /// Managed, data, ephemeral or list.
     pub mode: Mode,
-    /// The resource type: the first label.
+    /// The resource type: the block's first label.
     pub type_name: Name,
-    /// Its own name: the second label.
+    /// The block's second label.
     pub name: Name,
 }
 
 impl Resource {
-    /// A managed resource.
+    /// Creates the address of a managed resource.
     pub fn managed(type_name: impl Into<Name>, name: impl Into<Name>) -> Self {
         Self { mode: Mode::Managed, type_name: type_name.into(), name: name.into() }
     }
 
-    /// A data source.
+    /// Creates the address of a data source.
     pub fn data(type_name: impl Into<Name>, name: impl Into<Name>) -> Self {
         Self { mode: Mode::Data, type_name: type_name.into(), name: name.into() }
     }
 
-    /// The local name of the provider that a resource of this type belongs to unless its block says otherwise: the
-    /// type's first word.
+    /// Returns the local name of the provider that manages this type unless the block has a `provider` argument: the
+    /// type up to its first underscore.
     pub fn implied_provider(&self) -> &str {
         self.type_name.split('_').next().unwrap_or_default()
     }
 
-    /// This resource in a module instance.
+    /// Returns the address of this resource in a module instance.
     pub fn absolute(&self, module: ModuleInstance) -> AbsResource {
         AbsResource { module, resource: self.clone() }
     }
 
-    /// This resource in a module as written.
+    /// Returns the address of this resource in an unexpanded module.
     pub fn in_module(&self, module: ModulePath) -> ConfigResource {
         ConfigResource { module, resource: self.clone() }
     }
@@ -119,24 +121,24 @@ impl Resource {
 
 impl fmt::Display for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Piece by piece: addresses are written for every instance, several times a run.
-        for piece in [self.mode.prefix(), &self.type_name, ".", &self.name] {
-            f.write_str(piece)?;
+        // Without `write!`: addresses are formatted for every instance, several times a run.
+        for part in [self.mode.prefix(), &self.type_name, ".", &self.name] {
+            f.write_str(part)?;
         }
         Ok(())
     }
 }
 
-/// A resource of the configuration: its module as written, and itself.
+/// A resource before expansion: the path of its module and the resource.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConfigResource {
-    /// The module that declares it.
+    /// Path of the declaring module.
     pub module: ModulePath,
-    /// The resource within it.
+    /// Address within the module.
     pub resource: Resource,
 }
 
-/// `module.a.aws_x.y`.
+/// Formats the address as `module.a.aws_x.y`.
 impl fmt::Display for ConfigResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.module.is_root() {
@@ -146,28 +148,28 @@ impl fmt::Display for ConfigResource {
     }
 }
 
-/// A resource of a module instance, all its instances together.
+/// A resource in a module instance, with all its instances.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AbsResource {
-    /// The module instance it is in.
+    /// The module instance that contains the resource.
     pub module: ModuleInstance,
-    /// The resource within it.
+    /// Address within the module.
     pub resource: Resource,
 }
 
 impl AbsResource {
-    /// One instance of it.
+    /// Returns the address of one instance.
     pub fn instance(&self, key: InstanceKey) -> ResourceInstance {
         ResourceInstance { module: self.module.clone(), resource: self.resource.clone(), key }
     }
 
-    /// The resource as written.
+    /// Returns the address before expansion, without module keys.
     pub fn config_resource(&self) -> ConfigResource {
         ConfigResource { module: self.module.path(), resource: self.resource.clone() }
     }
 }
 
-/// `module.a["x"].aws_x.y`.
+/// Formats the address as `module.a["x"].aws_x.y`.
 impl fmt::Display for AbsResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.module.is_root() {
@@ -177,34 +179,34 @@ impl fmt::Display for AbsResource {
     }
 }
 
-/// One instance of a resource in one instance of its module: what a provider manages as one object.
+/// One instance of a resource in one instance of its module: the unit that a provider manages as one object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceInstance {
-    /// The module instance it is in.
+    /// The module instance that contains the resource.
     pub module: ModuleInstance,
-    /// The resource within it.
+    /// Address within the module.
     pub resource: Resource,
-    /// Which instance of the resource.
+    /// Index of `count`, key of `for_each`, or none.
     pub key: InstanceKey,
 }
 
 impl ResourceInstance {
-    /// An instance in the root module.
+    /// Creates the address of an instance in the root module.
     pub fn in_root(resource: Resource, key: InstanceKey) -> Self {
         Self { module: ModuleInstance::root(), resource, key }
     }
 
-    /// The resource it is an instance of.
+    /// Returns the address of all instances of the same resource in the same module instance.
     pub fn abs_resource(&self) -> AbsResource {
         AbsResource { module: self.module.clone(), resource: self.resource.clone() }
     }
 
-    /// The resource as written.
+    /// Returns the address before expansion, without any keys.
     pub fn config_resource(&self) -> ConfigResource {
         ConfigResource { module: self.module.path(), resource: self.resource.clone() }
     }
 
-    /// Appends the address to a text: what formatting it gives, without the machinery of formatting.
+    /// Appends the displayed address to a string, without the overhead of `fmt`.
     pub fn push_to(&self, text: &mut String) {
         for step in self.module.steps() {
             text.push_str("module.");
@@ -212,13 +214,13 @@ impl ResourceInstance {
             step.key.push_to(text);
             text.push('.');
         }
-        for piece in [self.resource.mode.prefix(), &self.resource.type_name, ".", &self.resource.name] {
-            text.push_str(piece);
+        for part in [self.resource.mode.prefix(), &self.resource.type_name, ".", &self.resource.name] {
+            text.push_str(part);
         }
         self.key.push_to(text);
     }
 
-    /// The address within its module: `aws_x.y["k"]`.
+    /// Displays the address within its module: `aws_x.y["k"]`.
     pub fn display_relative(&self) -> impl fmt::Display + '_ {
         struct Relative<'a>(&'a ResourceInstance);
         impl fmt::Display for Relative<'_> {
@@ -230,7 +232,7 @@ impl ResourceInstance {
     }
 }
 
-/// `module.a["x"].aws_x.y["k"]`.
+/// Formats the address as `module.a["x"].aws_x.y["k"]`.
 impl fmt::Display for ResourceInstance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.module.is_root() {
@@ -276,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn an_instance_knows_its_resource_and_its_configuration() {
+    fn instance_address_conversions() {
         let instance: ResourceInstance = r#"module.a["x"].data.aws_x.y["k"]"#.parse().unwrap();
         assert_eq!(instance.abs_resource().to_string(), r#"module.a["x"].data.aws_x.y"#);
         assert_eq!(instance.config_resource().to_string(), "module.a.data.aws_x.y");

@@ -1,36 +1,37 @@
-//! What `-target` and its like select.
+//! Addresses that `-target`, `-exclude` and `-replace` accept.
 
 use std::fmt;
 
 use crate::{AbsResource, ConfigResource, ModuleInstance, Resource, ResourceInstance};
 
-/// A part of the infrastructure, as a person names it on the command line.
+/// The objects that one address on the command line selects.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Target {
-    /// A module instance (all instances of a call where the last key is left out) with everything below it.
+    /// A module instance with everything in it; without the last key, all instances of the call.
     Module(ModuleInstance),
     /// All instances of a resource.
     Resource(AbsResource),
-    /// One instance.
+    /// A single resource instance.
     Instance(ResourceInstance),
 }
 
 impl Target {
-    /// Whether `instance` is part of it. Only the last key may be left out: it is said of every module around it which
-    /// instance is meant.
+    /// Whether `instance` is selected. Only the last key of a module address may be omitted; all enclosing modules
+    /// need their keys.
     pub fn contains(&self, instance: &ResourceInstance) -> bool {
         match self {
             Self::Module(module) => {
                 let (own, other) = (module.steps(), instance.module.steps());
-                let around = own.len().saturating_sub(1);
-                own.get(..around) == other.get(..around) && module.contains(&instance.module)
+                // `module.a` selects all instances of `module.a`, but `module.a.x.y` only the one without a key.
+                let enclosing = own.len().saturating_sub(1);
+                own.get(..enclosing) == other.get(..enclosing) && module.contains(&instance.module)
             }
             Self::Resource(own) => own.resource == instance.resource && own.module == instance.module,
             Self::Instance(own) => own == instance,
         }
     }
 
-    /// Whether `instance` may be meant by it, where any module step without key stands for all instances of its call.
+    /// Whether `instance` matches if every module step without a key selects all instances of its call.
     pub fn may_mean(&self, instance: &ResourceInstance) -> bool {
         match self {
             Self::Module(module) => module.contains(&instance.module),
@@ -41,7 +42,8 @@ impl Target {
         }
     }
 
-    /// Whether instances of `resource` may be part of it: what can be said before `count` and `for_each` are known.
+    /// Whether instances of `resource` may be selected; keys are ignored because `count` and `for_each` are not
+    /// evaluated yet.
     pub fn may_contain(&self, resource: &ConfigResource) -> bool {
         let same = |module: &ModuleInstance, own: &Resource| {
             *own == resource.resource && module.steps().iter().map(|step| &step.name).eq(resource.module.steps().iter())
@@ -79,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_selects_everything_below_it() {
+    fn target_selects_its_descendants() {
         assert!(contains("module.a", "module.a.x.y"));
         assert!(contains("module.a", "module.a[1].module.b.x.y[2]"));
         assert!(contains("module.a[1]", "module.a[1].x.y"));
@@ -94,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_modules_around_a_target_the_instance_is_said() {
+    fn enclosing_modules_of_a_target_need_their_keys() {
         assert!(!contains("module.a.x.y", "module.a[\"k\"].x.y"));
         assert!(!contains("module.a.x.y[0]", "module.a[1].x.y[0]"));
         assert!(contains("module.a[0].module.b", "module.a[0].module.b[1].x.y"));
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn before_expansion_a_key_excludes_nothing() {
+    fn keys_are_ignored_before_expansion() {
         let target: Target = "module.a[1].x.y[2]".parse().unwrap();
         assert!(target.may_contain(&"module.a.x.y".parse().unwrap()));
         assert!(!target.may_contain(&"module.b.x.y".parse().unwrap()));

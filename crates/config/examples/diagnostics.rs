@@ -1,5 +1,5 @@
-//! Prints what is wrong with the configuration in a folder, one diagnostic a line, to hold against another program's:
-//! `cargo run -p groma-config --example diagnostics -- FOLDER`.
+//! Prints the diagnostics of a configuration, one on each line, to compare with another program's:
+//! `cargo run -p groma-config --example diagnostics -- DIRECTORY`.
 
 use groma_config::{DiskFiles, LoadOptions, load};
 use groma_diagnostics::{Diagnostic, Severity, Sources};
@@ -20,12 +20,12 @@ fn line(diagnostic: &Diagnostic, sources: &Sources) -> String {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let place = diagnostic.subject.and_then(|span| sources.locate(span)).map_or_else(
+    let location = diagnostic.subject.and_then(|span| sources.locate(span)).map_or_else(
         || "-".to_owned(),
         |at| {
             let (start, end) = (at.start, at.end);
             format!("{}:{},{}-{},{}", at.file.name(), start.line, start.column, end.line, end.column)
         },
     );
-    format!("{severity} | {} | {place} | {}", diagnostic.summary, diagnostic.detail)
+    format!("{severity} | {} | {location} | {}", diagnostic.summary, diagnostic.detail)
 }

@@ -1,4 +1,4 @@
-//! A whole configuration: the tree of modules with the text it was read from.
+//! The loaded configuration: the module tree, test files and the source text of every file.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -13,97 +13,109 @@ use crate::model::{LocalProvider, Module, Override, PassedProvider, ProviderBloc
 use crate::providers::requirements::ProviderRequirement;
 
 /// A loaded configuration. Cheap to clone.
+///
+/// [`load`](crate::load) creates it. It owns the module tree, the test files, the provider requirements of all modules
+/// and the text of every file that was read, so that a saved plan can load the same configuration again from memory.
+///
+/// All checks that need neither state nor providers are done: names are unique, references resolve and module
+/// arguments match variables, as far as [`status`](Self::status) says. Errors are reported to the caller's
+/// diagnostics, so a configuration may be incomplete; operations check the status before they use it.
+///
+/// It does not evaluate anything: expressions and bodies stay as written (exceptions are arguments that the language
+/// requires to be constant, and module sources). It does not know provider schemas; the engine decodes bodies with
+/// them.
 #[derive(Clone, Debug)]
 pub struct Configuration {
-    /// The root module, with all others below it.
+    /// The root module, which contains its descendants.
     pub root: Arc<Module>,
-    /// What it is good for.
-    pub soundness: Soundness,
-    /// References into objects about which only schemas can tell whether they are right, and evaluation would not in every case.
-    pub deep: Arc<[DeepReference]>,
-    /// The files of tests, where they were asked for, sorted by path.
+    /// Whether loading succeeded, and otherwise the operations that remain possible.
+    pub status: LoadStatus,
+    /// References to attributes of resources, which only provider schemas can check. Evaluation would not detect every
+    /// wrong one, because an unknown object hides it.
+    pub deep_references: Arc<[DeepReference]>,
+    /// Test files sorted by path; empty unless the load options request them.
     pub tests: Arc<[TestFile]>,
     pub(crate) files: Arc<[LoadedFile]>,
     pub(crate) requirements: Arc<IndexMap<ProviderAddress, ProviderRequirement>>,
-    /// The provider blocks that something uses, by their headers.
+    /// Header spans of the provider blocks that at least one other block uses.
     pub(crate) used_providers: Arc<HashSet<Span>>,
 }
 
-/// What a configuration is good for.
+/// The outcome of loading, from best to worst: the operations that a configuration can serve despite its errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Soundness {
-    /// Everything.
-    Sound,
-    /// Expressions name what there is not, or the root module has outputs as only others may: to look for further mistakes, to import
-    /// into, and for showing.
-    WrongNames,
-    /// There is all that it declares, though not as it should be: to look for further mistakes, and for showing.
-    Flawed,
-    /// Showing.
+pub enum LoadStatus {
+    /// No errors: the configuration can be planned.
+    Complete,
+    /// An expression refers to an undeclared object, or a root output has an argument that only child modules may have.
+    /// Validation, import and display remain possible.
+    InvalidReferences,
+    /// Every declared object exists but some are invalid. Validation and display remain possible.
+    Invalid,
+    /// Some objects could not be decoded. Only display remains possible.
     Incomplete,
 }
 
-/// A reference to something in the object of a resource block.
+/// A reference to an attribute of a resource's object.
 #[derive(Clone, Debug)]
 pub struct DeepReference {
-    /// The module in which it is written.
+    /// The module that contains the reference.
     pub module: ModulePath,
-    /// The position of the block among those of the module.
+    /// Index of the resource in [`Module::resources`](crate::Module::resources).
     pub resource: u32,
-    /// The text.
+    /// The complete reference.
     pub traversal: Traversal,
-    /// How many of its steps lead to the object.
+    /// The number of leading steps that address the object.
     pub steps: usize,
 }
 
-/// A file that was read for a configuration.
+/// A file that was read while loading a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedFile {
-    /// Its path, relative to the root module's directory.
+    /// Path relative to the root module's directory.
     pub path: PathBuf,
-    /// Its text.
+    /// Complete text of the file.
     pub text: SourceText,
 }
 
-/// A file of tests.
+/// A test file (`.tftest.hcl` or `.tofutest.hcl`).
 #[derive(Clone, Debug)]
 pub struct TestFile {
-    /// The steps under which its runs stand: `test`, the folders, the file.
+    /// Steps of the module path under which the modules of its runs are installed: `test`, the directories, the file.
     pub steps: Vec<String>,
-    /// Its runs, in their order.
+    /// `run` blocks in source order.
     pub runs: Vec<TestRun>,
-    /// The provider configurations that they can be given, each with the header of its block.
+    /// Provider configurations that runs can use, each with the header of its block.
     pub providers: Vec<(LocalProvider, Span)>,
-    /// What is overridden for all of them.
+    /// `override_*` blocks that apply to all runs of the file.
     pub overrides: Vec<Override>,
 }
 
-/// A run of a file of tests.
+/// A `run` block of a test file.
 #[derive(Clone, Debug)]
 pub struct TestRun {
-    /// Its name.
+    /// The block's label.
     pub name: Name,
-    /// What it runs.
+    /// The configuration under test.
     pub tested: Tested,
-    /// Provider configurations of the file that are handed to what is run, under names of its own.
+    /// Provider configurations of the file that are passed to the configuration under test, under its own names.
     pub providers: Vec<PassedProvider>,
-    /// What is overridden for this run.
+    /// `override_*` blocks that apply to this run only.
     pub overrides: Vec<Override>,
 }
 
-/// What a run of a test runs.
+/// The configuration that a test run executes.
 #[derive(Clone, Debug)]
 pub enum Tested {
-    /// The configuration beside the file.
+    /// The configuration next to the test file.
     Configuration,
-    /// A module that the run names in its place, as the root of a configuration.
+    /// Another module, from the run's `module` block, used as a root module.
     Module(Configuration),
-    /// A module that is not to be had, which has been reported.
+    /// A module that could not be loaded; the error has been reported.
     Missing,
 }
 
 impl Tested {
-    /// The module in the place of the configuration, if there is one.
+    /// Returns the module that replaces the configuration under test, if the run has a `module` block.
     pub fn module(&self) -> Option<&Configuration> {
         match self {
             Self::Module(configuration) => Some(configuration),
@@ -113,27 +125,28 @@ impl Tested {
 }
 
 impl Configuration {
-    /// Whether the root module, or a run of a test, calls a module.
+    /// Whether the root module or a test run calls a module.
     pub fn calls_modules(&self) -> bool {
         !self.root.calls.is_empty() || self.modules_of_runs().next().is_some()
     }
 
-    /// What runs of tests name in the place of this configuration.
+    /// Iterates over the modules that test runs use as root modules.
     pub fn modules_of_runs(&self) -> impl Iterator<Item = &Self> {
         self.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.tested.module())
     }
 
-    /// Whether something in the configuration uses a provider block. What is wrong in one that nothing uses keeps nobody from anything.
+    /// Whether a block of the configuration uses the provider block. Errors in unused provider blocks must not fail a
+    /// run.
     pub fn is_used(&self, block: &ProviderBlock) -> bool {
         self.used_providers.contains(&block.span)
     }
 
-    /// The module at `path`.
+    /// Returns the module at `path`.
     pub fn module(&self, path: &ModulePath) -> Option<&Arc<Module>> {
         path.steps().iter().try_fold(&self.root, |module, name| module.children.get(name))
     }
 
-    /// All modules, each before those it calls.
+    /// Returns all modules, callers before the modules that they call.
     pub fn modules(&self) -> Vec<&Arc<Module>> {
         let mut found = vec![&self.root];
         let mut next = 0;
@@ -144,13 +157,14 @@ impl Configuration {
         found
     }
 
-    /// The providers that any module needs, those of runs among them, with the versions that all of them allow, sorted by address.
+    /// Returns the providers that the modules and test runs need, with the versions that all of them allow, sorted by
+    /// address.
     pub fn provider_requirements(&self) -> &IndexMap<ProviderAddress, ProviderRequirement> {
         &self.requirements
     }
 
-    /// Every file that was read, so that the same configuration can be loaded again from memory: configuration files
-    /// of all modules, and the manifest of installed modules.
+    /// Returns every file that was read: the configuration files of all modules and the manifest of installed modules.
+    /// A saved plan stores them to load the same configuration from memory.
     pub fn files(&self) -> &[LoadedFile] {
         &self.files
     }

@@ -1,9 +1,9 @@
 //! Modules, blocks, overrides, version constraints and variables files.
 //!
-//! [`load`] reads the folder of a root module and of all modules it calls, decodes every block into the types of
-//! [`model`], applies override files and checks all that can be checked without state or providers: duplicates, names,
-//! references, module arguments, provider configurations. What the result means for a plan is the engine's business;
-//! bodies and expressions stay as written, for whoever has a schema and values.
+//! [`load`] reads the directory of a root module and the modules that it calls, decodes every block into the types of
+//! [`model`], applies override files, and checks everything that can be checked without state or providers:
+//! duplicates, names, references, module arguments, provider configurations. It does not interpret the result: bodies
+//! and expressions stay as written for the engine, which has schemas and values.
 
 mod assemble;
 mod checks;
@@ -21,10 +21,10 @@ pub mod variables;
 pub mod version;
 
 pub use checks::{
-    DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, check_overrides, check_reference, check_references, deprecated_variable,
-    unless_misspelt,
+    DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, attribute_to_typo, check_overrides, check_reference, check_references,
+    deprecated_variable,
 };
-pub use configuration::{Configuration, DeepReference, LoadedFile, Soundness, TestFile, TestRun, Tested};
+pub use configuration::{Configuration, DeepReference, LoadStatus, LoadedFile, TestFile, TestRun, Tested};
 pub use load::{
     InstalledModules, ModuleLocator, ModuleRequest, has_test_files, load, load_alone, load_encryption, load_with,
 };
@@ -32,6 +32,6 @@ pub use lock_file::{LockFile, LockedProvider};
 pub use manifest::{InstalledModule, ModuleManifest};
 pub use model::*;
 pub use module_source::{ModuleSource, Package, RegistryModule};
-pub use options::{Calls, LoadOptions, Queries, References, TestFolder};
+pub use options::{Calls, LoadOptions, Queries, References, TestDirectory};
 pub use providers::{MissingProvider, ProviderKey, ProviderRequirement, ProviderUse, module_requirements};
 pub use source::{DiskFiles, Entry, Files, MemoryFiles};

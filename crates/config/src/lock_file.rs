@@ -11,26 +11,26 @@ use indexmap::IndexMap;
 use crate::source::Files;
 use crate::version::{Constraints, Version};
 
-/// The file's name, in the root module's directory.
+/// Name of the lock file in the root module's directory.
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 
-/// Which provider packages a configuration was last run with.
+/// The provider versions and checksums that `init` selected for a configuration.
 #[derive(Clone, Debug, Default)]
 pub struct LockFile {
-    /// The providers by address.
+    /// Locked providers by source address.
     pub providers: IndexMap<ProviderAddress, LockedProvider>,
 }
 
-/// A provider package that is locked.
+/// A `provider` block of the lock file.
 #[derive(Clone, Debug)]
 pub struct LockedProvider {
-    /// The version.
+    /// The selected version.
     pub version: Version,
-    /// The constraints that selected it.
+    /// The version constraints at the time of the selection.
     pub constraints: Constraints,
-    /// Checksums of its packages, with their scheme: `h1:…`, `zh:…`.
+    /// Checksums of the provider's packages, with their scheme: `h1:…`, `zh:…`.
     pub hashes: Vec<Arc<str>>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
@@ -41,12 +41,13 @@ static PROVIDER: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required("version").optional("constraints").optional("hashes"));
 
 impl LockFile {
-    /// Reads the lock file of the root module; where there is none, nothing is locked.
+    /// Reads the lock file of the root module. A missing file locks nothing.
     pub fn read(sources: &Sources, files: &dyn Files) -> (Self, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
         let mut lock_file = Self::default();
         let problem = match files.read(Path::new(LOCK_FILE)) {
             Ok(bytes) => {
+                // Invalid locks are reported and dropped; the valid ones remain.
                 lock_file.parse(bytes, sources, &mut diagnostics);
                 None
             }
@@ -56,7 +57,9 @@ impl LockFile {
         if let Some(problem) = problem {
             diagnostics.push(Diagnostic::error(
                 "Failed to read dependency lock file",
-                format!("{LOCK_FILE} cannot be read: {problem}. Repair it, or remove it to have it written anew."),
+                format!(
+                    "Cannot read {LOCK_FILE}: {problem}. Repair the file, or delete it and run init to create it again."
+                ),
             ));
         }
         (lock_file, diagnostics)
@@ -68,7 +71,8 @@ impl LockFile {
         let is_broken = problems.has_errors();
         diagnostics.append(problems);
         if is_broken {
-            // What is missing in it may have been lost.
+            // The parser may have skipped a lock after a syntax error; a missing lock must not look like an unlocked
+            // provider.
             return;
         }
         let (content, problems) = parsed.body.content(&FILE);
@@ -83,7 +87,7 @@ impl LockFile {
                 diagnostics.push(
                     Diagnostic::error(
                         "Duplicate provider lock",
-                        format!("{address} is locked above already. Remove one of the two."),
+                        format!("{address} already has a lock above. Remove one of the two blocks."),
                     )
                     .at(block.header),
                 );
@@ -94,10 +98,10 @@ impl LockFile {
     }
 }
 
-/// What Terraform has reserved for versions to come.
+/// Warns about a `module` block, which Terraform reserves for future versions.
 fn module_lock(block: &Block) -> Diagnostic {
-    let detail = "The lock file says which versions of modules to use. This version of Groma knows locks of providers only, and takes the \
-                  modules that the configuration asks for.";
+    let detail = "This lock file selects module versions, but this version of Groma locks providers only. It uses the module \
+                  versions that the configuration selects.";
     Diagnostic::warning("Dependency locks for modules are not yet supported", detail).at(block.header)
 }
 
@@ -113,14 +117,17 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAdd
     let (content, problems) = block.body.content(&PROVIDER);
     diagnostics.append(problems);
     let version: Version = parsed(&content, "version", "Invalid provider version number", diagnostics)?;
+    // `Version` accepts short and prefixed forms; a lock must name one version exactly, so only the canonical form is
+    // valid.
     if let Some(attribute) = content.get("version")
         && attribute.expression.as_static_string().is_some_and(|text| *text != *version.to_string())
     {
-        let detail = format!("The lock file has versions in full: \"{version}\".");
+        let detail = format!("The lock file must contain the complete version: \"{version}\".");
         diagnostics.push(Diagnostic::error("Invalid provider version number", detail).at(attribute.expression.span));
         return None;
     }
     let constraints = match content.get("constraints") {
+        // An empty string means that there are no constraints, as in Terraform.
         Some(attribute) if attribute.expression.as_static_string().is_none_or(|text| !text.is_empty()) => {
             parsed(&content, "constraints", "Invalid provider version constraints", diagnostics)?
         }
@@ -130,20 +137,19 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAdd
     Some((address, LockedProvider { version, constraints, hashes, span: block.header }))
 }
 
-/// The provider that `label` names, in full: a lock must not be overlooked, or taken for another's, for how it is written.
+/// Parses a provider label, which must be fully qualified and normalized: a short form could select the lock of a
+/// different provider.
 fn address(label: &str) -> Result<ProviderAddress, Diagnostic> {
     let wrong = |detail: String| Diagnostic::error("Invalid provider source address", detail);
     let address = ProviderAddress::parse(label, DEFAULT_PROVIDER_HOST).map_err(|error| wrong(error.to_string()))?;
     if address.is_builtin() {
-        return Err(wrong(format!("{address} is a part of this program and has no version of its own to lock.")));
+        return Err(wrong(format!("{address} is built into this program, so it cannot be locked.")));
     }
-    if address.is_half_named() {
-        return Err(wrong(format!(
-            "{address} stands for a provider whose namespace is not known; it cannot be locked."
-        )));
+    if address.is_legacy() {
+        return Err(wrong(format!("{address} is a legacy address with an unknown namespace, so it cannot be locked.")));
     }
     if address.to_string() != label {
-        let detail = format!("The lock file has addresses of providers in full and in lower case: \"{address}\".");
+        let detail = format!("The lock file must contain the complete provider address in lower case: \"{address}\".");
         return Err(Diagnostic::error("Non-normalized provider source address", detail));
     }
     Ok(address)
@@ -161,7 +167,7 @@ fn parsed<T: std::str::FromStr>(
         diagnostics.push(
             Diagnostic::error(
                 summary,
-                format!("The argument {name:?} cannot be read. Remove the lock file to have it written anew."),
+                format!("The argument {name:?} is not valid. Delete the lock file and run init to create it again."),
             )
             .at(attribute.expression.span),
         );
@@ -169,22 +175,22 @@ fn parsed<T: std::str::FromStr>(
     value
 }
 
-/// The hashes of a package. One that cannot be read is an error: a package must not go unchecked for a slip.
+/// Decodes the checksums of a lock. An invalid one is an error, because ignoring it would leave a package unchecked.
 fn hashes(expression: &Expression, diagnostics: &mut Diagnostics) -> Vec<Arc<str>> {
     let list = expression.as_list().unwrap_or_default();
     if list.is_empty() {
-        let detail =
-            "The hashes are a list of at least one string. Leave the argument out to have them worked out anew.";
+        let detail = "\"hashes\" must be a list of at least one string. Remove the argument to have the checksums computed again.";
         diagnostics.push(Diagnostic::error("Invalid provider hash set", detail).at(expression.span));
     }
     let mut hashes = Vec::with_capacity(list.len());
     for element in list {
+        // Unknown schemes are kept: a newer version may have written them.
         match element.as_static_string() {
             Some(hash) if hash.split_once(':').is_some_and(|(scheme, _)| !scheme.is_empty()) => {
                 hashes.push(Arc::from(&*hash))
             }
             _ => {
-                let detail = "A hash is a string that begins with its scheme and a colon, such as h1: or zh:.";
+                let detail = "A hash must be a string that begins with a scheme and a colon, such as h1: or zh:.";
                 diagnostics.push(Diagnostic::error("Invalid provider hash string", detail).at(element.span));
             }
         }
@@ -224,14 +230,14 @@ mod tests {
     }
 
     #[test]
-    fn of_a_file_that_cannot_be_parsed_nothing_else_is_told() {
+    fn syntax_errors_hide_other_errors() {
         let (_, diagnostics) = read("provider \"x/y\" {\n");
         let summaries: Vec<&str> = diagnostics.iter().map(|problem| problem.summary.as_str()).collect();
         assert_eq!(summaries, ["Unclosed configuration block"]);
     }
 
     #[test]
-    fn hashes_that_cannot_be_read_are_not_passed_over() {
+    fn invalid_hashes_are_errors() {
         let of = |hashes: &str| {
             read(&format!(
                 "provider \"registry.terraform.io/x/y\" {{\n  version = \"1.0.0\"\n  hashes = {hashes}\n}}\n"
@@ -251,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_versions_are_written_in_full() {
+    fn addresses_and_versions_must_be_canonical() {
         let of = |label: &str, version: &str| {
             let (locks, problems) = read(&format!("provider \"{label}\" {{\n  version = \"{version}\"\n}}\n"));
             assert!(locks.providers.is_empty(), "{label}");
@@ -274,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn no_lock_file_is_fine() {
+    fn missing_lock_file_locks_nothing() {
         let (lock_file, diagnostics) = LockFile::read(&Sources::new(), &MemoryFiles::new());
         assert!(lock_file.providers.is_empty() && diagnostics.is_empty());
     }

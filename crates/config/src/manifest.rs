@@ -10,20 +10,20 @@ use serde::{Deserialize, Serialize};
 use crate::source::{Files, display, normalize};
 use crate::version::Version;
 
-/// Where installed modules are.
+/// The installed modules by the path of their call.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleManifest {
     modules: HashMap<String, InstalledModule>,
 }
 
-/// One installed module.
+/// An entry of the module manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledModule {
-    /// The source it was installed from, as the manifest writes it.
+    /// The source that the module was installed from, as recorded.
     pub source: String,
-    /// Its version, for modules of a registry.
+    /// The selected version of a registry module.
     pub version: Option<Version>,
-    /// Its folder, relative to the root module's directory or absolute.
+    /// The module's directory, relative to the root module's directory or absolute.
     pub directory: PathBuf,
 }
 
@@ -56,10 +56,10 @@ impl Record {
 }
 
 impl ModuleManifest {
-    /// Reads the manifest in `data_directory`; where there is none, nothing is installed.
+    /// Reads the manifest in `data_directory`. Without a manifest no module is installed.
     ///
     /// # Errors
-    /// The file is there and cannot be read as a manifest; the text says why.
+    /// The file exists but is not a valid manifest; the string is the reason.
     pub fn read(data_directory: &Path, files: &dyn Files) -> Result<Self, String> {
         let path = data_directory.join("modules").join("modules.json");
         match files.read(&path) {
@@ -72,6 +72,8 @@ impl ModuleManifest {
     fn parse(bytes: &[u8]) -> Result<Self, String> {
         let document: Document = serde_json::from_slice(bytes).map_err(|error| json_reason(&error))?;
         let modules = document.modules.into_iter().map(|record| {
+            // Entries of local modules have an empty version.
+            // Only registry modules have a version; without one, the constraints of the call are not checked.
             let version = record.version.parse().ok();
             let directory = normalize(Path::new(&record.dir));
             (record.key, InstalledModule { source: record.source, version, directory })
@@ -79,21 +81,21 @@ impl ModuleManifest {
         Ok(Self { modules: modules.collect() })
     }
 
-    /// Notes that the module for the call that `path` leads through is installed.
+    /// Records the module installed for the call at `path`.
     pub fn insert(&mut self, path: &ModulePath, module: InstalledModule) {
         self.modules.insert(path.steps().join("."), module);
     }
 
-    /// The text of the manifest: one line, sorted by key.
+    /// Serializes the manifest to one line, sorted by key.
     pub fn text(&self) -> String {
         let mut records: Vec<Record> = self.modules.iter().map(|(key, module)| Record::of(key, module)).collect();
         records.sort_by(|a, b| a.key.cmp(&b.key));
         let text = serde_json::to_string(&Document { modules: records }).unwrap_or_default();
-        // Terraform writes these so; none of them stands outside of a string.
+        // Terraform escapes these characters in JSON; they occur inside of strings only.
         text.replace('&', "\\u0026").replace('<', "\\u003c").replace('>', "\\u003e")
     }
 
-    /// The module installed for the call that `path` leads through.
+    /// Returns the module installed for the call at `path`.
     pub fn get(&self, path: &ModulePath) -> Option<&InstalledModule> {
         self.modules.get(&path.steps().join("."))
     }
@@ -105,7 +107,7 @@ mod tests {
     use crate::source::MemoryFiles;
 
     #[test]
-    fn installed_modules_are_found_by_the_path_of_their_call() {
+    fn installed_modules_are_found_by_module_path() {
         let text = r#"{"Modules":[{"Key":"","Source":"","Dir":"."},
             {"Key":"a.b","Source":"registry.terraform.io/x/y/z","Version":"1.2.3","Dir":".terraform/modules/a.b/sub"}]}"#;
         let files = MemoryFiles::new().with(".terraform/modules/modules.json", text);
@@ -118,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn no_manifest_is_no_error_and_a_broken_one_is() {
+    fn missing_manifest_is_empty_and_broken_one_is_an_error() {
         assert!(ModuleManifest::read(Path::new(".terraform"), &MemoryFiles::new()).is_ok());
         let broken = MemoryFiles::new().with("d/modules/modules.json", "{");
         assert!(ModuleManifest::read(Path::new("d"), &broken).is_err());

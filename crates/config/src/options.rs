@@ -1,4 +1,4 @@
-//! What loading a configuration needs to be told.
+//! Options of loading a configuration.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,62 +11,62 @@ use indexmap::IndexMap;
 use crate::variables::sources::VariableSources;
 use crate::version::Version;
 
-/// Whether the query files of the root module are part of the configuration.
+/// Whether the root module's query files (`.tfquery.hcl`) are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Queries {
-    /// They are left alone.
+    /// Query files are ignored.
     #[default]
-    LeftOut,
-    /// They are read.
-    Read,
+    Ignored,
+    /// Query files are part of the configuration.
+    Included,
 }
 
-/// Whether the names in expressions are looked up.
+/// The extent of reference checking.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum References {
-    /// Those of what there is not are errors.
+    /// Every reference to an undeclared object is an error.
     #[default]
     Checked,
-    /// For whoever evaluates nothing but opens a state: of all names that of its backend matters.
-    OfBackend,
-    /// For whoever evaluates nothing: what they name does not matter.
-    LeftAlone,
+    /// Only references in the backend block are checked, for commands that open a state but evaluate nothing else.
+    BackendOnly,
+    /// No references are checked, for commands that evaluate nothing.
+    Unchecked,
 }
 
-/// Whether the modules that the root module calls are part of the configuration.
+/// Whether the modules that the root module calls are loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Calls {
-    /// They are read.
+    /// Called modules are part of the configuration.
     #[default]
-    Followed,
-    /// They are left alone, for whoever only wants to know what the root module says.
-    LeftAlone,
+    Included,
+    /// Called modules are ignored, for commands that need the root module's blocks only.
+    Ignored,
 }
 
-/// Where files of tests are, beside those next to the configuration.
+/// The directory of test files, which are also loaded from the root module's directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TestFolder {
-    /// Where they are if nobody says otherwise; it need not be there.
-    Usual,
-    /// A folder that somebody has named, relative to the root module's.
+pub enum TestDirectory {
+    /// The default directory `tests`, which need not exist.
+    Default,
+    /// A directory given on the command line, relative to the root module's directory.
     Named(PathBuf),
 }
 
-impl TestFolder {
+impl TestDirectory {
     pub(crate) fn path(&self) -> &Path {
         match self {
-            Self::Usual => Path::new("tests"),
+            Self::Default => Path::new("tests"),
             Self::Named(path) => path,
         }
     }
 }
 
-/// How to load a configuration.
+/// Options of [`load`](crate::load) and its variants.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
-    /// The folder of the root module; where the command works if it is empty.
+    /// Directory of the root module; empty for the working directory.
     pub directory: PathBuf,
-    /// Where the program was started, for module sources and constants that name `path.cwd`.
+    /// The process's original working directory: the value of `path.cwd` in module sources and constants.
     pub working_directory: PathBuf,
     /// The Terraform version that `required_version` of `.tf` files is held against.
     pub terraform_version: Version,
@@ -74,25 +74,25 @@ pub struct LoadOptions {
     pub opentofu_version: Version,
     /// The registry host of provider sources that name none.
     pub default_registry: Name,
-    /// Where installed modules and their manifest are, relative to the root module's directory or absolute.
+    /// Directory of installed modules and their manifest, relative to the root module's directory or absolute.
     pub data_directory: PathBuf,
-    /// Where values of root variables come from, for module sources and versions that depend on them.
+    /// Values of root variables, for module sources and versions that refer to them.
     pub variables: VariableSources,
-    /// Values of root variables that are known already; they count more.
+    /// Already evaluated values of root variables; they take precedence over `variables`.
     pub early_variables: IndexMap<Name, Value>,
-    /// The workspace, for backends and module sources that depend on it.
+    /// The selected workspace, for backends and module sources that refer to it.
     pub workspace: String,
-    /// What the environment says in place of the encryption block: `TF_ENCRYPTION`.
+    /// Encryption configuration from the environment (`TF_ENCRYPTION`), merged over the `encryption` block.
     pub encryption: Option<String>,
-    /// How services that keep keys are spoken with.
+    /// Network access to key management services.
     pub key_network: Option<Arc<dyn Network>>,
-    /// Whether query files count.
+    /// Whether query files are loaded.
     pub queries: Queries,
-    /// Whether called modules count.
+    /// Whether called modules are loaded.
     pub calls: Calls,
-    /// Where files of tests are, for whoever has to do with them.
-    pub tests: Option<TestFolder>,
-    /// Whether the names in expressions are looked up.
+    /// Directory of the test files; `None` to load no tests.
+    pub tests: Option<TestDirectory>,
+    /// The extent of reference checking.
     pub references: References,
 }
 

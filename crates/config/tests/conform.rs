@@ -1,7 +1,7 @@
-//! Configurations with one mistake each (and some with none), held against Terraform: severity, summary, file and line.
+//! Configurations with one mistake each (and some without), compared with Terraform by severity, summary, file and line.
 //!
-//! What is said here is recorded. Where the environment variable `GROMA_TERRAFORM` names a Terraform command line, its
-//! `validate -json` has to say the same, unless the case begins with a comment `# differs: REASON`.
+//! A snapshot records Groma's diagnostics. If the environment variable `GROMA_TERRAFORM` contains a Terraform executable, its
+//! `validate -json` must report the same, unless the case begins with a comment `# differs: REASON`.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -15,7 +15,7 @@ use std::process::Command;
 use groma_config::{Configuration, ModuleSource};
 use groma_diagnostics::Severity;
 
-/// The cases of all files, each with the name of its file and its number there.
+/// Returns the cases of all files with their names: the file's name and the number of the case.
 fn cases() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conform");
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -30,24 +30,24 @@ fn cases() -> Vec<(String, String)> {
     paths.into_iter().flat_map(numbered).collect()
 }
 
-/// What is said about a case, and the configuration as far as there is one.
-fn said(case: &str) -> (BTreeSet<String>, Option<Configuration>) {
+/// Loads a case; returns its diagnostics and the configuration, if any.
+fn diagnostics_of(case: &str) -> (BTreeSet<String>, Option<Configuration>) {
     let (configuration, diagnostics, sources) = support::load_text(case);
     let lines = diagnostics.iter().map(|diagnostic| {
         let severity = if diagnostic.severity == Severity::Error { "error" } else { "warning" };
-        let place = diagnostic.subject.and_then(|span| sources.locate(span));
-        let place = place.map_or_else(|| "-".to_owned(), |at| format!("{}:{}", at.file.name(), at.start.line));
-        format!("{severity} {place} {}", diagnostic.summary)
+        let location = diagnostic.subject.and_then(|span| sources.locate(span));
+        let location = location.map_or_else(|| "-".to_owned(), |at| format!("{}:{}", at.file.name(), at.start.line));
+        format!("{severity} {location} {}", diagnostic.summary)
     });
     (lines.collect(), configuration)
 }
 
 #[test]
-fn every_case_says_what_is_recorded() {
+fn diagnostics_match_the_record() {
     let mut record = String::new();
     for (name, case) in cases() {
         record.push_str(&format!("--- {name}\n"));
-        for line in said(&case).0 {
+        for line in diagnostics_of(&case).0 {
             record.push_str(&format!("{line}\n"));
         }
     }
@@ -55,7 +55,7 @@ fn every_case_says_what_is_recorded() {
 }
 
 #[test]
-fn terraform_says_the_same() {
+fn diagnostics_match_terraform() {
     let Ok(terraform) = std::env::var("GROMA_TERRAFORM") else {
         println!("skipped: no terraform");
         return;
@@ -68,7 +68,7 @@ fn terraform_says_the_same() {
             meant += 1;
             continue;
         }
-        let (ours, configuration) = said(case);
+        let (ours, configuration) = diagnostics_of(case);
         let theirs = validate(&terraform, case, configuration.as_ref());
         if ours != theirs {
             differing.push(format!("{name}\n  ours   {ours:?}\n  theirs {theirs:?}"));
@@ -86,7 +86,7 @@ fn terraform_says_the_same() {
     assert!(differing.is_empty(), "{}", differing.join("\n"));
 }
 
-/// What `terraform validate -json` says about a case.
+/// Runs `terraform validate -json` on a case and returns its diagnostics.
 fn validate(terraform: &str, case: &str, configuration: Option<&Configuration>) -> BTreeSet<String> {
     let folder = tempfile::tempdir().unwrap();
     for (path, text) in support::texts(case) {
@@ -107,14 +107,14 @@ fn validate(terraform: &str, case: &str, configuration: Option<&Configuration>) 
 
 fn print(diagnostic: &serde_json::Value) -> String {
     let range = &diagnostic["range"];
-    let place = match range["filename"].as_str() {
+    let location = match range["filename"].as_str() {
         Some(file) => format!("{file}:{}", range["start"]["line"]),
         None => "-".to_owned(),
     };
-    format!("{} {place} {}", diagnostic["severity"].as_str().unwrap(), diagnostic["summary"].as_str().unwrap())
+    format!("{} {location} {}", diagnostic["severity"].as_str().unwrap(), diagnostic["summary"].as_str().unwrap())
 }
 
-/// The modules that Terraform would have to install first, as if it had.
+/// Returns a manifest that makes Terraform believe the modules are installed.
 fn module_manifest(configuration: Option<&Configuration>) -> String {
     let mut records = vec![serde_json::json!({ "Key": "", "Source": "", "Dir": "." })];
     for module in configuration.map(Configuration::modules).unwrap_or_default() {

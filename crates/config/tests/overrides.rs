@@ -1,4 +1,4 @@
-//! What override files make of what the other files say.
+//! Effects of override files on a module.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -11,7 +11,7 @@ use groma_value::Value;
 use support::load_fine;
 
 #[test]
-fn override_files_change_what_they_name_and_nothing_else() {
+fn override_files_replace_only_their_arguments() {
     let root = load_fine(
         r#"
 variable "v" {
@@ -83,7 +83,7 @@ output "o" {
 }
 
 #[test]
-fn an_action_keeps_what_an_override_file_does_not_name() {
+fn action_overrides_keep_other_arguments() {
     let root = load_fine(
         r#"
 action "example_note" "a" {

@@ -1,4 +1,4 @@
-//! What a configuration without mistakes is made of.
+//! Structure of valid configurations after loading.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -30,7 +30,7 @@ fn provider_of(configuration: &Configuration, module: &[&str], resource: &str) -
 }
 
 #[test]
-fn variables_have_their_types_with_converted_defaults() {
+fn defaults_are_converted_to_the_variable_type() {
     let root = only_root(
         r#"
 variable "plain" {}
@@ -64,7 +64,7 @@ variable "all" {
 }
 
 #[test]
-fn resources_keep_their_arguments_apart_from_meta_arguments() {
+fn meta_arguments_are_separated_from_resource_arguments() {
     let root = only_root(
         r#"
 resource "terraform_data" "a" {
@@ -115,7 +115,7 @@ provider "terraform" {
 }
 
 #[test]
-fn ignore_changes_takes_all_places_or_an_expression() {
+fn ignore_changes_forms() {
     let root = only_root(
         r#"
 variable "x" {}
@@ -173,7 +173,7 @@ import {
 }
 
 #[test]
-fn module_folders_are_relative_to_the_root_module() {
+fn module_directories_are_relative_to_the_root_module() {
     let configuration = load_fine(
         r#"
 module "network" {
@@ -250,7 +250,7 @@ resource "cloud_vm" "plain" {
 "#;
 
 #[test]
-fn every_resource_finds_its_provider_configuration() {
+fn resources_resolve_their_provider_configuration() {
     let configuration = load_fine(PASSED);
     let cloud = r#"provider["example.com/acme/cloud"]"#;
     assert_eq!(provider_of(&configuration, &[], "cloud_vm.default"), cloud);
@@ -275,7 +275,7 @@ fn requirements_of_all_modules_are_merged() {
 }
 
 #[test]
-fn an_import_block_needs_the_provider_of_what_has_no_block_yet() {
+fn import_targets_without_block_require_their_provider() {
     let configuration = load_fine(
         "import {\n  to = aws_vpc.new\n  id = \"a\"\n}\nimport {\n  to = google_disk.old\n  id = \"b\"\n}\nresource \"google_disk\" \"old\" {\n  \
          provider = google-beta\n}\n",
@@ -285,7 +285,7 @@ fn an_import_block_needs_the_provider_of_what_has_no_block_yet() {
 }
 
 #[test]
-fn another_registry_can_be_the_default() {
+fn default_registry_is_configurable() {
     let options = LoadOptions { default_registry: "registry.opentofu.org".into(), ..LoadOptions::default() };
     let files =
         MemoryFiles::new().with("main.tf", "resource \"aws_vpc\" \"a\" {}\nresource \"terraform_data\" \"b\" {}\n");
@@ -297,7 +297,7 @@ fn another_registry_can_be_the_default() {
 }
 
 #[test]
-fn a_configuration_loads_again_from_its_own_files() {
+fn configuration_reloads_from_its_own_files() {
     let first = load_fine(PASSED);
     let files: MemoryFiles =
         first.files().iter().map(|file| (file.path.clone(), file.text.as_bytes().to_vec())).collect();
@@ -314,14 +314,14 @@ fn a_configuration_loads_again_from_its_own_files() {
 }
 
 #[test]
-fn a_folder_without_configuration_is_an_error() {
+fn directory_without_configuration_is_an_error() {
     let (configuration, diagnostics, _) = load_text("-- README.md --\nhello\n");
     assert!(configuration.is_none());
     assert_eq!(diagnostics.iter().map(|d| d.summary.as_str()).collect::<Vec<_>>(), ["No configuration files"]);
 }
 
 #[test]
-fn a_file_that_is_not_utf_8_is_shown_with_the_place() {
+fn invalid_utf_8_is_reported_with_its_position() {
     let sources = Sources::new();
     let files = MemoryFiles::new().with("main.tf", b"locals {\n  a = \"\xff\"\n}\n".to_vec());
     let (_, diagnostics) = load(&LoadOptions::default(), &sources, &files);
@@ -331,18 +331,18 @@ fn a_file_that_is_not_utf_8_is_shown_with_the_place() {
 }
 
 #[test]
-fn a_misspelt_word_before_a_variable_or_a_local_value_is_recognised() {
-    let said = |reference: &str| {
+fn misspelled_reference_root_gets_a_suggestion() {
+    let suggestion = |reference: &str| {
         let text = format!("variable \"size\" {{}}\nlocals {{\n  a = 1\n  out = {reference}\n}}\n");
         let mut files = MemoryFiles::new();
         files.insert("main.tf", text.into_bytes());
         let (_, problems) = load(&LoadOptions::default(), &Sources::default(), &files);
         problems.into_iter().map(|problem| problem.detail).collect::<String>()
     };
-    assert!(said("vra.size").ends_with("Did you mean var.size?"), "{}", said("vra.size"));
-    assert!(said("locals.a").ends_with("Did you mean local.a?"), "{}", said("locals.a"));
-    // The word can be told where nothing of that name is declared, too.
-    let slips = [
+    assert!(suggestion("vra.size").ends_with("Did you mean var.size?"), "{}", suggestion("vra.size"));
+    assert!(suggestion("locals.a").ends_with("Did you mean local.a?"), "{}", suggestion("locals.a"));
+    // A suggestion for the root does not require a declaration of the name.
+    let misspellings = [
         ("vra.other", "var.other"),
         ("modul.x", "module.x"),
         ("loca.x", "local.x"),
@@ -352,29 +352,29 @@ fn a_misspelt_word_before_a_variable_or_a_local_value_is_recognised() {
         ("dat.x", "data.TYPE.x"),
         ("terrafrom.workspace", "terraform.workspace"),
     ];
-    for (slip, meant) in slips {
-        assert!(said(slip).ends_with(&format!("Did you mean {meant}?")), "{}", said(slip));
+    for (misspelled, meant) in misspellings {
+        assert!(suggestion(misspelled).ends_with(&format!("Did you mean {meant}?")), "{}", suggestion(misspelled));
     }
-    for no_slip in ["aws_instance.x", "cout.other", "eachh.name", "null.x", "tls.x"] {
-        assert!(!said(no_slip).contains("Did you mean"), "{}", said(no_slip));
+    for unrelated in ["aws_instance.x", "cout.other", "eachh.name", "null.x", "tls.x"] {
+        assert!(!suggestion(unrelated).contains("Did you mean"), "{}", suggestion(unrelated));
     }
 }
 
 #[test]
-fn outputs_that_only_a_called_module_may_have_are_no_matter_where_nothing_is_evaluated() {
+fn root_output_checks_depend_on_reference_checks() {
     let text = "output \"a\" {\n  value     = 1\n  ephemeral = true\n}\noutput \"b\" {\n  value      = 1\n  deprecated = \"gone\"\n}\n";
-    let (_, told, _) = load_text(text);
-    let summaries: Vec<_> = told.iter().map(|one| one.summary.as_str()).collect();
+    let (_, diagnostics, _) = load_text(text);
+    let summaries: Vec<_> = diagnostics.iter().map(|one| one.summary.as_str()).collect();
     assert_eq!(summaries, ["Ephemeral output not allowed", "Root module output deprecated"]);
-    let options = LoadOptions { references: References::LeftAlone, ..LoadOptions::default() };
-    let (configuration, told) = load(&options, &Sources::new(), &support::files(text));
-    assert!(configuration.is_some() && told.is_empty(), "{told:?}");
+    let options = LoadOptions { references: References::Unchecked, ..LoadOptions::default() };
+    let (configuration, diagnostics) = load(&options, &Sources::new(), &support::files(text));
+    assert!(configuration.is_some() && diagnostics.is_empty(), "{diagnostics:?}");
 }
 
-/// Each file follows its own product: OpenTofu lets the root module have what only a caller could heed.
+/// OpenTofu allows `deprecated` on root outputs in its own files, Terraform does not.
 #[test]
-fn outputs_of_the_root_module_are_deprecated_in_files_of_opentofu() {
+fn opentofu_allows_deprecated_root_outputs() {
     let text = "-- main.tofu --\noutput \"b\" {\n  value      = 1\n  deprecated = \"gone\"\n}\n";
-    let (configuration, told, _) = load_text(text);
-    assert!(configuration.is_some() && told.is_empty(), "{told:?}");
+    let (configuration, diagnostics, _) = load_text(text);
+    assert!(configuration.is_some() && diagnostics.is_empty(), "{diagnostics:?}");
 }

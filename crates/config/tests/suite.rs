@@ -1,5 +1,5 @@
-//! Configurations with the diagnostics they give: `suite/*.txt`, each with the files of a configuration, and beside it
-//! the snapshot of what is said about them.
+//! Configurations with their diagnostics: each `suite/*.txt` contains the files of a configuration, and the `.snap` file of
+//! the same name its diagnostics.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn every_case_says_what_its_snapshot_says() {
+fn diagnostics_match_snapshots() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite");
     let mut cases: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     cases.retain(|path| path.extension().is_some_and(|extension| extension == "txt"));

@@ -1,4 +1,4 @@
-//! Values of root variables from all their sources.
+//! Values of root variables from all sources.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -9,7 +9,7 @@ use groma_config::{LoadOptions, load};
 use groma_diagnostics::Sources;
 use groma_value::Value;
 
-/// The values that the variables of the configuration in `text` get, or what is said about them.
+/// Returns the accepted values of the variables in `text`, and the printed diagnostics.
 fn resolve(text: &str, environment: &[(&str, &str)], options: &[VariableOption]) -> (Vec<(String, Value)>, String) {
     let sources = Sources::new();
     let files = support::files(text);
@@ -45,7 +45,7 @@ fn var_file(path: &str) -> VariableOption {
 
 const DECLARATION: &str = "variable \"x\" {\n  default = \"default\"\n}\n";
 
-/// Files from weak to strong, and one that is only read when named.
+/// Variables files in increasing precedence; the last is loaded only with `-var-file`.
 const SOURCES: [(&str, &str); 6] = [
     ("terraform.tfvars", "x = \"terraform.tfvars\""),
     ("terraform.tfvars.json", r#"{ "x": "terraform.tfvars.json" }"#),
@@ -55,7 +55,7 @@ const SOURCES: [(&str, &str); 6] = [
     ("named.tfvars", "x = \"named\""),
 ];
 
-/// The declaration of `x` with the first `count` of these files and the last.
+/// Returns the declaration of `x` with the first `count` files and the last.
 fn with_files(count: usize) -> String {
     let (named, automatic) = SOURCES.split_last().unwrap();
     let files = automatic.iter().take(count).chain([named]);
@@ -64,7 +64,7 @@ fn with_files(count: usize) -> String {
 }
 
 #[test]
-fn the_later_source_wins() {
+fn later_sources_override_earlier_ones() {
     let value = |files: usize, environment: &[(&str, &str)], options: &[VariableOption]| {
         let (values, problems) = resolve(&with_files(files), environment, options);
         assert_eq!(problems, "");
@@ -83,14 +83,14 @@ fn the_later_source_wins() {
 }
 
 #[test]
-fn a_declaration_among_values_is_told_as_such() {
+fn variable_block_in_tfvars_file_has_its_own_error() {
     let text = format!("{DECLARATION}-- terraform.tfvars --\nvariable \"x\" {{\n  default = 1\n}}\n");
     let (_, problems) = resolve(&text, &[], &[]);
     assert!(problems.contains("Variable declaration in .tfvars file"), "{problems}");
 }
 
 #[test]
-fn a_key_of_json_is_there_once() {
+fn duplicate_json_keys_are_errors() {
     let (_, problems) =
         resolve(&format!("{DECLARATION}-- terraform.tfvars.json --\n{{\"x\": {{\"k\": 1, \"k\": 2}}}}\n"), &[], &[]);
     assert!(problems.contains("Duplicate object attribute"), "{problems}");
@@ -110,7 +110,7 @@ fn text_is_a_string_or_an_expression_depending_on_the_type() {
 }
 
 #[test]
-fn a_space_behind_the_equals_sign_belongs_to_the_value() {
+fn space_after_equals_sign_belongs_to_the_value() {
     let declaration = format!("{DECLARATION}variable \"list\" {{\n  type = list(string)\n}}\n");
     let (values, problems) = resolve(&declaration, &[], &[var("x= spaced"), var("list= [\"a\"]")]);
     assert_eq!(problems, "");
@@ -122,7 +122,7 @@ fn a_space_behind_the_equals_sign_belongs_to_the_value() {
 }
 
 #[test]
-fn a_named_file_of_json_may_have_any_name() {
+fn json_var_file_is_detected_by_content() {
     let files = |name: &str, content: &str| format!("{DECLARATION}-- {name} --\n{content}\n");
     let (values, problems) = resolve(&files("63", " { \"x\": \"json\" }"), &[], &[var_file("63")]);
     assert_eq!(problems, "");
@@ -150,14 +150,14 @@ fn values_carry_the_marks_of_their_variable() {
 }
 
 #[test]
-fn undeclared_values_warn_in_files_and_fail_on_the_command_line() {
+fn undeclared_values_are_warnings_in_files_and_errors_on_the_command_line() {
     let text = "locals {}\n-- terraform.tfvars --\none = 1\ntwo = 2\nthree = 3\nfour = 4\n";
     let (_, problems) = resolve(text, &[("silent", "x")], &[var("five=5"), var("six"), var("seven = 7")]);
     insta::assert_snapshot!(problems);
 }
 
 #[test]
-fn what_is_wrong_with_a_value_matters_only_where_it_counts() {
+fn problems_of_overridden_values_are_dropped() {
     let text = "variable \"x\" {\n  type = list(string)\n}\n-- terraform.tfvars --\nx = upper(\"a\")\nother = y.z\n";
     let good = || var("x=[\"a\"]");
     let (values, problems) = resolve(text, &[("x", "[")], &[var("x=[1,"), good()]);
@@ -168,7 +168,7 @@ fn what_is_wrong_with_a_value_matters_only_where_it_counts() {
 }
 
 #[test]
-fn values_that_do_not_fit_are_shown_where_they_are_given() {
+fn unsuitable_values_are_reported_at_their_source() {
     let text = r#"
 variable "required" {}
 variable "never_null" {

@@ -1,13 +1,13 @@
-//! What is wrong, where, and what to do.
+//! Errors and warnings, with the source text and values that a reader needs to fix them.
 
 use crate::Span;
 
-/// How bad it is.
+/// Severity of a diagnostic; errors sort before warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
-    /// The operation cannot go on, or its result cannot be trusted.
+    /// The operation cannot continue, or its result cannot be trusted.
     Error,
-    /// The operation goes on.
+    /// The operation continues.
     Warning,
 }
 
@@ -23,75 +23,88 @@ pub enum DiagnosticKind {
     UnknownAssertion,
 }
 
-/// A value that took part in a problem, for the reader: `var.name` and `is "x"`.
+/// An expression of the failing text with its value, shown to the reader: `var.name` and `is "x"`.
 ///
-/// Whoever makes one has already replaced sensitive values by words.
+/// The creator has already redacted sensitive values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Observed {
-    /// The expression as its author wrote it.
+    /// The expression as written in the source.
     pub expression: String,
-    /// What it is, beginning with a verb: `is "x"`, `is a list of string`, `has a sensitive value`.
+    /// The predicate of the sentence: `is "x"`, `is a list of string`, `has a sensitive value`.
     pub statement: String,
 }
 
-/// The function whose call went wrong.
+/// Signature of the function whose call failed, for the JSON form of a diagnostic.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionCall {
-    /// Its name as the author of the call wrote it, with the namespace: `upper`, `core::max`, `provider::time::rfc3339_parse`.
+    /// Name as written in the call, including the namespace: `upper`, `core::max`, `provider::time::rfc3339_parse`.
     pub called_as: String,
-    /// What it takes.
+    /// Positional parameters in order.
     pub parameters: Vec<FunctionParameter>,
-    /// What takes all further arguments.
+    /// Parameter that accepts all further arguments.
     pub variadic: Option<FunctionParameter>,
-    /// The type of its result, as JSON describes types: `"string"`, `["list","string"]`.
+    /// Result type in JSON type syntax: `"string"`, `["list","string"]`.
     pub result: String,
 }
 
-/// What a function takes in one place.
+/// A parameter of a [`FunctionCall`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionParameter {
-    /// Its name.
+    /// Name from the function's signature.
     pub name: String,
-    /// Its type, as JSON describes types.
+    /// Type in JSON type syntax.
     pub ty: String,
 }
 
-/// One problem or warning.
+/// An error or a warning for the user, with everything that is needed to print it.
+///
+/// It owns the text (summary and detail) and refers to source text by [`Span`] only, so that any crate can create one
+/// without access to files. Lines, columns and snippets are resolved by the printer with [`Sources`](crate::Sources).
+///
+/// Guarantees: the summary is one line, and Terraform's own where Terraform has one, because people search for it. The
+/// detail states where and with which values the problem occurs and what to do about it. Neither contains a sensitive
+/// value: the creator redacts.
+///
+/// A diagnostic does not decide anything: code that reacts to a failure uses typed errors and never compares
+/// summaries. It does not stop the operation either; the caller checks [`Diagnostics::has_errors`].
+///
+/// Build one with [`Diagnostic::error`] or [`Diagnostic::warning`] and add locations with the chained methods:
+/// `Diagnostic::error("Invalid index", detail).at(span).within(block)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Whether this is an error or a warning.
     pub severity: Severity,
     /// What it is, where code decides on it.
     pub kind: DiagnosticKind,
-    /// One line that people search for; no full stop.
+    /// One line that people search for, without a full stop.
     pub summary: String,
-    /// Whole sentences: what happened and what to do. May hold several paragraphs.
+    /// Complete sentences: what happened and what to do. May have several paragraphs.
     pub detail: String,
-    /// The text at fault.
+    /// The source text at fault.
     pub subject: Option<Span>,
-    /// The text around the subject that a reader needs to see with it (the whole block or argument).
+    /// The text that a reader needs to see around the subject: the whole block or argument.
     pub context: Option<Span>,
-    /// All the text that is wrong with it: whatever else is said of that text follows from this.
-    pub covers: Option<Span>,
-    /// The text that makes this a mistake: while that is wrong itself, nobody knows.
-    pub premise: Option<Span>,
-    /// Values of the expressions at fault.
+    /// The range in which this mistake makes all other diagnostics redundant.
+    pub suppresses: Option<Span>,
+    /// The text that this diagnostic assumes to be correct. An error there makes this one moot.
+    pub depends_on: Option<Span>,
+    /// Values of the expressions at fault, already redacted.
     pub observed: Vec<Observed>,
-    /// The function that was called.
+    /// Signature of the function whose call failed.
     pub call: Option<Box<FunctionCall>>,
-    /// The resource instance it is about, printed as `with ADDRESS`.
+    /// The affected resource instance, printed as `with ADDRESS`.
     pub address: Option<String>,
-    /// What is deprecated, where that is told where it is used.
+    /// The deprecated object whose use is reported, for deprecation warnings.
     pub origin: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error.
+    /// Creates an error without a location.
     pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(Severity::Error, summary.into(), detail.into())
     }
 
-    /// A warning.
+    /// Creates a warning without a location.
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(Severity::Warning, summary.into(), detail.into())
     }
@@ -104,8 +117,8 @@ impl Diagnostic {
             detail,
             subject: None,
             context: None,
-            covers: None,
-            premise: None,
+            suppresses: None,
+            depends_on: None,
             observed: Vec::new(),
             call: None,
             address: None,
@@ -113,118 +126,119 @@ impl Diagnostic {
         }
     }
 
-    /// The same, of another kind.
+    /// Sets the kind.
     #[must_use]
     pub fn of_kind(mut self, kind: DiagnosticKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// The same, about the text at `span`.
+    /// Sets the subject: the source text at fault. [`Span::NONE`] clears it.
     #[must_use]
     pub fn at(mut self, span: Span) -> Self {
         self.subject = (!span.is_none()).then_some(span);
         self
     }
 
-    /// The same, to be shown within the text at `span`.
+    /// Sets the context: the surrounding text that the snippet shows.
     #[must_use]
     pub fn within(mut self, span: Span) -> Self {
         self.context = (!span.is_none()).then_some(span);
         self
     }
 
-    /// The same, and nothing else matters in the text at `span`.
+    /// Makes every other diagnostic about the text at `span` redundant; see [`CascadeFilter`](crate::CascadeFilter).
     #[must_use]
-    pub fn covering(mut self, span: Span) -> Self {
-        self.covers = (!span.is_none()).then_some(span);
+    pub fn suppressing(mut self, span: Span) -> Self {
+        self.suppresses = (!span.is_none()).then_some(span);
         self
     }
 
-    /// The same, and a mistake only if the text at `span` is right.
+    /// Makes this diagnostic moot if there is an error in the text at `span`; see
+    /// [`CascadeFilter`](crate::CascadeFilter).
     #[must_use]
-    pub fn provided(mut self, span: Span) -> Self {
-        self.premise = (!span.is_none()).then_some(span);
+    pub fn depending_on(mut self, span: Span) -> Self {
+        self.depends_on = (!span.is_none()).then_some(span);
         self
     }
 
-    /// The same, with a value that took part.
+    /// Adds an expression with its value to the output: `var.x` and `is 5`.
     #[must_use]
     pub fn observing(mut self, expression: impl Into<String>, statement: impl Into<String>) -> Self {
         self.observed.push(Observed { expression: expression.into(), statement: statement.into() });
         self
     }
 
-    /// The same, about a call of a function.
+    /// Attaches the signature of the function whose call failed.
     #[must_use]
     pub fn calling(mut self, call: FunctionCall) -> Self {
         self.call = Some(Box::new(call));
         self
     }
 
-    /// The same, about the resource instance `address`.
+    /// Sets the address of the affected resource instance.
     #[must_use]
     pub fn about(mut self, address: impl Into<String>) -> Self {
         self.address = Some(address.into());
         self
     }
 
-    /// The same, about the use of something deprecated that `origin` names.
+    /// Names the deprecated object whose use is reported.
     #[must_use]
     pub fn originating(mut self, origin: impl Into<String>) -> Self {
         self.origin = Some(origin.into());
         self
     }
 
-    /// Whether it is an error.
+    /// Whether the severity is [`Severity::Error`].
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// Problems in the order in which they were found.
+/// Errors and warnings in the order in which they were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
 }
 
 impl Diagnostics {
-    /// No problem.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self { list: Vec::new() }
     }
 
-    /// Adds one.
+    /// Adds a diagnostic at the end.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
     }
 
-    /// Adds all of `other`.
+    /// Adds all diagnostics of `other` at the end.
     pub fn append(&mut self, other: impl IntoIterator<Item = Diagnostic>) {
         self.list.extend(other);
     }
 
-    /// Whether one of them is an error.
+    /// Whether at least one diagnostic is an error.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(Diagnostic::is_error)
     }
 
-    /// Whether there is none at all.
+    /// Whether the list contains neither errors nor warnings.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// The number of diagnostics, warnings included.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// All of them, in order.
+    /// Iterates over the diagnostics in order.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.list.iter()
     }
 
-    /// All of them for changing: to add an address or a subject that the finder did not know.
+    /// Iterates mutably, to add an address or a subject that the code reporting the problem did not know.
     pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Diagnostic> {
         self.list.iter_mut()
     }

@@ -3,31 +3,31 @@
 /// A byte that is not part of any UTF-8 character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InvalidByte {
-    /// Offset of the byte's replacement character in the decoded text.
+    /// Offset of the replacement character in the decoded text.
     pub at: u32,
-    /// The byte that is not valid UTF-8.
+    /// The original byte of the file.
     pub byte: u8,
 }
 
 impl InvalidByte {
-    /// The length in bytes of the replacement character in the decoded text.
+    /// Length in bytes of the replacement character in the decoded text.
     pub const WIDTH: usize = char::REPLACEMENT_CHARACTER.len_utf8();
 }
 
 /// The text of a file, with one replacement character (U+FFFD) for each byte that is not UTF-8.
 ///
-/// Comments may contain such bytes, for example in files that were saved in Latin-1. The parser decides whether a byte
-/// stands where it does no harm.
+/// Comments may contain such bytes, for example in files saved as Latin-1. The parser decides whether a byte is in a
+/// harmless position.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Decoded {
-    /// The decoded text.
+    /// Valid UTF-8, with replacement characters.
     pub text: String,
-    /// The bytes that are not UTF-8, in order.
+    /// Bytes that are not UTF-8, in order.
     pub invalid: Vec<InvalidByte>,
 }
 
 impl Decoded {
-    /// Decodes `bytes`. Text that is UTF-8 is not copied.
+    /// Decodes `bytes`. Valid UTF-8 is not copied.
     pub fn new(bytes: Vec<u8>) -> Self {
         let bytes = match String::from_utf8(bytes) {
             Ok(text) => return Self { text, invalid: Vec::new() },
@@ -37,9 +37,11 @@ impl Decoded {
         for chunk in bytes.utf8_chunks() {
             decoded.text.push_str(chunk.valid());
             for byte in chunk.invalid() {
-                // More than 4 GiB are refused where the text is registered.
+                // The registry of sources refuses texts of more than 4 GiB, so a saturated offset is never used.
                 let at = u32::try_from(decoded.text.len()).unwrap_or(u32::MAX);
                 decoded.invalid.push(InvalidByte { at, byte: *byte });
+                // One replacement for each byte, like Go, although `from_utf8_lossy` merges bytes of a truncated
+                // sequence.
                 decoded.text.push(char::REPLACEMENT_CHARACTER);
             }
         }

@@ -1,13 +1,13 @@
 //! Source files, spans and the one diagnostic type.
 //!
-//! Every text that the program reads is registered in a [`Sources`]; a [`Span`] is eight bytes into its single address
-//! space, so that any crate can point at text without knowing files, lines or columns. Lines and columns exist only
-//! when something is printed. This crate knows nothing of the language, of values or of terminals.
+//! Every text that the program reads is registered in a [`Sources`]; a [`Span`] is an eight-byte range in its single
+//! address space, so that any crate can point at text without knowing files, lines or columns. Lines and columns are
+//! computed only for printing. This crate knows nothing about the language, values or terminals.
 
-mod clusters;
-mod consequences;
+mod cascade;
 mod diagnostic;
 mod encoding;
+mod graphemes;
 mod name;
 mod quote;
 mod reason;
@@ -15,10 +15,10 @@ mod sources;
 mod span;
 mod suggest;
 
-pub use clusters::{cluster_count, clusters};
-pub use consequences::Consequences;
+pub use cascade::CascadeFilter;
 pub use diagnostic::{Diagnostic, DiagnosticKind, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
 pub use encoding::{Decoded, InvalidByte};
+pub use graphemes::{grapheme_count, graphemes};
 pub use name::{Name, begins_name, continues_name};
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};
 pub use reason::{capitalized, io_reason, json_reason};

@@ -1,21 +1,21 @@
-//! Names, of which there is one kind for all crates.
+//! Names and the characters that they may contain.
 
-/// A name or another short text that many things share: one pointer wide, cheap to clone.
+/// A name or another short string that many objects share: one pointer wide and cheap to clone.
 pub type Name = arcstr::ArcStr;
 
-/// Whether a name may begin with the character: a letter of Unicode (its property `ID_Start`), or `_`.
+/// Whether an identifier may begin with the character: a letter (Unicode property `ID_Start`) or `_`.
 pub fn begins_name(character: char) -> bool {
-    character == '_' || unicode_ident::is_xid_start(character) || is_letter_in_no_normal_form(character)
+    character == '_' || unicode_ident::is_xid_start(character) || is_id_start_but_not_xid(character)
 }
 
-/// Whether the character may stand in a name behind the first (its property `ID_Continue`, or `-`).
+/// Whether an identifier may contain the character after the first (Unicode property `ID_Continue`, or `-`).
 pub fn continues_name(character: char) -> bool {
-    character == '-' || unicode_ident::is_xid_continue(character) || is_letter_in_no_normal_form(character)
+    character == '-' || unicode_ident::is_xid_continue(character) || is_id_start_but_not_xid(character)
 }
 
-/// Letters that normal form KC writes as something that begins no name, so that `XID_Start` leaves them out. Terraform's names are not in
-/// that form.
-fn is_letter_in_no_normal_form(character: char) -> bool {
+/// Whether the letter has `ID_Start` but not `XID_Start`, which excludes letters that normal form KC changes.
+/// Terraform does not normalize identifiers to that form, so it accepts them.
+fn is_id_start_but_not_xid(character: char) -> bool {
     matches!(
         character,
         '\u{37a}' | '\u{e33}' | '\u{eb3}' | '\u{309b}' | '\u{309c}' | '\u{fc5e}'

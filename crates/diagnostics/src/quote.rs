@@ -1,10 +1,10 @@
-//! Texts in double quotes, for messages and as literals of the language.
+//! Quoted strings, for messages and as literals of the language.
 //!
-//! What does not print never gets out as it is: a reader must see what a text is made of.
+//! Non-printable characters are always escaped, so that a reader sees what a string consists of.
 
 use std::fmt::{self, Write};
 
-/// `text` in quotes as messages, plans and the console show it: escaped in Go's manner (`%q`).
+/// Quotes `text` for messages, plans and the console, with the escapes of Go's `%q`.
 pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     // Writing into a string cannot fail.
@@ -12,7 +12,7 @@ pub fn quoted(text: &str) -> String {
     out
 }
 
-/// Writes what [`quoted`] gives.
+/// Writes `text` in the form that [`quoted`] returns.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub fn write_literal(text: &str, out: &mut impl Write) -> fmt::Result {
     out.write_char('"')
 }
 
-/// Writes `text` as it stands between the quotes of a literal: escapes, and doubled template introducers.
+/// Writes the content of a string literal without its quotes: escapes, and doubled template introducers (`$${`).
 ///
 /// # Errors
 ///
@@ -61,6 +61,7 @@ pub fn write_literal_content(text: &str, out: &mut impl Write) -> fmt::Result {
             '\t' => out.write_str("\\t")?,
             '"' => out.write_str("\\\"")?,
             '\\' => out.write_str("\\\\")?,
+            // Only before a brace: `$x` is literal text in the language.
             '$' | '%' if text.as_bytes().get(at + 1) == Some(&b'{') => {
                 out.write_char(character)?;
                 out.write_char(character)?;
@@ -71,7 +72,7 @@ pub fn write_literal_content(text: &str, out: &mut impl Write) -> fmt::Result {
     Ok(())
 }
 
-/// Writes a character as itself if it prints, else by its number.
+/// Writes a printable character as is, any other as a Unicode escape.
 fn write_character(character: char, out: &mut impl Write) -> fmt::Result {
     match character {
         ' '..='~' => out.write_char(character),
@@ -86,7 +87,8 @@ fn is_printable(character: char) -> bool {
     if character.is_ascii() {
         return !character.is_ascii_control();
     }
-    // The standard library's debug escapes follow the same categories; after another character it leaves marks alone.
+    // The standard library's debug escapes use the same categories, but also escape a combining mark at the start; the
+    // `a` before the character prevents that.
     let mut buffer = [b'a', 0, 0, 0, 0];
     let length = 1 + character.encode_utf8(&mut buffer[1..]).len();
     std::str::from_utf8(&buffer[..length]).is_ok_and(|text| text.escape_debug().eq(text.chars()))
@@ -97,13 +99,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_print_is_escaped() {
+    fn non_printable_characters_are_escaped() {
         assert_eq!(quoted("a\"b\\c\t${x}é\u{1} <>&\u{2028}"), "\"a\\\"b\\\\c\\t${x}é\\x01 <>&\\u2028\"");
         assert_eq!(quoted("\u{7}\u{8}\u{b}\u{c}\u{7f}\u{a0}\u{e0001}"), "\"\\a\\b\\v\\f\\x7f\\u00a0\\U000e0001\"");
     }
 
     #[test]
-    fn a_literal_reads_as_the_text_it_was() {
+    fn literals_escape_quotes_and_template_introducers() {
         let mut out = String::new();
         write_literal("a\"b\\c\t\n${x} %{y} $${ $x é e\u{301} \u{1}\u{2028}\u{e0001}", &mut out).unwrap();
         assert_eq!(out, "\"a\\\"b\\\\c\\t\\n$${x} %%{y} $$${ $x é e\u{301} \\u0001\\u2028\\U000e0001\"");

@@ -1,12 +1,13 @@
-//! Reasons of errors in plain words, for the middle of a sentence.
+//! Reasons of I/O and JSON errors, worded for the middle of a sentence.
 //!
-//! The texts of the standard library end in a number that means nothing to a user: `No such file or directory (os error 2)`.
+//! The standard library's messages end in a number that means nothing to a user: `No such file or directory (os error
+//! 2)`.
 
 use std::io;
 
 use serde_json::error::Category;
 
-/// The reason why an input or output operation failed: `no such file or directory`.
+/// Returns the reason of a failed I/O operation: `no such file or directory`.
 pub fn io_reason(error: &io::Error) -> String {
     let text = error.to_string();
     let words = match error.raw_os_error() {
@@ -15,26 +16,29 @@ pub fn io_reason(error: &io::Error) -> String {
     };
     let words = words.trim_end_matches('.');
     let mut characters = words.chars();
+    // Messages of the operating system are capitalized; other errors may begin with a proper name, so they stay as
+    // they are.
     match (error.raw_os_error(), characters.next()) {
         (Some(_), Some(first)) => first.to_lowercase().chain(characters).collect(),
         _ => words.to_owned(),
     }
 }
 
-/// The reason why a text is not the JSON that is expected. The text itself is not repeated: it may hold secrets.
+/// Returns the reason why a document is not the expected JSON. It never quotes the document, which may contain
+/// secrets.
 pub fn json_reason(error: &serde_json::Error) -> String {
     let position = format!("line {}, column {}", error.line(), error.column());
     match error.classify() {
         Category::Io => "it cannot be read".to_owned(),
         Category::Syntax => format!("it is not valid JSON at {position}"),
         Category::Eof => format!("its JSON ends too early, at {position}"),
-        // Values that are converted without a text have no position.
+        // Values converted from a parsed document have no position.
         Category::Data if error.line() == 0 => "its JSON does not have the expected structure".to_owned(),
         Category::Data => format!("its JSON does not have the expected structure at {position}"),
     }
 }
 
-/// `text` with a capital letter, as the beginning of a sentence.
+/// Returns `text` with its first character in upper case.
 pub fn capitalized(text: &str) -> String {
     let mut characters = text.chars();
     characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
@@ -45,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_repeat_nothing_of_a_document() {
+    fn json_reasons_do_not_quote_the_document() {
         let reason = |text: &str| json_reason(&serde_json::from_str::<Vec<u8>>(text).unwrap_err());
         assert_eq!(reason("[1,\n x]"), "it is not valid JSON at line 2, column 2");
         assert_eq!(reason("[1,"), "its JSON ends too early, at line 1, column 3");
@@ -53,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_have_no_error_numbers() {
+    fn io_reasons_have_no_error_numbers() {
         assert_eq!(io_reason(&io::Error::from_raw_os_error(2)), "no such file or directory");
         assert_eq!(io_reason(&io::Error::from_raw_os_error(28)), "no space left on device");
         assert_eq!(io_reason(&io::Error::other("The disk is on fire.")), "The disk is on fire");

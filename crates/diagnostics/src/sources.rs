@@ -1,19 +1,19 @@
-//! The registry of source texts, and the way from spans to files, lines and columns.
+//! Source texts, and the translation of spans into files, lines and columns.
 
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use crate::encoding::{Decoded, InvalidByte};
-use crate::{Span, cluster_count};
+use crate::{Span, grapheme_count};
 
-/// All texts of a run, in one address space of 4 GiB.
+/// Registry of all source texts of a run, in one address space of 4 GiB.
 ///
-/// Adding needs no exclusive access, because templates are read in the middle of an evaluation.
+/// Registration takes a shared reference because `templatefile` reads new files in the middle of an evaluation.
 #[derive(Debug, Default)]
 pub struct Sources {
     files: RwLock<Vec<Arc<SourceFile>>>,
 }
 
-/// One registered text.
+/// A registered source text with its name and lazily computed line index.
 #[derive(Debug)]
 pub struct SourceFile {
     name: String,
@@ -24,74 +24,74 @@ pub struct SourceFile {
     outline: OnceLock<Vec<Section>>,
 }
 
-/// A part of a file that has a name: a block, or an object or array of the JSON syntax. By bytes of the text.
+/// A named region of a file, in byte offsets: a block, or an object or array of the JSON syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// The first byte of its header, or of itself where it has none.
+    /// The first byte of the header, or of the region itself if it has no header.
     pub start: usize,
-    /// One past its last byte.
+    /// One past the last byte.
     pub end: usize,
-    /// Where its name ends, or is.
+    /// Kind and offset of the region's name.
     pub label: Label,
-    /// The section around it, by number.
-    pub around: Option<usize>,
+    /// Index of the enclosing section.
+    pub parent: Option<usize>,
 }
 
-/// How a section is called.
+/// The name of a section, as a snippet shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
-    /// By the header, which ends before this byte.
+    /// A block header, which ends before this byte.
     Header(usize),
-    /// By a key in quotes, which begins at this byte.
+    /// A quoted key, which begins at this byte.
     Key(usize),
-    /// By its position among others.
+    /// An array element: its index among its siblings.
     Element(usize),
-    /// It is the whole file.
+    /// The unnamed top level of a file.
     Whole,
 }
 
-/// The characters of a source file, shared by whoever needs them.
+/// Text of a source file, shared between the registry, syntax trees and saved plans.
 pub type SourceText = Arc<str>;
 
-/// A place for people: line and column count from 1, columns in grapheme clusters; `byte` counts from 0 in the file.
+/// A human-readable position: line and column count from 1, columns in grapheme clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Line, from 1.
+    /// Line number, counted from 1.
     pub line: u32,
-    /// Column in grapheme clusters, from 1.
+    /// Column in grapheme clusters, counted from 1.
     pub column: u32,
-    /// Byte offset in the file, from 0.
+    /// Byte offset in the file, counted from 0.
     pub byte: u32,
 }
 
-/// Where a span is.
+/// A span resolved to its file and to human-readable positions.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// The file.
+    /// The file that contains the start of the span.
     pub file: Arc<SourceFile>,
-    /// Its first character.
+    /// Position of the first character.
     pub start: Position,
-    /// One past its last character.
+    /// Position one past the last character.
     pub end: Position,
 }
 
 impl Sources {
-    /// An empty registry.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Registers `text` under `name` (a path relative to the working directory, or a made-up name such as
-    /// `<value for var.name>`).
+    /// Registers `text` under `name`: a path relative to the working directory, or a synthetic name such as `<value
+    /// for var.name>`.
     ///
-    /// Returns nothing when the address space of 4 GiB is used up.
+    /// Returns `None` when the address space of 4 GiB is used up.
     pub fn add(&self, name: impl Into<String>, text: impl Into<SourceText>) -> Option<Arc<SourceFile>> {
         self.register(name.into(), text.into(), Box::default())
     }
 
-    /// Registers the content of a file, which may not be UTF-8: see [`Decoded`].
+    /// Registers the bytes of a file, which may be invalid UTF-8 (see [`Decoded`]).
     ///
-    /// Returns nothing when the address space of 4 GiB is used up.
+    /// Returns `None` when the address space of 4 GiB is used up.
     pub fn add_bytes(&self, name: impl Into<String>, bytes: Vec<u8>) -> Option<Arc<SourceFile>> {
         let Decoded { text, invalid } = Decoded::new(bytes);
         self.register(name.into(), text.into(), invalid.into())
@@ -99,8 +99,10 @@ impl Sources {
 
     fn register(&self, name: String, text: SourceText, invalid_bytes: Box<[InvalidByte]>) -> Option<Arc<SourceFile>> {
         let mut files = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        // One unused address after each file keeps the end of a text apart from the start of the next one.
         // Base 0 stays free, so that `Span::NONE` belongs to no file.
         let base = files.last().map_or(1, |last| u64::from(last.base) + last.text.len() as u64 + 1);
+        // The end position of a text must be addressable, too: errors at the end of a file point there.
         let end = base + text.len() as u64 + 1;
         if end > u64::from(u32::MAX) {
             return None;
@@ -118,17 +120,18 @@ impl Sources {
         Some(file)
     }
 
-    /// The file that holds the start of `span`.
+    /// Returns the file that contains the start of `span`.
     pub fn file(&self, span: Span) -> Option<Arc<SourceFile>> {
         if span.is_none() {
             return None;
         }
         let files = self.files.read().unwrap_or_else(PoisonError::into_inner);
+        // Bases ascend in order of registration, so a binary search finds the file.
         let after = files.partition_point(|file| file.base <= span.start());
         files.get(after.checked_sub(1)?).cloned()
     }
 
-    /// File, lines and columns of `span`.
+    /// Resolves `span` to its file, lines and columns.
     pub fn locate(&self, span: Span) -> Option<Location> {
         let file = self.file(span)?;
         let start = file.position(span.start());
@@ -136,7 +139,7 @@ impl Sources {
         Some(Location { file, start, end })
     }
 
-    /// The text of `span`.
+    /// Returns the source text of `span`.
     pub fn text(&self, span: Span) -> Option<String> {
         let file = self.file(span)?;
         file.slice(span).map(str::to_owned)
@@ -144,22 +147,22 @@ impl Sources {
 }
 
 impl SourceFile {
-    /// The name it was registered under.
+    /// The path or synthetic name that the text was registered under.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The whole text.
+    /// The complete text of the file.
     pub fn text(&self) -> &SourceText {
         &self.text
     }
 
-    /// The bytes of the file that are not UTF-8, in order. Each is a replacement character in [`text`](Self::text).
+    /// Bytes of the file that are not UTF-8, in order. Each is a replacement character in [`text`](Self::text).
     pub fn invalid_bytes(&self) -> &[InvalidByte] {
         &self.invalid_bytes
     }
 
-    /// Whether the file is UTF-16, so that its text means nothing.
+    /// Whether the file is UTF-16, so that the decoded text is meaningless.
     pub fn is_utf16(&self) -> bool {
         // The byte order mark of UTF-16, which no UTF-8 text contains.
         let [first, second, ..] = &*self.invalid_bytes else { return false };
@@ -168,37 +171,37 @@ impl SourceFile {
             && second.at as usize == InvalidByte::WIDTH
     }
 
-    /// The address of its first byte; spans of this file are offsets from here.
+    /// Address of the first byte; spans of this file are offset by it.
     pub fn base(&self) -> u32 {
         self.base
     }
 
-    /// The span of the bytes `start..end` of this file.
+    /// Returns the span of the bytes `start..end` of this file, clamped to the text.
     pub fn span(&self, start: usize, end: usize) -> Span {
         let clamp =
             |offset: usize| self.base + u32::try_from(offset.min(self.text.len())).unwrap_or(u32::MAX - self.base);
         Span::new(clamp(start), clamp(end))
     }
 
-    /// The text of `span`, if it lies in this file and on character boundaries.
+    /// Returns the text of `span` if it lies in this file and on character boundaries.
     pub fn slice(&self, span: Span) -> Option<&str> {
         let start = span.start().checked_sub(self.base)? as usize;
         let end = span.end().checked_sub(self.base)? as usize;
         self.text.get(start..end)
     }
 
-    /// Line and column of the address `at`; addresses outside are moved to the nearest end.
+    /// Converts the address `at` to a line and column; an address outside of the file is clamped to the nearest end.
     pub fn position(&self, at: u32) -> Position {
         let byte = (at.saturating_sub(self.base) as usize).min(self.text.len());
         let starts = self.line_starts();
         let line = starts.partition_point(|start| *start as usize <= byte);
         let line_start = starts.get(line.saturating_sub(1)).map_or(0, |start| *start as usize);
         let before = self.text.get(line_start..byte).unwrap_or_default();
-        let column = cluster_count(before) + 1;
+        let column = grapheme_count(before) + 1;
         Position { line: clamp(line), column: clamp(column), byte: clamp(byte) }
     }
 
-    /// The text of line `line` (from 1) without its line end.
+    /// Returns line `line` (counted from 1) without its line terminator.
     pub fn line(&self, line: u32) -> Option<&str> {
         let index = (line as usize).checked_sub(1)?;
         let starts = self.line_starts();
@@ -207,13 +210,14 @@ impl SourceFile {
         self.text.get(start..end).map(|line| line.trim_end_matches(['\n', '\r']))
     }
 
-    /// The sections in the order of the text, which `read` finds when they are asked for the first time.
+    /// Returns the file's sections in source order; `read` computes them on the first call.
     pub fn outline(&self, read: impl FnOnce(&str) -> Vec<Section>) -> &[Section] {
         self.outline.get_or_init(|| read(&self.text))
     }
 
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
+            // Computed on demand: most files never appear in a diagnostic.
             let ends = self.text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| clamp(at + 1));
             std::iter::once(0).chain(ends).collect()
         })
@@ -234,21 +238,21 @@ mod tests {
         sources.add("a.tf", "first\n").unwrap();
         let file = sources.add("b.tf", "x = 1\ne\u{301}é = 2\n").unwrap();
         let at = file.text().find('2').unwrap();
-        let place = sources.locate(file.span(at, at + 1)).unwrap();
-        assert_eq!(place.file.name(), "b.tf");
-        assert_eq!((place.start.line, place.start.column), (2, 6));
-        assert_eq!(place.file.line(2), Some("e\u{301}é = 2"));
+        let location = sources.locate(file.span(at, at + 1)).unwrap();
+        assert_eq!(location.file.name(), "b.tf");
+        assert_eq!((location.start.line, location.start.column), (2, 6));
+        assert_eq!(location.file.line(2), Some("e\u{301}é = 2"));
     }
 
     #[test]
-    fn the_span_of_nothing_is_in_no_file() {
+    fn none_span_has_no_location() {
         let sources = Sources::new();
         sources.add("a.tf", "").unwrap();
         assert!(sources.locate(Span::NONE).is_none());
     }
 
     #[test]
-    fn an_empty_file_still_has_a_place() {
+    fn empty_files_have_an_address() {
         let sources = Sources::new();
         let empty = sources.add("empty.tf", "").unwrap();
         let next = sources.add("next.tf", "a").unwrap();

@@ -1,8 +1,8 @@
-//! Positions in source text.
+//! Byte ranges in source text.
 
-/// A byte range in the address space of one [`Sources`](crate::Sources): half open, eight bytes.
+/// A half-open byte range in the address space of one [`Sources`](crate::Sources), eight bytes in size.
 ///
-/// The default span points at no text; printing it shows no snippet.
+/// The default span points at no text; a diagnostic with it has no snippet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     start: u32,
@@ -10,30 +10,30 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of nothing: for things that no author wrote.
+    /// The empty span of values that have no source text.
     pub const NONE: Self = Self { start: 0, end: 0 };
 
-    /// The range from `start` up to, not including, `end`; an `end` before `start` counts as `start`.
+    /// Creates the half-open range `start..end`; an `end` before `start` counts as `start`.
     pub const fn new(start: u32, end: u32) -> Self {
         Self { start, end: if end < start { start } else { end } }
     }
 
-    /// First byte.
+    /// Address of the first byte.
     pub const fn start(self) -> u32 {
         self.start
     }
 
-    /// One past the last byte.
+    /// Address one past the last byte.
     pub const fn end(self) -> u32 {
         self.end
     }
 
-    /// Number of bytes.
+    /// Length in bytes.
     pub const fn len(self) -> u32 {
         self.end - self.start
     }
 
-    /// Whether the range holds no byte.
+    /// Whether the range contains no bytes.
     pub const fn is_empty(self) -> bool {
         self.start == self.end
     }
@@ -43,7 +43,7 @@ impl Span {
         self.end == 0
     }
 
-    /// The smallest span that covers both; `NONE` is neutral.
+    /// Returns the smallest span that covers both; `NONE` is neutral.
     #[inline]
     pub fn to(self, other: Self) -> Self {
         if self.is_none() {
@@ -55,18 +55,18 @@ impl Span {
         }
     }
 
-    /// The empty span at the start of this one.
+    /// Returns the empty span at the start of this one.
     pub const fn head(self) -> Self {
         Self { start: self.start, end: self.start }
     }
 }
 
-/// Something together with the place where it was written.
+/// A value with the source range that it was written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Spanned<T> {
-    /// The thing itself.
+    /// The value without its location.
     pub value: T,
-    /// Where it was written.
+    /// Source range of the value.
     pub span: Span,
 }
 

@@ -1,44 +1,46 @@
-//! Guesses at what somebody meant to write.
+//! Suggestions for misspelled names.
 
-/// The one of `candidates` that is nearest to `given`, if it is near: at most two edits away, and no more than one for every
-/// three characters. An edit adds, removes or replaces a character, or swaps two neighbors.
+/// Returns the candidate nearest to `given`, if it is near enough: two edits or fewer, and one edit for every three
+/// characters. An edit inserts, deletes or replaces a character, or swaps two neighbors.
 ///
-/// Of several that are as near the first wins, so put the likelier ones first.
+/// The first candidate wins a tie, so callers put the likelier ones first.
 pub fn suggest<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // The same word is known for another place, and no help here.
+    // An exact match is a valid name in some other context, so it is no help as a suggestion.
     let others = candidates.into_iter().filter(|candidate| *candidate != given);
     let near = others.filter_map(|candidate| Some((distance(given, candidate)?, candidate)));
     near.min_by_key(|(distance, _)| *distance).map(|(_, candidate)| candidate)
 }
 
-/// ` Did you mean "x"?`, for the end of a message, where one of `candidates` is [suggested](suggest); or nothing.
+/// Returns ` Did you mean "x"?` for the end of a message, or an empty string without a [suggestion](suggest).
 pub fn did_you_mean<'a>(given: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     suggest(given, candidates).map_or_else(String::new, |meant| format!(" Did you mean \"{meant}\"?"))
 }
 
-/// More edits than this make another word, however long it is.
+/// Upper limit for long names: with three edits the suggestions become arbitrary.
 const MOST_EDITS: usize = 2;
 
-/// The number of edits between two words; nothing if they are not near.
+/// Returns the number of edits between two words, or `None` if they are not near.
 fn distance(a: &str, b: &str) -> Option<usize> {
-    // Bytes never outnumber four to a character, so very different lengths need no decoding.
+    // A UTF-8 character has four bytes or fewer, so very different lengths need no decoding.
     if a.len() > 4 * (b.len() + MOST_EDITS) || b.len() > 4 * (a.len() + MOST_EDITS) {
         return None;
     }
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
+    // A difference only in case counts as one edit, however many characters differ.
     if a.iter().flat_map(|c| c.to_lowercase()).eq(b.iter().flat_map(|c| c.to_lowercase())) {
         return Some(1);
     }
     edits(&a, &b, MOST_EDITS.min(a.len().max(b.len()) / 3))
 }
 
-/// The number of edits from `a` to `b`, if it is within `limit`: only the diagonal band of the table that can hold such small
-/// distances is walked.
+/// Returns the number of edits from `a` to `b` if it is within `limit`. Only the diagonal band of the table that can
+/// contain such small distances is computed.
 fn edits(a: &[char], b: &[char], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > limit {
         return None;
     }
+    // Distances are capped at `limit + 1`, so cells outside of the band never win.
     let far = limit + 1;
     let row_zero: Vec<usize> = (0..=b.len()).map(|column| column.min(far)).collect();
     let (mut before_that, mut before, mut now) = (vec![far; b.len() + 1], row_zero, vec![far; b.len() + 1]);
@@ -66,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_finds_the_name() {
+    fn misspelled_name_is_suggested() {
         let names = ["count", "for_each", "provider", "depends_on"];
         assert_eq!(suggest("for_eahc", names), Some("for_each"));
         assert_eq!(suggest("conut", names), Some("count"));
@@ -79,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_with_little_in_common_is_no_suggestion() {
+    fn distant_names_are_not_suggested() {
         for (given, other) in
             [("z", "x"), ("", "ab"), ("id", "ip"), ("xy", "x"), ("abc", "xyc"), ("port", "name"), ("size", "side_a")]
         {
@@ -88,12 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn case_alone_is_a_slip_of_any_length() {
+    fn case_difference_counts_as_one_edit() {
         assert_eq!(suggest("ID", ["ip", "id"]), Some("id"));
     }
 
     #[test]
-    fn the_band_agrees_with_the_whole_table() {
+    fn banded_distance_equals_full_distance() {
         let words = [
             "", "a", "ab", "ba", "abc", "acb", "abcd", "xabc", "xyabc", "xyzabc", "abcxyz", "kitten", "sitting",
             "bacd", "badc",

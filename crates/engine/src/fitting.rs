@@ -114,7 +114,7 @@ impl Fitting<'_> {
         block: &ProviderBlock,
     ) -> Result<(BodyDecoder, Diagnostics), Diagnostics> {
         let provider = self.providers.started(address).map_err(|problem| Diagnostics::from(problem.at(block.span)))?;
-        Ok(BodyDecoder::with_meta_arguments(&block.body, &provider.schema()?.config.block, ProviderBlock::WORDS))
+        Ok(BodyDecoder::with_meta_arguments(&block.body, &provider.schema()?.config.block, ProviderBlock::META_ARGUMENTS))
     }
 
     fn resource(&mut self, module: &Module, address: &ResourceAddress, resource: &Resource) -> Option<Arc<Template>> {
@@ -126,7 +126,7 @@ impl Fitting<'_> {
             Ok(_) => self.meta(module, &resource.local_provider().name, &used.config.provider),
             Err(_) => no_meta(),
         };
-        let template = self.template(schema, used, &resource.body, resource.words())?;
+        let template = self.template(schema, used, &resource.body, resource.meta_arguments())?;
         Some(Arc::new(Template { meta, ..template }))
     }
 

@@ -51,7 +51,7 @@ impl Inspection {
             inspector.visit(&mut walk, visit);
             walk.end(&inspector.world, visit, Outcome::Done);
         }
-        Self { world: inspector.world, functions, mistakes: inspector.mistakes.without_consequences() }
+        Self { world: inspector.world, functions, mistakes: inspector.mistakes.without_cascades() }
     }
 
     /// The mistakes in the values of the configuration: what depends on them is unknown.

@@ -78,7 +78,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
             }
         };
         let (body, mut problems) =
-            BodyDecoder::with_meta_arguments(&provisioner.body, kind.schema(), Provisioner::WORDS);
+            BodyDecoder::with_meta_arguments(&provisioner.body, kind.schema(), Provisioner::META_ARGUMENTS);
         let (arguments, more) = body.evaluate(scope);
         problems.append(more);
         let arguments = tell_body(arguments, &body, &mut problems);

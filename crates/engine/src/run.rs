@@ -116,7 +116,7 @@ impl Run {
         let checks = validate::validate(&self.session, graph, templates, &mut self.providers, secrets);
         let mut all = told;
         report_once(&mut all, runtime.block_on(checks));
-        all.without_consequences()
+        all.without_cascades()
     }
 
     /// The values of the configuration over a state, for looking at: blocks that do not fit their schemas are no reason to see nothing.

@@ -24,7 +24,7 @@ pub(crate) fn check(
         let problem = problem(reference, graph, templates)?;
         Some((reference.traversal.span, problem))
     };
-    let found: Vec<(Span, Diagnostic)> = configuration.deep.iter().filter_map(wrong).collect();
+    let found: Vec<(Span, Diagnostic)> = configuration.deep_references.iter().filter_map(wrong).collect();
     if found.is_empty() {
         return told;
     }

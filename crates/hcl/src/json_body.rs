@@ -228,5 +228,5 @@ fn extraneous(property: &Property<'_>, schema: &BodySchema, content: &Content) -
     Diagnostic::error("Extraneous JSON object property", detail)
         .at(property.name.span)
         .within(property.span())
-        .covering(property.span())
+        .suppressing(property.span())
 }

@@ -140,7 +140,7 @@ fn unsupported_argument(attribute: &Attribute, schema: &BodySchema, content: &Co
         hint = format!(" There can be blocks of type \"{name}\": is it one? Then leave out the equals sign.");
     }
     let detail = format!("An argument named \"{name}\" is not expected here.{hint}");
-    Diagnostic::error("Unsupported argument", detail).at(attribute.name.span).covering(attribute.span())
+    Diagnostic::error("Unsupported argument", detail).at(attribute.name.span).suppressing(attribute.span())
 }
 
 fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
@@ -151,5 +151,5 @@ fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
         hint = format!(" Did you mean to set the argument \"{kind}\"? Then put an equals sign before its value.");
     }
     let detail = format!("Blocks of type \"{kind}\" are not expected here.{hint}");
-    Diagnostic::error("Unsupported block type", detail).at(block.kind.span).covering(block.span)
+    Diagnostic::error("Unsupported block type", detail).at(block.kind.span).suppressing(block.span)
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use groma_diagnostics::clusters;
+use groma_diagnostics::graphemes;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_stream_safe_quick};
 use unicode_segmentation::GraphemeCursor;
 
@@ -23,7 +23,7 @@ pub fn safe_prefix(prefix: &str) -> String {
     let mut cursor = GraphemeCursor::new(text.len(), text.len(), true);
     let near = cursor.prev_boundary(&text, 0).ok().flatten().unwrap_or(0);
     // Clusters of today may be several of Terraform's.
-    let boundary = text.len() - clusters(&text[near..]).last().map_or(0, str::len);
+    let boundary = text.len() - graphemes(&text[near..]).last().map_or(0, str::len);
     let alone = boundary + last.len_utf8() == text.len();
     if alone && ends_clusters(last) {
         return text.into_owned();

@@ -1,13 +1,13 @@
-//! That a text is no address.
+//! The error type of address parsing.
 
 use std::fmt;
 
-/// Why a text is not the address it should be.
+/// Reason why a string is not the expected address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// A whole sentence.
+    /// A complete sentence for the user.
     pub message: String,
-    /// Where in the text, in bytes.
+    /// Byte offset of the problem in the parsed string.
     pub offset: usize,
 }
 

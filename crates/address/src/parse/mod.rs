@@ -1,4 +1,4 @@
-//! Addresses from text: each kind of address has a form of its own, made of the parts that the scanner reads.
+//! Parsers for addresses: one function for each kind, built on a common scanner.
 
 mod error;
 mod scanner;
@@ -15,16 +15,16 @@ pub use error::ParseError;
 use scanner::Scanner;
 pub use scanner::is_reserved;
 
-/// Whether `text` is an identifier of the language.
+/// Whether `text` is a valid identifier of the language.
 pub fn is_identifier(text: &str) -> bool {
     let mut characters = text.chars();
     characters.next().is_some_and(begins_name) && characters.all(continues_name)
 }
 
-/// Reads a module as written, `module.a.module.b`; the empty text is the root module.
+/// Parses a module path, `module.a.module.b`; the empty string is the root module.
 ///
 /// # Errors
-/// When the text is something else, or has instance keys.
+/// The string is not a module path, or it has instance keys.
 pub fn parse_module_path(text: &str) -> Result<ModulePath, ParseError> {
     let mut scanner = Scanner::new(text);
     let path = scanner.module_path_prefix(MODULE_FORM)?;
@@ -34,10 +34,10 @@ pub fn parse_module_path(text: &str) -> Result<ModulePath, ParseError> {
     scanner.finish().map(|()| path)
 }
 
-/// Reads a module instance, `module.a["x"].module.b[0]`; the empty text is the root module.
+/// Parses a module instance, `module.a["x"].module.b[0]`; the empty string is the root module.
 ///
 /// # Errors
-/// When the text is something else.
+/// The string is not a module instance address.
 pub fn parse_module_instance(text: &str) -> Result<ModuleInstance, ParseError> {
     let mut scanner = Scanner::new(text);
     let module = scanner.module_prefix()?;
@@ -47,35 +47,34 @@ pub fn parse_module_instance(text: &str) -> Result<ModuleInstance, ParseError> {
     scanner.finish().map(|()| module)
 }
 
-/// Reads a resource as written, `module.a.aws_x.y`.
+/// Parses a resource without instance keys, `module.a.aws_x.y`.
 ///
 /// # Errors
-/// When the text is something else, or has instance keys.
+/// The string is not a resource address, or it has instance keys.
 pub fn parse_config_resource(text: &str) -> Result<ConfigResource, ParseError> {
     let mut scanner = Scanner::new(text);
-    let module =
-        scanner.module_path_prefix("A resource address without instance keys is needed here, such as aws_x.y.")?;
+    let module = scanner.module_path_prefix("Expected a resource address without instance keys, such as aws_x.y.")?;
     let resource = scanner.resource()?;
-    scanner.refuse_key("This address names a whole resource, so an instance key cannot follow it.")?;
+    scanner.refuse_key("This address must refer to a whole resource, so it cannot end in an instance key.")?;
     scanner.finish().map(|()| ConfigResource { module, resource })
 }
 
-/// Reads a resource with all its instances, `module.a["x"].aws_x.y`.
+/// Parses a resource with all its instances, `module.a["x"].aws_x.y`.
 ///
 /// # Errors
-/// When the text is something else, or has an instance key at its end.
+/// The string is not a resource address, or it ends in an instance key.
 pub fn parse_abs_resource(text: &str) -> Result<AbsResource, ParseError> {
     let mut scanner = Scanner::new(text);
     let module = scanner.module_prefix()?;
     let resource = scanner.resource()?;
-    scanner.refuse_key("This address names a whole resource, so an instance key cannot follow it.")?;
+    scanner.refuse_key("This address must refer to a whole resource, so it cannot end in an instance key.")?;
     scanner.finish().map(|()| AbsResource { module, resource })
 }
 
-/// Reads a resource instance, `module.a["x"].aws_x.y["k"]`.
+/// Parses a resource instance, `module.a["x"].aws_x.y["k"]`.
 ///
 /// # Errors
-/// When the text is something else.
+/// The string is not a resource instance address.
 pub fn parse_resource_instance(text: &str) -> Result<ResourceInstance, ParseError> {
     let mut scanner = Scanner::new(text);
     let module = scanner.module_prefix()?;
@@ -84,13 +83,14 @@ pub fn parse_resource_instance(text: &str) -> Result<ResourceInstance, ParseErro
     scanner.finish().map(|()| ResourceInstance { module, resource, key })
 }
 
-/// Reads a module instance, a resource or a resource instance.
+/// Parses a module instance, a resource or a resource instance.
 ///
 /// # Errors
-/// When the text is something else.
+/// The string is none of the three.
 pub fn parse_target(text: &str) -> Result<Target, ParseError> {
     let mut scanner = Scanner::new(text);
     let module = scanner.module_prefix()?;
+    // `module.a` alone is a module; with anything after it, the rest must be a resource.
     if scanner.at_end() && !module.is_root() {
         return Ok(Target::Module(module));
     }
@@ -103,10 +103,11 @@ pub fn parse_target(text: &str) -> Result<Target, ParseError> {
     })
 }
 
-/// Reads a provider configuration, `module.m.provider["registry.terraform.io/hashicorp/aws"].west`, or one of its instances.
+/// Parses a provider configuration or one of its instances:
+/// `module.m.provider["registry.terraform.io/hashicorp/aws"].west`.
 ///
 /// # Errors
-/// When the text is something else.
+/// The string is not a provider configuration address.
 pub fn parse_provider_config(text: &str) -> Result<ProviderConfig, ParseError> {
     let mut scanner = Scanner::new(text);
     let module =
@@ -122,17 +123,17 @@ pub fn parse_provider_config(text: &str) -> Result<ProviderConfig, ParseError> {
     let provider = ProviderAddress::parse_recorded(&source, DEFAULT_PROVIDER_HOST)
         .map_err(|invalid| ParseError { message: invalid.message, offset: source_start })?;
     let alias = match scanner.accept('.') {
-        true => Some(scanner.name("An alias is needed after the dot.")?),
+        true => Some(scanner.name("Expected an alias after the dot.")?),
         false => None,
     };
-    // OpenTofu itself writes keys without an alias where a resource goes over from one configuration to another.
+    // OpenTofu writes a key without an alias when a resource moves from one configuration to another.
     let key = scanner.key()?;
     scanner.finish().map(|()| ProviderConfig { module, provider, alias, key })
 }
 
-const MODULE_FORM: &str = "A module address is needed here, such as module.network or module.network[\"a\"].";
+const MODULE_FORM: &str = "Expected a module address, such as module.network or module.network[\"a\"].";
 const PROVIDER_FORM: &str =
-    "A provider configuration address is needed here, such as provider[\"registry.terraform.io/hashicorp/aws\"].";
+    "Expected a provider configuration address, such as provider[\"registry.terraform.io/hashicorp/aws\"].";
 
 macro_rules! from_str {
     ($($type:ty => $parse:path),* $(,)?) => {$(

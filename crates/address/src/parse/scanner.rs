@@ -1,26 +1,28 @@
-//! What addresses are made of, read from left to right: names, instance keys, modules, resources.
+//! Scanner for the parts of an address: names, instance keys, modules, resources.
 
 use groma_diagnostics::{begins_name, continues_name};
 
 use super::error::ParseError;
 use crate::{InstanceKey, Mode, ModuleInstance, ModulePath, ModuleStep, Name, Resource};
 
-/// What stands for something else than a resource type in expressions. A type of such a name is meant with `resource.` before it.
+/// Names that refer to something other than a resource in expressions. A resource type of such a name needs the prefix
+/// `resource.`.
 pub(super) const RESERVED: [&str; 10] =
     ["arg", "count", "each", "lazy", "local", "path", "self", "template", "terraform", "var"];
 
-/// Whether a resource type called `word` is only meant where `resource.` stands before it: elsewhere the word begins a reference to something else.
+/// Whether `word` begins a reference to something other than a resource, so that a resource type of this name needs
+/// the prefix `resource.`.
 pub fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }
 
 fn reserved(word: &str) -> String {
     format!(
-        "{word} is a reserved name, which means no resource. A resource type that is called so is written resource.{word}."
+        "{word} is a reserved name and does not refer to a resource. For a resource type of this name, write resource.{word}."
     )
 }
 
-/// What is left to read of an address.
+/// An address with the offset of the next character to read.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     pub(super) offset: usize,
@@ -47,9 +49,9 @@ impl<'a> Scanner<'a> {
         ParseError { message: message.to_owned(), offset }
     }
 
-    pub(super) fn accept(&mut self, wanted: char) -> bool {
-        let found = self.rest().starts_with(wanted);
-        self.offset += if found { wanted.len_utf8() } else { 0 };
+    pub(super) fn accept(&mut self, expected: char) -> bool {
+        let found = self.rest().starts_with(expected);
+        self.offset += if found { expected.len_utf8() } else { 0 };
         found
     }
 
@@ -72,10 +74,10 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn finish(&self) -> Result<(), ParseError> {
-        if self.at_end() { Ok(()) } else { Err(self.error("The address is complete here, but more text follows.")) }
+        if self.at_end() { Ok(()) } else { Err(self.error("Unexpected text after the end of the address.")) }
     }
 
-    /// `module.NAME[KEY].` as often as it occurs; leaves off at what follows the last dot.
+    /// Parses `module.NAME[KEY].` as often as it occurs and stops after the last dot.
     pub(super) fn module_prefix(&mut self) -> Result<ModuleInstance, ParseError> {
         let mut steps = Vec::new();
         loop {
@@ -85,24 +87,24 @@ impl<'a> Scanner<'a> {
                 break;
             }
             if !self.accept('.') {
-                return Err(self.error("After \"module\", a dot and the name of a module call are needed."));
+                return Err(self.error("Expected a dot and the name of a module call after \"module\"."));
             }
-            let name = self.name("After \"module.\", the name of a module call is needed.")?;
+            let name = self.name("Expected the name of a module call after \"module.\".")?;
             steps.push(ModuleStep { name, key: self.key()? });
             if self.at_end() {
                 break;
             }
             if !self.accept('.') {
-                return Err(self.error("After a module, only a dot or an instance key can follow."));
+                return Err(self.error("Expected a dot or an instance key after the module name."));
             }
             if self.at_end() {
-                return Err(self.error("After the dot, a module or a resource is needed."));
+                return Err(self.error("Expected a module or a resource after the dot."));
             }
         }
         Ok(ModuleInstance::from_steps(steps))
     }
 
-    /// The same without keys; a key is the error `refusal`.
+    /// Parses a module prefix without instance keys; a key is an error with the message `refusal`.
     pub(super) fn module_path_prefix(&mut self, refusal: &str) -> Result<ModulePath, ParseError> {
         let module = self.module_prefix()?;
         if module.steps().iter().any(|step| !step.key.is_none()) {
@@ -117,16 +119,16 @@ impl<'a> Scanner<'a> {
         if is_reserved(word) {
             return Err(self.error_at(start, &reserved(word)));
         }
-        let Some(mode) = Mode::beginning_with(word) else {
+        let Some(mode) = Mode::from_block_keyword(word) else {
             self.offset = start;
-            let missing = "A resource address is a type and a name, such as aws_instance.web.";
+            let missing = "Expected a resource type and name, such as aws_instance.web.";
             return self.type_and_name(Mode::Managed, missing);
         };
         let missing = match mode {
-            Mode::Managed => "After \"resource\", a resource type and a name are needed.",
-            Mode::Data => "After \"data\", a data source type and a name are needed.",
-            Mode::Ephemeral => "After \"ephemeral\", a resource type and a name are needed.",
-            Mode::List => "After \"list\", a resource type and a name are needed.",
+            Mode::Managed => "Expected a resource type and a name after \"resource\".",
+            Mode::Data => "Expected a data source type and a name after \"data\".",
+            Mode::Ephemeral => "Expected a resource type and a name after \"ephemeral\".",
+            Mode::List => "Expected a resource type and a name after \"list\".",
         };
         if !self.accept('.') {
             return Err(self.error(missing));
@@ -150,15 +152,16 @@ impl<'a> Scanner<'a> {
         if !self.accept('[') {
             return Ok(InstanceKey::None);
         }
+        // Terraform accepts blanks inside of the brackets, although it never writes them.
         self.skip_spaces();
         let key = match self.rest().chars().next() {
             Some('"') => InstanceKey::String(self.quoted()?.into()),
             Some('0'..='9') => InstanceKey::Int(self.integer()?),
-            _ => return Err(self.error("An instance key is a whole number or a string in double quotes.")),
+            _ => return Err(self.error("An instance key must be a whole number or a quoted string.")),
         };
         self.skip_spaces();
         if !self.accept(']') {
-            return Err(self.error("The instance key needs a closing bracket."));
+            return Err(self.error("Missing the closing bracket of the instance key."));
         }
         Ok(key)
     }
@@ -182,7 +185,7 @@ impl<'a> Scanner<'a> {
             let Some(c) = characters.next() else {
                 return Err(self.error_at(
                     open,
-                    "The string has no closing quote. A shell may have taken it away: put the whole address in single quotes.",
+                    "The string has no closing quote. The shell may have removed it: put the whole address in single quotes.",
                 ));
             };
             self.offset += c.len_utf8();
@@ -190,24 +193,29 @@ impl<'a> Scanner<'a> {
                 '"' => return Ok(value),
                 '\\' => value.push(self.escape(at)?),
                 '$' | '%' if characters.as_str().starts_with('{') => {
-                    return Err(self.error_at(at, "An instance key in an address cannot have template sequences."));
+                    return Err(self.error_at(at, "An instance key in an address cannot contain template sequences."));
                 }
+                // `$${` and `%%{` are the escaped forms of the template introducers.
                 '$' | '%' if characters.as_str().strip_prefix(c).is_some_and(|rest| rest.starts_with('{')) => {
                     value.push(c);
                     value.push('{');
                     self.offset += 2;
                 }
-                '\n' | '\r' => return Err(self.error_at(at, "A string cannot hold a line break; write \\n.")),
+                '\n' | '\r' => {
+                    return Err(self.error_at(at, "A string cannot contain a line break; write \\n instead."));
+                }
                 c => value.push(c),
             }
         }
     }
 
-    /// What a backslash at `at` introduces.
+    /// Parses the escape sequence after the backslash at `at`.
     pub(super) fn escape(&mut self, at: usize) -> Result<char, ParseError> {
         let invalid = |scanner: &Self| {
-            scanner
-                .error_at(at, "This escape is not known. Known are \\n, \\r, \\t, \\\", \\\\, \\uNNNN and \\UNNNNNNNN.")
+            scanner.error_at(
+                at,
+                "Invalid escape sequence. Valid ones are \\n, \\r, \\t, \\\", \\\\, \\uNNNN and \\UNNNNNNNN.",
+            )
         };
         let Some(c) = self.rest().chars().next() else { return Err(invalid(self)) };
         self.offset += c.len_utf8();

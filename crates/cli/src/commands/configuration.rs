@@ -7,8 +7,9 @@ use std::sync::Arc;
 use groma_address::Name;
 use groma_config::variables::VariableSources;
 use groma_config::{
-    Calls, Configuration, DiskFiles, Files, InstalledModules, LoadOptions, MemoryFiles, ModuleLocator, ModuleManifest,
-    ModuleRequest, Queries, References, Soundness, TestFolder, UNSUPPORTED_BACKEND, has_test_files, load, load_with,
+    Calls, Configuration, DiskFiles, Files, InstalledModules, LoadOptions, LoadStatus, MemoryFiles, ModuleLocator,
+    ModuleManifest, ModuleRequest, Queries, References, TestDirectory, UNSUPPORTED_BACKEND, has_test_files, load,
+    load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
@@ -42,14 +43,14 @@ pub(super) fn load_to_check(
     context: &Context,
     directory: &Path,
     queries: Queries,
-    tests: Option<TestFolder>,
+    tests: Option<TestDirectory>,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let options = LoadOptions { directory: directory.to_owned(), queries, tests, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let empty = nothing();
     let has_blocks = has_configuration(&DiskFiles::new(Path::new(".").join(directory)));
     // `validate` succeeds in an empty directory, as in Terraform.
-    let is_empty = queries == Queries::LeftOut && !has_blocks && !has_tests(&options);
+    let is_empty = queries == Queries::Ignored && !has_blocks && !has_tests(&options);
     let (options, files): (_, &dyn Files) = match is_empty {
         true => (LoadOptions { directory: PathBuf::new(), ..options }, &empty),
         false => (options, &disk),
@@ -62,7 +63,7 @@ pub(super) fn load_to_check(
 /// # Errors
 /// The configuration has errors other than invalid references.
 pub(super) fn load_to_inspect(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    load_to_check(context, Path::new(""), Queries::LeftOut, None).and_then(readable).map_err(for_state_commands)
+    load_to_check(context, Path::new(""), Queries::Ignored, None).and_then(readable).map_err(for_state_commands)
 }
 
 /// Loads the configuration, with its warnings.
@@ -80,7 +81,7 @@ pub(super) fn load_blocks(context: &Context, empty: Empty) -> Result<(Configurat
 pub(super) fn load_blocks_and_tests(
     context: &Context,
     empty: Empty,
-    tests: TestFolder,
+    tests: TestDirectory,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     load_blocks_of(context, empty, Some(tests))
 }
@@ -88,9 +89,9 @@ pub(super) fn load_blocks_and_tests(
 fn load_blocks_of(
     context: &Context,
     empty: Empty,
-    tests: Option<TestFolder>,
+    tests: Option<TestDirectory>,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { references: References::LeftAlone, tests, ..load_options(context) };
+    let options = LoadOptions { references: References::Unchecked, tests, ..load_options(context) };
     let (configuration, mut diagnostics) = load_here(context, &options, empty)?;
     diagnostics.append(check_given(context, &configuration.root)?);
     Ok((configuration, diagnostics))
@@ -165,7 +166,7 @@ pub(super) fn load_planned(
     variables: &IndexMap<Name, Value>,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let options =
-        LoadOptions { early_variables: variables.clone(), references: References::LeftAlone, ..load_options(context) };
+        LoadOptions { early_variables: variables.clone(), references: References::Unchecked, ..load_options(context) };
     loaded(context, &options, files)
 }
 
@@ -187,7 +188,7 @@ fn loaded(
 fn readable(
     (configuration, problems): (Configuration, Diagnostics),
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    match configuration.soundness <= Soundness::WrongNames {
+    match configuration.status <= LoadStatus::InvalidReferences {
         true => Ok((configuration, problems)),
         false => Err(problems),
     }
@@ -198,7 +199,7 @@ fn whole(
     (configuration, diagnostics): (Option<Configuration>, Diagnostics),
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     match configuration {
-        Some(configuration) if configuration.soundness != Soundness::Incomplete => Ok((configuration, diagnostics)),
+        Some(configuration) if configuration.status != LoadStatus::Incomplete => Ok((configuration, diagnostics)),
         _ => Err(diagnostics),
     }
 }
@@ -215,7 +216,7 @@ fn for_state_commands(problems: Diagnostics) -> Diagnostics {
 
 /// Loads the configuration with its query files.
 pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Diagnostics), Diagnostics> {
-    let options = LoadOptions { queries: Queries::Read, ..load_options(context) };
+    let options = LoadOptions { queries: Queries::Included, ..load_options(context) };
     loaded(context, &options, &DiskFiles::new("."))
 }
 
@@ -223,23 +224,23 @@ pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Dia
 /// ignored.
 pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
     check_options_given(context)?;
-    load_where_state_is(context, Calls::LeftAlone)
+    load_where_state_is(context, Calls::Ignored)
 }
 
 /// Loads the configuration without modules that are not installed, for commands that change or export the state. They check the
 /// values of variables as strictly as a plan does.
 pub(super) fn load_to_change_state(context: &Context) -> Result<Configuration, Diagnostics> {
-    let configuration = load_where_state_is(context, Calls::Followed)?;
+    let configuration = load_where_state_is(context, Calls::Included)?;
     check_given(context, &configuration.root)?;
     Ok(configuration)
 }
 
 fn load_where_state_is(context: &Context, calls: Calls) -> Result<Configuration, Diagnostics> {
-    let options = LoadOptions { references: References::OfBackend, calls, ..load_options(context) };
+    let options = LoadOptions { references: References::BackendOnly, calls, ..load_options(context) };
     let disk = DiskFiles::new(".");
     let manifest = match calls {
-        Calls::Followed => ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default(),
-        Calls::LeftAlone => ModuleManifest::default(),
+        Calls::Included => ModuleManifest::read(&options.data_directory, &disk).unwrap_or_default(),
+        Calls::Ignored => ModuleManifest::default(),
     };
     let installed = InstalledModules { manifest, default_registry: options.default_registry.clone() };
     let mut locator = WhereInstalled { installed, missing: Vec::new() };
@@ -290,7 +291,7 @@ pub(super) fn has_files() -> bool {
 }
 
 /// Whether the working directory contains configuration or test files.
-pub(super) fn has_files_or_tests(tests: &TestFolder) -> bool {
+pub(super) fn has_files_or_tests(tests: &TestDirectory) -> bool {
     has_files() || has_test_files(&LoadOptions::default(), tests, &DiskFiles::new("."))
 }
 
@@ -299,8 +300,8 @@ fn has_tests(options: &LoadOptions) -> bool {
 }
 
 /// Returns the directory of test files; `named` is the value of `-test-directory`.
-pub(super) fn test_folder(named: Option<&Path>) -> TestFolder {
-    named.map_or(TestFolder::Usual, |folder| TestFolder::Named(folder.to_owned()))
+pub(super) fn test_folder(named: Option<&Path>) -> TestDirectory {
+    named.map_or(TestDirectory::Default, |folder| TestDirectory::Named(folder.to_owned()))
 }
 
 /// Whether the root directory of `files` contains configuration files.

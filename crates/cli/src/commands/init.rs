@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use groma_config::{Configuration, TestFolder};
+use groma_config::{Configuration, TestDirectory};
 use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, io_reason};
 use groma_install::modules::{Freshness, copy_module, shown};
 
@@ -169,7 +169,7 @@ fn modules(
     context: &Context,
     reporter: &InitReporter,
     freshness: Freshness,
-    tests: TestFolder,
+    tests: TestDirectory,
 ) -> Result<(Configuration, Diagnostics), Diagnostics> {
     // The heading only appears if there is a module to install.
     let mut is_headed = false;

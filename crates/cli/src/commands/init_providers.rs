@@ -172,7 +172,7 @@ fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> 
 
 /// Rejects provider addresses from states before Terraform 0.13, which have no namespace and so exist in no registry.
 fn nameable(in_state: &BTreeSet<ProviderAddress>, context: &Context) -> Result<(), Diagnostics> {
-    let half_named = in_state.iter().filter(|address| address.is_half_named());
+    let half_named = in_state.iter().filter(|address| address.is_legacy());
     let problem = |address: &ProviderAddress| {
         let (command, name) = (&context.wording.command, &address.type_name);
         let detail = format!(

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use groma_config::version::Version;
-use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, References, TestFolder, load_with};
+use groma_config::{Configuration, DiskFiles, LoadOptions, ModuleManifest, References, TestDirectory, load_with};
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::modules::{Freshness, ModuleInstaller, ModulePaths, ModuleProgress};
 
@@ -53,10 +53,10 @@ pub(super) fn install(
     context: &Context,
     freshness: Freshness,
     empty_list: EmptyList,
-    tests: TestFolder,
+    tests: TestDirectory,
     progress: &mut dyn ModuleProgress,
 ) -> Result<Installed, Diagnostics> {
-    let options = LoadOptions { references: References::LeftAlone, tests: Some(tests), ..load_options(context) };
+    let options = LoadOptions { references: References::Unchecked, tests: Some(tests), ..load_options(context) };
     let files = DiskFiles::new(".");
     // An unreadable manifest only means that modules are installed again.
     let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();

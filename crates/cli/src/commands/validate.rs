@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use groma_config::{Configuration, Queries, Soundness, check_overrides};
+use groma_config::{Configuration, LoadStatus, Queries, check_overrides};
 use groma_diagnostics::Diagnostics;
 use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, check_provisioner_types};
@@ -69,7 +69,7 @@ pub(super) fn document(context: &Context, diagnostics: &Diagnostics) -> String {
 }
 
 fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Diagnostics> {
-    let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Read } else { Queries::LeftOut };
+    let queries = if arguments.query.is_some_and(Flag::is_on) { Queries::Included } else { Queries::Ignored };
     let directory = arguments.directory.clone().unwrap_or_default();
     if !directory.as_os_str().is_empty() && !directory.is_dir() {
         let detail = format!("The directory {} does not exist. Check the path.", directory.display());
@@ -109,5 +109,5 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
 fn modules_of_runs(configuration: &Configuration) -> Vec<Configuration> {
     let mut folders = HashSet::from([&configuration.root.directory]);
     let modules = configuration.modules_of_runs().filter(|module| folders.insert(&module.root.directory));
-    modules.filter(|module| module.soundness != Soundness::Incomplete).cloned().collect()
+    modules.filter(|module| module.status != LoadStatus::Incomplete).cloned().collect()
 }

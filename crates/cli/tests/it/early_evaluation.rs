@@ -120,7 +120,7 @@ fn a_version_that_turns_out_to_be_null_is_none() {
     folder.write("m/main.tf", "").write("main.tf", &main("null"));
     assert!(folder.ok(&["validate"]).contains("Success"));
     let reported = folder.write("main.tf", &main("\"1.0.0\"")).fails(&["validate"]);
-    assert!(reported.contains("Only modules of a registry have versions"), "{reported}");
+    assert!(reported.contains("Only registry modules have versions"), "{reported}");
     let reported = folder.write("main.tf", &main("[]")).fails(&["validate"]);
     assert!(reported.contains("Unknown module version"), "{reported}");
 }

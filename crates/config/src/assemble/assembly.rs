@@ -1,19 +1,19 @@
-//! A module on its way.
+//! Working state of the assembly of a module.
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 use indexmap::IndexMap;
 
-use crate::decode::{OutputDraft, RequiredVersion, VariableDraft, place};
+use crate::decode::{OutputDraft, RequiredVersion, VariableDraft, location_text};
 use crate::model::Module;
 
-/// A module on its way: variables and outputs are only complete after overrides.
+/// A module under construction. Variables and outputs are drafts until all overrides are applied.
 pub(super) struct Assembly<'a> {
     pub(super) module: Module,
     pub(super) variables: IndexMap<Name, VariableDraft>,
     pub(super) outputs: IndexMap<Name, OutputDraft>,
     pub(super) required_versions: Vec<RequiredVersion>,
-    /// Where `required_providers` stood first.
+    /// Span of the first `required_providers` block.
     pub(super) required_providers: Option<Span>,
     pub(super) sources: &'a Sources,
     pub(super) diagnostics: &'a mut Diagnostics,
@@ -24,7 +24,7 @@ impl Assembly<'_> {
         self.diagnostics.push(Diagnostic::error(summary, detail).at(span));
     }
 
-    pub(super) fn place(&self, span: Span) -> String {
-        place(self.sources, span)
+    pub(super) fn location(&self, span: Span) -> String {
+        location_text(self.sources, span)
     }
 }

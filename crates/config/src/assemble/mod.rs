@@ -1,4 +1,4 @@
-//! From the files of a folder to one module: duplicates are found, overrides applied.
+//! Assembly of a directory's files into a module: detects duplicates and applies overrides.
 
 mod assembly;
 mod overrides;
@@ -16,7 +16,7 @@ use assembly::Assembly;
 use crate::decode::{FileContent, versionless};
 use crate::model::{Module, ModuleCall};
 
-/// The module that the files of `directory` make, without children.
+/// Assembles the module of the files in `directory`, without its children.
 pub(crate) fn assemble(
     directory: PathBuf,
     default_registry: Name,
@@ -38,6 +38,7 @@ pub(crate) fn assemble(
     for file in primary {
         assembly.add(file);
     }
+    // Before overrides, which may legitimately replace a cloud block by a backend or vice versa.
     assembly.check_backend();
     for file in overrides {
         assembly.apply_override(file);
@@ -59,7 +60,7 @@ fn finish(assembly: Assembly<'_>) -> Module {
         module.variables.insert(name, variable);
     }
     for (name, draft) in assembly.outputs {
-        // Without a value it has been reported already.
+        // A missing value has been reported by the decoder.
         if let Some(output) = value::output(draft) {
             module.outputs.insert(name, output);
         }
@@ -67,7 +68,7 @@ fn finish(assembly: Assembly<'_>) -> Module {
     module
 }
 
-/// Only modules of a registry have versions. A source that is not known yet is for later.
+/// Reports a version of a module that is not from a registry. A source that needs evaluation is checked later.
 fn check_version(call: &ModuleCall, diagnostics: &mut Diagnostics) {
     let (Some(source), false) = (&call.source, call.version.is_empty()) else { return };
     if let Some(detail) = versionless(source) {

@@ -1,4 +1,4 @@
-//! Override files: what they say takes the place of what primary files say, argument by argument.
+//! Override files: their arguments replace those of the primary files, one by one.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Assembly<'_> {
                 let what = format!("local value {:?}", local.name);
                 self.nothing_to_override(local.span, "Missing base local value definition to override", &what);
             }
-            // One that is missing has been told: references to it are fine.
+            // Inserted even if the base is missing: that is reported, and references to the value are no further errors.
             self.module.locals.insert(local.name.clone(), local);
         }
         file.outputs.into_iter().for_each(|output| self.override_output(output));
@@ -42,10 +42,10 @@ impl Assembly<'_> {
             self.error(
                 extra.span,
                 "Duplicate backend configuration",
-                "An override file has one backend at most. Remove one of them.",
+                "An override file can have only one backend block. Remove the others.",
             );
         }
-        // Either replaces the other: state is kept in one place.
+        // A backend block replaces a cloud block and vice versa: a configuration has a single state storage.
         if let Some(backend) = file.backends.first() {
             self.module.backend = Some(backend.clone());
             self.module.cloud = None;
@@ -54,7 +54,7 @@ impl Assembly<'_> {
             self.error(
                 extra.span,
                 "Duplicate HCP Terraform configurations",
-                "An override file has one cloud block at most. Remove one of them.",
+                "An override file can have only one cloud block. Remove the others.",
             );
         }
         if let Some(cloud) = file.clouds.first() {
@@ -65,7 +65,7 @@ impl Assembly<'_> {
             self.error(
                 extra.span,
                 "Duplicate encryption configuration",
-                "An override file has one encryption block at most. Remove one of them.",
+                "An override file can have only one encryption block. Remove the others.",
             );
         }
         if let Some(block) = file.encryptions.first() {
@@ -84,7 +84,7 @@ impl Assembly<'_> {
             span,
             summary,
             format!(
-                "No other file declares the {what}, and an override file only changes what is declared. Check the name."
+                "No other file declares the {what}, and override files can only change existing declarations. Check the name."
             ),
         );
     }
@@ -99,7 +99,7 @@ impl Assembly<'_> {
                 }
                 base.for_each = provider.for_each.or_else(|| base.for_each.take());
             }
-            // The default configuration is always there, as if empty.
+            // The default configuration exists implicitly, so an override may declare it.
             Entry::Vacant(entry) if provider.provider.alias.is_none() => {
                 entry.insert(provider);
             }
@@ -115,12 +115,12 @@ impl Assembly<'_> {
             let what = format!("variable {:?}", variable.name);
             return self.nothing_to_override(variable.span, "Missing base variable declaration to override", &what);
         };
-        // When only one of the two changes and they no longer fit, neither is wrong for itself.
+        // If only the type or only the default is overridden, a mismatch is reported at the override.
         let limits = variable.constraint.is_some() || variable.nullable.is_some();
         if limits || variable.default.is_some() {
             let problems = super::value::default_problems(base);
             if problems.has_errors() {
-                // It is told now, and not again of what overrides it.
+                // Reported here against the original type, and dropped to avoid a second report.
                 base.default = None;
                 self.diagnostics.append(problems);
             }
@@ -150,7 +150,7 @@ impl Assembly<'_> {
         replace(&mut base.constraint, output.constraint);
         replace(&mut base.sensitive, output.sensitive);
         replace(&mut base.ephemeral, output.ephemeral);
-        // That of a `.tf` file, which has a place, stays what it is, as in Terraform.
+        // Terraform ignores `deprecated` in override files; only `.tofu` files have no span here.
         if output.deprecated_span.is_none() {
             replace(&mut base.deprecated, output.deprecated);
         }
@@ -176,6 +176,7 @@ impl Assembly<'_> {
         if call.written_for == Product::OpenTofu {
             base.written_for = call.written_for;
         }
+        // The argument is replaced as a whole, not merged entry by entry, as in Terraform.
         if !call.providers.is_empty() {
             base.providers = call.providers;
         }
@@ -197,6 +198,7 @@ impl Assembly<'_> {
         repeat(&mut base.count, &mut base.for_each, resource.count, resource.for_each);
         replace(&mut base.provider, resource.provider);
         replace(&mut base.connection, resource.connection);
+        // All provisioners are replaced together: they have no identity to merge by.
         if !resource.provisioners.is_empty() {
             base.provisioners = resource.provisioners;
         }
@@ -247,7 +249,7 @@ fn override_lifecycle(base: &mut Lifecycle, change: &Lifecycle) {
     }
 }
 
-/// Of two kinds of repetition, one from each file, `count` is the one that counts.
+/// Overrides `count` and `for_each`. If each comes from a different file, `count` wins, as in Terraform.
 fn repeat(
     count: &mut Option<Expression>,
     for_each: &mut Option<Expression>,
@@ -261,7 +263,7 @@ fn repeat(
     }
 }
 
-/// What the override writes counts; what it leaves out stays.
+/// Replaces the base value if the override sets one.
 fn replace<T>(base: &mut Option<T>, change: Option<T>) {
     if change.is_some() {
         *base = change;

@@ -1,4 +1,4 @@
-//! Primary files: everything is declared once.
+//! Assembly of primary files, in which each object is declared once.
 
 use std::hash::{BuildHasher, Hash};
 
@@ -12,13 +12,13 @@ use crate::decode::{FileContent, OutputDraft, RequiredProviders, VariableDraft};
 use crate::model::encryption::EncryptionBlock;
 use crate::model::{Backend, Check, Cloud, Local, ProviderBlock, ProviderMeta, Resource};
 
-/// Something declared twice.
+/// The spans of two declarations with the same name.
 struct Clash {
     first: Span,
     second: Span,
 }
 
-/// Inserts what is new; what is there already stays, and the clash is given back.
+/// Inserts a new declaration; a duplicate is dropped and returned as a clash.
 fn declare<K: Hash + Eq, V, S: BuildHasher>(
     map: &mut IndexMap<K, V, S>,
     key: K,
@@ -53,6 +53,7 @@ impl Assembly<'_> {
                 self.report(clash, "Duplicate module call", &format!("a module call {name:?}"));
             }
         }
+        // Generated files may have thousands of resources.
         self.module.resources.reserve(file.resources.len());
         file.resources.into_iter().for_each(|resource| self.add_resource(resource));
         file.checks.into_iter().for_each(|(check, data)| self.add_check(check, data));
@@ -73,11 +74,11 @@ impl Assembly<'_> {
         self.module.imports.extend(file.imports);
     }
 
-    /// `what` is the thing with its article: `a variable "x"`.
+    /// Reports a duplicate; `what` is a noun with its article: `a variable "x"`.
     fn report(&mut self, clash: Clash, summary: &str, what: &str) {
-        let place = self.place(clash.first);
+        let location = self.location(clash.first);
         let detail =
-            format!("There is {what} in this module already, declared at {place}. Rename or remove one of the two.");
+            format!("This module already has {what}, declared at {location}. Rename or remove one of the two.");
         self.error(clash.second, summary, detail);
     }
 
@@ -106,7 +107,7 @@ impl Assembly<'_> {
         self.module.cloud = Some(cloud);
     }
 
-    /// State is kept in one place.
+    /// Reports a module with both a backend and a cloud block.
     pub(super) fn check_backend(&mut self) {
         let (Some(backend), Some(cloud)) = (&self.module.backend, &self.module.cloud) else { return };
         let clash = Clash { first: cloud.span, second: backend.span };

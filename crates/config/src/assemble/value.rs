@@ -1,4 +1,4 @@
-//! Variables and outputs with all their parts together.
+//! Completion of variables and outputs after overrides.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_hcl::Expression;
@@ -9,7 +9,7 @@ use crate::checks::discarded;
 use crate::decode::{Dialect, OutputDraft, VariableDraft, constant};
 use crate::model::{Output, Variable};
 
-/// What is wrong with the default of a variable as it stands so far.
+/// Checks the default of a variable against its type, before an override changes either of them.
 pub(super) fn default_problems(draft: &VariableDraft) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let constraint = draft.constraint.as_ref().unwrap_or(&TypeConstraint::ANY);
@@ -20,14 +20,14 @@ pub(super) fn default_problems(draft: &VariableDraft) -> Diagnostics {
     diagnostics
 }
 
-/// Completes a variable: its default is evaluated and converted to its type.
+/// Completes a variable: evaluates its default and converts it to the type.
 pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> Variable {
     let nullable = draft.nullable.unwrap_or(true);
     let has_type = draft.constraint.is_some();
     let mut constraint = draft.constraint.unwrap_or(TypeConstraint::ANY);
     let check = DefaultCheck { constraint: &constraint, nullable, overridden: draft.overridden };
     let default = match draft.default.as_ref().map(|expression| check.default(expression, diagnostics)) {
-        // Which of the two is wrong is not known: nothing else is held against the type.
+        // Either the default or the type is wrong. Without a type, callers' values cause no further errors.
         Some(None) => {
             constraint = TypeConstraint::ANY;
             Some(Value::DYNAMIC)
@@ -52,28 +52,28 @@ pub(super) fn variable(draft: VariableDraft, diagnostics: &mut Diagnostics) -> V
         validations: draft.validations,
         span: draft.span,
     };
-    // In OpenTofu a constant may be secret, where it shows nowhere.
+    // OpenTofu allows sensitive constants, and checks where they are used.
     if draft.dialect == Dialect::Terraform {
         check_constant(&variable, diagnostics);
     }
     variable
 }
 
-/// A constant shows in module addresses.
+/// Reports a constant variable that is sensitive or ephemeral: its value becomes part of module sources, which are displayed.
 fn check_constant(variable: &Variable, diagnostics: &mut Diagnostics) {
     let clashes = [("ephemeral", variable.ephemeral), ("sensitive", variable.sensitive)];
     for (word, _) in clashes.iter().filter(|(_, set)| *set && variable.constant) {
         diagnostics.push(
             Diagnostic::error(
                 format!("Const variable cannot be {word}"),
-                format!("The value of a constant variable is used before planning and shown there. Remove \"const\" or {word:?}."),
+                format!("The value of a constant variable is used before planning and may be displayed. Remove \"const\" or {word:?}."),
             )
             .at(variable.span),
         );
     }
 }
 
-/// What a default has to fit.
+/// The constraints on the default of a variable.
 struct DefaultCheck<'a> {
     constraint: &'a TypeConstraint,
     nullable: bool,
@@ -81,8 +81,8 @@ struct DefaultCheck<'a> {
 }
 
 impl DefaultCheck<'_> {
-    /// The default; none where it does not fit. Where it has no value, it is an unknown one of the type, so that the variable is not
-    /// missing too.
+    /// Evaluates the default; returns `None` if it does not match the type. An invalid expression yields an unknown value, so
+    /// that the variable is not reported as missing, too.
     fn default(&self, expression: &Expression, diagnostics: &mut Diagnostics) -> Option<Value> {
         let value = match constant(expression) {
             Ok(value) => value,
@@ -93,7 +93,7 @@ impl DefaultCheck<'_> {
         };
         let converted = self.constraint.convert(&value);
         let problem = match &converted {
-            _ if value.is_null() && !self.nullable => Some("null is no default where nullable = false".to_owned()),
+            _ if value.is_null() && !self.nullable => Some("it must not be null because nullable is false".to_owned()),
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
         };
@@ -101,7 +101,7 @@ impl DefaultCheck<'_> {
             diagnostics.push(
                 Diagnostic::error(
                     "Invalid default value for variable",
-                    format!("The default does not fit the variable's type: {problem}."),
+                    format!("The default value does not match the variable's type: {problem}."),
                 )
                 .at(self.overridden.unwrap_or(expression.span)),
             );
@@ -110,7 +110,7 @@ impl DefaultCheck<'_> {
     }
 }
 
-/// Completes an output; one without a value has been reported.
+/// Completes an output; returns `None` without a value, which has been reported.
 pub(super) fn output(draft: OutputDraft) -> Option<Output> {
     Some(Output {
         name: draft.name,

@@ -1,11 +1,11 @@
-//! The backend of the root module; those of called modules do nothing.
+//! Checks of backend blocks.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, did_you_mean};
 
 use crate::decode::Dialect;
 use crate::model::Module;
 
-/// The backends of the language. Which of them can be used is the business of whoever opens the state.
+/// All backend types of the language. The CLI reports the ones that it does not implement when it opens the state.
 const KINDS: [&str; 14] = [
     "azurerm",
     "cloud",
@@ -23,28 +23,28 @@ const KINDS: [&str; 14] = [
     "s3",
 ];
 
-/// The summary of the mistake that there is no such backend.
+/// Summary of the error about an unknown backend type.
 pub const UNSUPPORTED_BACKEND: &str = "Unsupported backend type";
 
-/// Checks that the backend of the root module is one that there is.
+/// Reports an unknown backend type in the root module.
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
-    // Beside a cloud block it does nothing, which is told.
+    // A conflicting cloud block has been reported.
     let backend = root.backend.as_ref().filter(|_| root.cloud.is_none());
     let Some(backend) = backend.filter(|backend| !KINDS.contains(&&*backend.kind)) else { return };
     let hint = did_you_mean(&backend.kind, KINDS);
     let detail = format!(
-        "There is no backend {:?}.{hint} The state is kept in a local file without a backend block.",
+        "There is no backend type {:?}.{hint} Without a backend block, the state is stored in a local file.",
         backend.kind
     );
     diagnostics.push(Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(backend.kind_span));
 }
 
-/// Warns, where OpenTofu does, of a backend in a module that is called.
+/// Warns about a backend block in a child module. Only in `.tofu` files: OpenTofu warns, Terraform does not.
 pub(super) fn check_called(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     let Some(backend) = module.backend.as_ref().filter(|_| !module.path.is_root()) else { return };
     if Dialect::at(backend.span, sources) == Dialect::OpenTofu {
-        let detail = "The state is kept where the root module says, with the objects of all modules in it. Here the block has no effect: \
-                      remove it, unless the module is also used as a root module.";
+        let detail = "The backend of the root module stores the state of all modules, so this block has no effect. Remove it, unless the \
+                      module is also used as a root module.";
         diagnostics.push(Diagnostic::warning("Backend configuration ignored", detail).at(backend.span));
     }
 }

@@ -1,4 +1,4 @@
-//! Module calls against the variables of the modules they call.
+//! Checks of module calls against the variables of the called modules.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, suggest};
 use groma_hcl::{Attribute, BodySchema, ExpressionKind};
@@ -7,7 +7,7 @@ use super::discarded;
 use crate::decode::Dialect;
 use crate::model::{Module, ModuleCall};
 
-/// Checks the input arguments of every call in `module`.
+/// Checks the input arguments of all calls in `module`.
 pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
     for (name, call) in &module.calls {
         if let Some(child) = module.children.get(name) {
@@ -16,12 +16,12 @@ pub(super) fn check(module: &Module, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Warns of arguments for deprecated variables, in every call in `module`.
+/// Warns about arguments of deprecated variables in all calls in `module`.
 pub(super) fn check_deprecated(module: &Module, diagnostics: &mut Diagnostics) {
     for (name, call) in &module.calls {
         let Some(child) = module.children.get(name) else { continue };
         let (arguments, _) = call.body.attributes();
-        // A null is as good as none.
+        // A null argument has the same effect as no argument.
         let given = arguments.iter().filter(|argument| !matches!(argument.expression.kind, ExpressionKind::Null));
         let warnings = given.filter_map(|argument| {
             let variable = child.variables.get(&argument.name.name)?;
@@ -31,7 +31,8 @@ pub(super) fn check_deprecated(module: &Module, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Warns, where OpenTofu does, of what is given to modules and goes nowhere.
+/// Warns about attributes of arguments that the variable's type ignores. Only in `.tofu` files: OpenTofu warns,
+/// Terraform does not.
 pub(super) fn check_discarded(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     let is_of_opentofu = |call: &ModuleCall| Dialect::at(call.span, sources) == Dialect::OpenTofu;
     for (name, call) in module.calls.iter().filter(|(_, call)| is_of_opentofu(call)) {
@@ -48,6 +49,7 @@ pub(super) fn check_discarded(module: &Module, sources: &Sources, diagnostics: &
 
 fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) {
     let (arguments, problems) = call.body.attributes();
+    // Blocks and other syntax errors in the body: decoding with a permissive schema reports just those.
     if !problems.is_empty() {
         let known = child.variables.keys().chain(arguments.iter().map(|argument| &argument.name.name));
         let schema = known.fold(BodySchema::new(), |schema, name| schema.optional(name.clone()));
@@ -59,7 +61,7 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
                 Diagnostic::error(
                     "Missing required argument",
                     format!(
-                        "The module needs the argument {:?}, and this call does not give it. Add it.",
+                        "The module requires the argument {:?}, but this call does not set it. Add the argument.",
                         variable.name
                     ),
                 )
@@ -74,16 +76,17 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
             continue;
         }
         let variables = child.variables.keys().map(|name| &**name);
-        let similar = suggest(name, variables.chain(ModuleCall::WORDS.iter().copied()));
+        let similar = suggest(name, variables.chain(ModuleCall::META_ARGUMENTS.iter().copied()));
         let advice = similar.map_or_else(
-            || "Remove it, or declare a variable of that name in the module.".to_owned(),
+            || "Remove it, or declare a variable with that name in the module.".to_owned(),
             |similar| format!("Did you mean {similar:?}?"),
         );
+        // Terraform's JSON decoder has its own summary for unknown properties.
         let summary = if call.body.is_json() { "Extraneous JSON object property" } else { "Unsupported argument" };
         diagnostics.push(
             Diagnostic::error(
                 summary,
-                format!("The module has no variable {name:?}, so that it cannot be given as an argument. {advice}"),
+                format!("The module does not declare a variable {name:?}, so this argument is not expected. {advice}"),
             )
             .at(argument.name.span)
             .within(argument.span()),
@@ -91,12 +94,13 @@ fn check_call(call: &ModuleCall, child: &Module, diagnostics: &mut Diagnostics) 
     }
 }
 
-/// The summary of the warning that a variable got a value which should not get one any more.
+/// Summary of the warning about a value for a deprecated variable.
 pub const DEPRECATED_VARIABLE: &str = "Deprecated variable got a value";
 
-/// That warning about the variable `name` of a module or configuration, with what its authors have to say, which may be nothing.
+/// Creates the warning about a value for the deprecated variable `name` of a `of` (module or configuration). The
+/// authors' `message` may be empty.
 pub fn deprecated_variable(of: &str, name: &str, message: &str) -> Diagnostic {
-    let advice = format!("The {of}'s authors advise against giving {name:?}");
+    let advice = format!("The {of}'s authors advise against setting {name:?}");
     let detail = if message.is_empty() { format!("{advice}.") } else { format!("{advice}: {message}") };
     Diagnostic::warning(DEPRECATED_VARIABLE, detail)
 }

@@ -1,25 +1,26 @@
-//! Attributes of objects that go when these become what a variable's type says. They are right, and nearly always a slip: OpenTofu warns of
-//! them.
+//! Attributes of objects that a type conversion drops. They are valid but nearly always a mistake, so OpenTofu warns
+//! about them.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, suggest};
 use groma_hcl::{Expression, ExpressionKind, ObjectItem};
 use groma_lang::evaluate_constant;
 use groma_value::Type;
 
-/// Warns of what is written in `expression` and goes when it becomes a `wanted`; `whose` is the value: `variable "a"`.
+/// Warns about attributes in `expression` that the conversion to `wanted` drops; `whose` names the value: `variable
+/// "a"`.
 pub(crate) fn attributes(expression: &Expression, wanted: &Type, whose: &str, diagnostics: &mut Diagnostics) {
-    Search { whose, path: Vec::new(), diagnostics }.look(expression, wanted);
+    Search { whose, path: Vec::new(), diagnostics }.visit(expression, wanted);
 }
 
 struct Search<'a> {
     whose: &'a str,
-    /// The way to what is looked at: `.a`, `["b"]`, `[0]`.
+    /// Path of the current expression: `.a`, `["b"]`, `[0]`.
     path: Vec<String>,
     diagnostics: &'a mut Diagnostics,
 }
 
 impl Search<'_> {
-    fn look(&mut self, expression: &Expression, wanted: &Type) {
+    fn visit(&mut self, expression: &Expression, wanted: &Type) {
         match (&expression.kind, wanted) {
             (ExpressionKind::Object(items), Type::Object(_)) => {
                 items.iter().for_each(|item| self.attribute(item, wanted));
@@ -47,7 +48,7 @@ impl Search<'_> {
 
     fn within(&mut self, step: String, expression: &Expression, wanted: &Type) {
         self.path.push(step);
-        self.look(expression, wanted);
+        self.visit(expression, wanted);
         self.path.pop();
     }
 
@@ -62,7 +63,7 @@ impl Search<'_> {
             |similar| format!("Did you mean {similar:?}?"),
         );
         let detail = format!(
-            "The type of {}{} has no attribute {key:?}, so that what is written here goes nowhere. {advice}",
+            "The type of {}{} has no attribute {key:?}, so this value is ignored. {advice}",
             self.whose,
             self.path.concat()
         );
@@ -71,7 +72,7 @@ impl Search<'_> {
     }
 }
 
-/// The key of `item`, if it is written as it is. In the JSON syntax nobody looks.
+/// Returns the constant key of `item`. Keys in the JSON syntax are not checked, as in OpenTofu.
 fn key(item: &ObjectItem) -> Option<String> {
     if matches!(item.key.kind, ExpressionKind::JsonString(_)) {
         return None;

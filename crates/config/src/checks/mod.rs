@@ -1,13 +1,12 @@
-//! What can be found wrong in a configuration before anything is planned: references to what is not there, module calls
-//! that do not fit, provider configurations that nobody gives, backends that there are not.
+//! Static checks of a configuration: references to undeclared objects, invalid module calls, missing provider
+//! configurations, unknown backends.
 
 mod backend;
 mod calls;
 mod describe;
 pub(crate) mod discarded;
-mod misspelt;
+mod expression_context;
 mod named;
-mod object;
 mod outputs;
 mod overrides;
 mod own_providers;
@@ -16,14 +15,15 @@ mod providers;
 mod refactoring;
 mod reference;
 mod test_providers;
+mod typo;
 mod walk;
 
 pub use backend::UNSUPPORTED_BACKEND;
 pub use calls::{DEPRECATED_VARIABLE, deprecated_variable};
-pub use misspelt::unless_misspelt;
 pub use overrides::check_overrides;
 pub(crate) use reference::undeclared_value;
 pub(crate) use test_providers::check as check_test_providers;
+pub use typo::attribute_to_typo;
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -32,34 +32,37 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources, Span};
 use groma_hcl::{Expression, Traversal};
 use groma_lang::Shelter;
 
-use self::object::Place;
+use self::expression_context::ExpressionContext;
 use self::walk::Presence;
-use crate::configuration::{DeepReference, Soundness};
+use crate::configuration::{DeepReference, LoadStatus};
 use crate::model::Module;
 use crate::options::References;
 
-/// Checks `root` and all modules below it, of whose provider blocks something uses those in `used`, and says what it is good for, and which references schemas can tell more about.
+/// Checks `root` and its descendants. Returns the load status as far as these checks determine it, and the references
+/// that only provider schemas can check.
 ///
-/// Whoever evaluates nothing (to install modules, or to tell which there are) is not kept from it by names that there are not, among them those of
-/// backends, unless it opens a state, and of provider configurations: the folder may be a module that others call.
+/// `used` contains the provider blocks that are used; errors in others are warnings. Commands that evaluate nothing,
+/// such as `init` and `get`, pass [`References::Unchecked`]: they must work with undeclared names and missing provider
+/// configurations, because the directory may be a module for others to call.
 pub(crate) fn check(
     root: &Module,
     references: References,
     used: &HashSet<Span>,
     sources: &Sources,
     diagnostics: &mut Diagnostics,
-) -> (Soundness, Vec<DeepReference>) {
-    // Which providers modules mean is known only of what could be read.
+) -> (LoadStatus, Vec<DeepReference>) {
+    // Source addresses of providers are unreliable if a block failed to decode.
     let is_read = !diagnostics.has_errors();
     let mut deep = Vec::new();
+    // Separate lists: errors of names alone leave more operations possible (see `LoadStatus`).
     let mut names = Diagnostics::new();
     let mut others = Diagnostics::new();
-    // What is wrong inside a folder is said once, however many modules are made of it.
-    let mut folders: HashSet<&Path> = HashSet::new();
-    let certain = certain_folders(root);
+    // Calls of the same directory share its blocks, so their problems are reported once.
+    let mut directories: HashSet<&Path> = HashSet::new();
+    let certain = certain_directories(root);
     let mut rest = vec![root];
     while let Some(module) = rest.pop() {
-        if folders.insert(&module.directory) {
+        if directories.insert(&module.directory) {
             if references == References::Checked {
                 let presence = match certain.contains(&*module.directory) {
                     true => Presence::Certain,
@@ -77,6 +80,7 @@ pub(crate) fn check(
             // As in Terraform, installing modules does not report how they are used.
             calls::check_deprecated(module, &mut others);
         }
+        // Reversed, because the stack returns the last one first.
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
     if references == References::Checked {
@@ -88,50 +92,50 @@ pub(crate) fn check(
     }
     let are_providers_clear = is_read && !passed_on.has_errors();
     others.append(passed_on);
-    if references != References::LeftAlone {
+    if references != References::Unchecked {
         backend::check(root, &mut others);
     }
     if references == References::Checked && are_providers_clear {
         providers::check_resources(root, &mut others);
     }
     provider_instances::check(root, sources, &mut others);
-    let soundness = match (names.has_errors(), others.has_errors()) {
-        (_, true) => Soundness::Flawed,
-        (true, false) => Soundness::WrongNames,
-        (false, false) => Soundness::Sound,
+    let status = match (names.has_errors(), others.has_errors()) {
+        (_, true) => LoadStatus::Invalid,
+        (true, false) => LoadStatus::InvalidReferences,
+        (false, false) => LoadStatus::Complete,
     };
     diagnostics.append(names);
     diagnostics.append(others);
-    (soundness, deep)
+    (status, deep)
 }
 
-/// The folders of which modules are made whatever the values are.
-fn certain_folders(root: &Module) -> HashSet<&Path> {
-    let mut folders = HashSet::new();
+/// Returns the directories of modules that have at least one instance, independent of any value.
+fn certain_directories(root: &Module) -> HashSet<&Path> {
+    let mut directories = HashSet::new();
     let mut rest = vec![root];
     while let Some(module) = rest.pop() {
-        folders.insert(&*module.directory);
-        let calls = module.calls.values().filter(|call| call.is_always_there());
+        directories.insert(&*module.directory);
+        let calls = module.calls.values().filter(|call| call.has_single_instance());
         rest.extend(calls.filter_map(|call| module.children.get(&call.name)).map(AsRef::as_ref));
     }
-    folders
+    directories
 }
 
-/// What is wrong with the names in an expression that somebody asks about in `module`, outside of all blocks.
+/// Checks the references of an expression that is evaluated in `module` but not part of it, such as console input.
 pub fn check_references(module: &Module, expression: &Expression) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     walk::check_expression(module, expression, &mut diagnostics);
     diagnostics
 }
 
-/// What is wrong with a reference in a block of `module` whatever the values are. What `count`, `each` and `self` mean there is looked at
-/// elsewhere, and so is the evaluation of calls.
+/// Checks a reference in a block of `module`. `count`, `each` and `self` are assumed to be available, and errors that
+/// `try` can handle are not reported; evaluation detects them.
 pub fn check_reference(module: &Module, traversal: &Traversal) -> Option<Diagnostic> {
-    let place = Place { shelter: Shelter::Some, ..Place::of_any_object() };
-    walk::problem(module, traversal, &place)
+    let context = ExpressionContext { shelter: Shelter::Some, ..ExpressionContext::of_any_object() };
+    walk::problem(module, traversal, &context)
 }
 
-/// What provider blocks refer to. Of one that nothing uses, Terraform looks at nothing: what is wrong there is a warning.
+/// Checks the references of provider blocks. Terraform does not evaluate unused blocks, so their errors are warnings.
 fn check_providers(
     module: &Module,
     used: &HashSet<Span>,
@@ -139,7 +143,7 @@ fn check_providers(
     diagnostics: &mut Diagnostics,
 ) {
     for block in module.providers.values() {
-        // How many there are is worked out whether something uses them or not.
+        // Instances are evaluated even if the block is unused.
         if let Some(for_each) = &block.for_each {
             walk::check_provider_instances(module, for_each, diagnostics);
         }

@@ -1,20 +1,20 @@
-//! What blocks name as a whole, without evaluating it: the objects of `depends_on`, the actions of triggers.
+//! Checks of references that are not evaluated: `depends_on`, and the actions of triggers.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
 use groma_lang::{Reference, parse_reference};
 
-use super::object::Place;
+use super::expression_context::ExpressionContext;
 use super::reference;
 use crate::model::Module;
 
-/// What `depends_on` names exists, and is named as a whole.
+/// Checks that the elements of `depends_on` exist and refer to whole objects.
 pub(super) fn depends_on(module: &Module, references: &[Traversal], diagnostics: &mut Diagnostics) {
     for written in references {
         let referenced = match parse_reference(written) {
             Ok(referenced) => referenced,
             Err(_) if &*written.root.name == "action" => {
-                let detail = "An action is invoked by what happens to a resource; nothing waits for it. Take it out of the list.";
+                let detail = "Actions are triggered by changes of resources, so nothing can depend on them. Remove this element.";
                 let problem = Diagnostic::error("Invalid depends_on Action Reference", detail);
                 diagnostics.push(problem.at(written.span));
                 continue;
@@ -26,26 +26,26 @@ pub(super) fn depends_on(module: &Module, references: &[Traversal], diagnostics:
         };
         let mut whole = referenced.clone();
         whole.rest.clear();
-        // What comes of a module may be named by its output, and nobody asks for which instances.
+        // A single output of a module is allowed, and instance keys are ignored, as in Terraform.
         let allowed = usize::from(matches!(referenced.target, Reference::Module(_)));
         if allowed > 0 {
             whole.key = None;
         }
-        diagnostics.append(reference::problem(module, &Place::default(), written, &whole));
+        diagnostics.append(reference::problem(module, &ExpressionContext::default(), written, &whole));
         if let Some(step) = referenced.rest.get(allowed) {
             let part = match step {
                 Step::Attribute { name, .. } => format!(".{name}"),
                 Step::Index { .. } => "the index".to_owned(),
             };
             let detail = format!(
-                "depends_on names whole objects, such as a resource or a module, not what is in them. Leave {part} out."
+                "depends_on must refer to whole objects, such as a resource or a module, not to their attributes. Remove {part}."
             );
             diagnostics.push(Diagnostic::error("Invalid depends_on reference", detail).at(step.span()));
         }
     }
 }
 
-/// What is wrong with an element of a trigger's `actions`: each is `action.TYPE.NAME`, perhaps with a key, and exists.
+/// Checks an element of a trigger's `actions`: `action.TYPE.NAME` with an optional key, declared in `module`.
 pub(super) fn action(module: &Module, expression: &Expression) -> Option<Diagnostic> {
     let named = match &expression.kind {
         ExpressionKind::Index(index) => &index.source,
@@ -67,6 +67,7 @@ pub(super) fn action(module: &Module, expression: &Expression) -> Option<Diagnos
         Some(_) => "Invalid action argument inside action_triggers",
         None => "No actions specified",
     };
-    let detail = "Each element of \"actions\" names an action block of this module, without quotes: action.TYPE.NAME.";
+    let detail =
+        "Each element of \"actions\" must refer to an action block of this module, without quotes: action.TYPE.NAME.";
     Some(Diagnostic::error(summary, detail).at(expression.span))
 }

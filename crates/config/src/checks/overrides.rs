@@ -1,12 +1,12 @@
-//! What tests override, against what there is.
+//! Checks of test overrides against the declarations.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use crate::configuration::{Configuration, Tested};
 use crate::model::{Override, OverrideTarget};
 
-/// Warns of what tests override and nothing under test declares. What is overridden for a whole file may be in the configuration, or in
-/// what any of its runs names in the place of that.
+/// Warns about override blocks whose target is not declared. The target of a file-level override may be in the
+/// configuration under test or in the module of any run.
 #[must_use]
 pub fn check_overrides(configuration: &Configuration) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
@@ -18,6 +18,7 @@ pub fn check_overrides(configuration: &Configuration) -> Diagnostics {
             match &run.tested {
                 Tested::Configuration => check(&run.overrides, &[configuration], &mut diagnostics),
                 Tested::Module(module) => check(&run.overrides, &[module], &mut diagnostics),
+                // The missing module has been reported; its declarations are unknown.
                 Tested::Missing => {}
             }
         }
@@ -28,14 +29,14 @@ pub fn check_overrides(configuration: &Configuration) -> Diagnostics {
 fn check(overrides: &[Override], under_test: &[&Configuration], diagnostics: &mut Diagnostics) {
     for overridden in overrides.iter().filter(|one| !under_test.iter().any(|tested| declares(tested, &one.target))) {
         let detail = format!(
-            "Nothing under test is {}, so that the block has no effect. Check the address, or remove the block.",
+            "The configuration under test does not declare {}, so this block has no effect. Check the address, or remove the block.",
             overridden.target
         );
         diagnostics.push(Diagnostic::warning("Invalid override target", detail).at(overridden.span));
     }
 }
 
-/// Keys do not matter: which instances there are is not known yet.
+/// Whether the target is declared. Instance keys are ignored: they are unknown before planning.
 fn declares(configuration: &Configuration, target: &OverrideTarget) -> bool {
     let module = configuration.module(&target.module.path());
     let resource = target.resource.as_ref().map(|(resource, _)| resource);

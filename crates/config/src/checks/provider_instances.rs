@@ -1,4 +1,4 @@
-//! Provider blocks with `for_each`, and the keys that choose among their instances.
+//! Checks of provider blocks with `for_each`, and of the keys that select their instances.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use groma_lang::{Reference, for_each_call, for_each_traversal, parse_reference};
 
 use crate::model::{LocalProviderRef, Module, ProviderBlock};
 
-/// Checks all modules below and with `root`.
+/// Checks `root` and all of its descendants.
 pub(super) fn check(root: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     visit(&mut vec![root], sources, diagnostics);
 }
@@ -18,9 +18,9 @@ fn visit(chain: &mut Vec<&Module>, sources: &Sources, diagnostics: &mut Diagnost
     let Some(module) = chain.last().copied() else { return };
     check_references(module, diagnostics);
     for block in module.providers.values() {
-        diagnostics.append(known_too_late(chain, block));
+        diagnostics.append(late_for_each(chain, block));
     }
-    diagnostics.append(same_elements(module, sources));
+    diagnostics.append(shared_for_each(module, sources));
     for child in module.children.values() {
         chain.push(child);
         visit(chain, sources, diagnostics);
@@ -40,68 +40,69 @@ fn check_references(module: &Module, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A key is there where the block has instances, and nowhere else.
+/// Reports a missing key of a provider block with `for_each`, or a key of one without.
 fn wrong_key(module: &Module, written: &LocalProviderRef, summary: &str) -> Option<Diagnostic> {
     let provider = &written.provider;
     let block = module.providers.get(provider);
     let detail = match (block, &written.key) {
         (Some(ProviderBlock { for_each: Some(_), .. }), None) => format!(
-            "The provider block {provider} has \"for_each\", so that there are several configurations; all of them together cannot be used \
-             or passed on. Choose one by its key: {provider}[each.key], for example."
+            "The provider block {provider} has \"for_each\" set, so it has several instances, which cannot be used or passed together. \
+             Select one by its key, for example {provider}[each.key]."
         ),
         (Some(ProviderBlock { for_each: None, .. }), Some(_)) => format!(
-            "The provider block {provider} has no \"for_each\", so that there is only one configuration. Remove the key in brackets."
+            "The provider block {provider} has no \"for_each\", so it has only one configuration. Remove the key in brackets."
         ),
         (None, Some(_)) => format!(
-            "A key chooses among the configurations of a provider block with \"for_each\", and this module has no provider block {provider}. \
-             What a caller passes is one configuration: remove the key in brackets, and let the caller choose."
+            "A key selects an instance of a provider block with \"for_each\", but this module has no provider block {provider}. A caller \
+             passes a single configuration: remove the key in brackets, and select the instance in the caller."
         ),
         _ => return None,
     };
     Some(Diagnostic::error(summary, detail).at(written.span))
 }
 
-/// What `for_each` of a provider block stands on is known before anything is planned.
-fn known_too_late(chain: &[&Module], block: &ProviderBlock) -> Option<Diagnostic> {
+/// Reports `for_each` of a provider block if it depends on values that are unknown before planning.
+fn late_for_each(chain: &[&Module], block: &ProviderBlock) -> Option<Diagnostic> {
     let for_each = block.for_each.as_ref()?;
     let found = Search { seen: HashSet::new() }.expression(chain, for_each)?;
-    let by_way = match &*found.way {
+    let explanation = match &*found.path {
         [] => String::new(),
-        way => format!(" {} leads to it.", way.join(", which is made of ")),
+        path => format!(" It is referenced through {}.", path.join(" -> ")),
     };
     let detail = format!(
-        "Which configurations a provider block has is settled before anything is planned, but {} is known only from a later step.{by_way} Make \
-         for_each of variables, local values and functions of them.",
+        "The instances of a provider block must be known before planning, but {} is known only later.{explanation} Use only variables, \
+         local values and functions of them in for_each.",
         found.what
     );
-    // What leads there may be in another module.
-    let span = if found.way.is_empty() { found.span } else { for_each.span };
+    // An indirect reference may be in another module, where it is no mistake.
+    let span = if found.path.is_empty() { found.span } else { for_each.span };
     Some(Diagnostic::error(found.summary, detail).at(span))
 }
 
-/// A mention of what is known too late.
+/// A reference to a value that is unknown before planning.
 struct Late {
     summary: &'static str,
     what: String,
     span: Span,
-    /// The names that lead to it.
-    way: Vec<String>,
+    /// Variables and local values from the expression to the value, outermost first.
+    path: Vec<String>,
 }
 
-/// A search through variables and local values, each of them once.
+/// A search through variables and local values, each visited once.
 struct Search {
     seen: HashSet<(usize, Reference)>,
 }
 
 impl Search {
-    /// The first mention in `expression`, in the last module of `chain`, of an object or of the time of the plan, or what leads there.
+    /// Finds the first reference to an object or call of `plantimestamp` in `expression`, which is in the last module
+    /// of `chain`; follows variables and local values.
     fn expression(&mut self, chain: &[&Module], expression: &Expression) -> Option<Late> {
         let mut found = None;
         for_each_traversal(expression, &mut |traversal| {
             if found.is_some() {
                 return;
             }
-            // What is wrong with a reference is reported by others.
+            // Invalid references are reported by the reference checks.
             let Ok(referenced) = parse_reference(traversal) else { return };
             found = match &referenced.target {
                 Reference::Resource(_) | Reference::Module(_) => {
@@ -110,7 +111,7 @@ impl Search {
                         summary: "Dynamic value in static context",
                         what,
                         span: traversal.span,
-                        way: Vec::new(),
+                        path: Vec::new(),
                     })
                 }
                 Reference::Variable(_) | Reference::Local(_) => self.value(chain, &referenced.target),
@@ -121,7 +122,7 @@ impl Search {
             if found.is_none() && &*call.name.name == "plantimestamp" {
                 let span = call.name.span.to(call.close);
                 let what = "plantimestamp()".to_owned();
-                found = Some(Late { summary: "Invalid for_each argument", what, span, way: Vec::new() });
+                found = Some(Late { summary: "Invalid for_each argument", what, span, path: Vec::new() });
             }
         });
         found
@@ -129,6 +130,7 @@ impl Search {
 
     fn value(&mut self, chain: &[&Module], reference: &Reference) -> Option<Late> {
         let (module, above) = chain.split_last()?;
+        // Local values may form a cycle, which the evaluator reports.
         if !self.seen.insert((chain.len(), reference.clone())) {
             return None;
         }
@@ -142,13 +144,14 @@ impl Search {
             }
             _ => None,
         }?;
-        found.way.insert(0, reference.to_string());
+        found.path.insert(0, reference.to_string());
         Some(found)
     }
 }
 
-/// Objects whose provider goes with them can never be destroyed.
-fn same_elements(module: &Module, sources: &Sources) -> Vec<Diagnostic> {
+/// Warns about resources and modules that share the `for_each` expression of their provider: with an element removed,
+/// the configuration that destroys its objects is gone, too.
+fn shared_for_each(module: &Module, sources: &Sources) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let elements = |local| module.providers.get(local).and_then(|block| block.for_each.as_ref());
     let managed = module.resources.values().filter(|resource| resource.address.mode == Mode::Managed);
@@ -169,7 +172,7 @@ fn same_elements(module: &Module, sources: &Sources) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether two expressions are written alike, and stand on something that can change.
+/// Whether two expressions have the same text and refer to something, so that their elements can change together.
 fn is_same(one: &Expression, other: &Expression, sources: &Sources) -> bool {
     let mut refers = false;
     for_each_traversal(one, &mut |_| refers = true);
@@ -184,9 +187,9 @@ fn outlives(what: &str, address: &str, span: Span) -> Diagnostic {
     Diagnostic::warning(
         format!("Provider configuration for_each matches {what}"),
         format!(
-            "The provider block has the same for_each expression as this {what}. An element that is taken out of it takes the provider \
-             configuration away that is needed to destroy the objects of {address}, and planning will fail. Let the provider keep an element \
-             until its objects are destroyed, for example with a set of its own; or destroy them first, with -destroy and -target."
+            "The provider block and this {what} use the same for_each expression. Removing an element also removes the provider \
+             configuration that is needed to destroy the objects of {address}, so planning fails. Keep the element in the provider's \
+             for_each until its objects are destroyed, for example with a separate set, or destroy the objects first with -destroy and -target."
         ),
     )
     .at(span)

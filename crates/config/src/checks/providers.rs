@@ -1,4 +1,4 @@
-//! Provider requirements and configurations along the module tree.
+//! Checks of provider requirements and configurations along the module tree.
 
 use std::collections::HashSet;
 
@@ -6,12 +6,12 @@ use groma_address::{Name, ProviderAddress};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 
 use super::describe::describe;
-use super::misspelt::unless_alias_misspelt;
 use super::own_providers::{Above, is_empty, is_repeated_alone};
+use super::typo::attribute_to_alias_typo;
 use crate::model::{LocalProvider, LocalProviderRef, Module, ModuleCall, PassedProvider, ProviderBlock};
 use crate::providers::resolve;
 
-/// Checks what callers pass against what modules expect.
+/// Checks that callers pass the provider configurations that modules expect.
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
     check_duplicates(root, diagnostics);
     descend(root, Above::default(), diagnostics);
@@ -27,7 +27,7 @@ fn descend(module: &Module, above: Above, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Warns of one provider under two names.
+/// Warns about a provider that is required under two local names.
 fn check_duplicates(module: &Module, diagnostics: &mut Diagnostics) {
     let mut seen: Vec<(&ProviderAddress, &str)> = Vec::new();
     for required in module.required_providers.values() {
@@ -36,7 +36,7 @@ fn check_duplicates(module: &Module, diagnostics: &mut Diagnostics) {
                 Diagnostic::warning(
                     "Duplicate required provider",
                     format!(
-                        "{} is required as {first:?} already. One provider needs one entry; remove this one.",
+                        "{} is already required as {first:?}. Remove this entry; one entry for each provider is enough.",
                         required.address.display_short()
                     ),
                 )
@@ -48,7 +48,7 @@ fn check_duplicates(module: &Module, diagnostics: &mut Diagnostics) {
     check_implied(module, diagnostics);
 }
 
-/// Warns of resources that imply a provider which is required under another name.
+/// Warns about resources that imply a provider which is required under another name.
 fn check_implied(module: &Module, diagnostics: &mut Diagnostics) {
     if module.required_providers.is_empty() {
         return;
@@ -68,7 +68,7 @@ fn check_implied(module: &Module, diagnostics: &mut Diagnostics) {
             Diagnostic::warning(
                 "Duplicate required provider",
                 format!(
-                    "{} implies the provider {name:?}, which is required as {:?}. Require it under the name {name:?}, or write \
+                    "{} implies the provider {name:?}, which is required as {:?}. Rename the entry to {name:?}, or set \
                      provider = {} in the block.",
                     resource.address, other.name, other.name
                 ),
@@ -78,7 +78,7 @@ fn check_implied(module: &Module, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A child module with the call that leads to it.
+/// A module call with its caller and the called module.
 struct Pair<'a> {
     parent: &'a Module,
     call: &'a ModuleCall,
@@ -98,10 +98,10 @@ impl Pair<'_> {
             self.check_type(passed, diagnostics);
         }
         self.check_aliases(diagnostics);
-        // Blocks with aliases are told with the first of their provider.
-        let mut told: HashSet<&Name> = HashSet::new();
+        // One warning for each provider, even if several blocks have aliases.
+        let mut reported: HashSet<&Name> = HashSet::new();
         for block in self.child.providers.values().filter(|block| is_empty(block) || is_repeated_alone(block)) {
-            if told.insert(&block.provider.name) {
+            if reported.insert(&block.provider.name) {
                 diagnostics.push(redundant(self.child, block));
             }
         }
@@ -112,7 +112,7 @@ impl Pair<'_> {
         Diagnostic::error(
             "Cannot override provider configuration",
             format!(
-                "The module ({child}) configures {} itself, so that it cannot take a configuration from {parent}. Remove the entry, or the \
+                "The module ({child}) configures {} itself, so it cannot receive a configuration from {parent}. Remove this entry or the \
                  module's own provider block.",
                 passed.child
             ),
@@ -120,7 +120,8 @@ impl Pair<'_> {
         .at(passed.child_span)
     }
 
-    /// A name that a module never mentions is taken for the default provider of that name, with a warning.
+    /// Warns about a local name that a module does not declare: it means the default provider of that name, as in
+    /// Terraform.
     fn check_name(&self, passed: &PassedProvider, diagnostics: &mut Diagnostics) {
         let parent = &passed.parent.provider;
         let is_known = parent.alias.is_some()
@@ -143,8 +144,8 @@ impl Pair<'_> {
             Diagnostic::error(
                 "Reference to undefined provider",
                 format!(
-                    "The module ({}) expects no provider configuration {}. If it should, list it in configuration_aliases of its \
-                     required_providers entry {name:?}; otherwise remove it here.",
+                    "The module ({}) does not accept a provider configuration {}. To pass it, add it to configuration_aliases of the \
+                     module's required_providers entry {name:?}; otherwise remove it here.",
                     describe(self.child),
                     passed.child
                 ),
@@ -154,9 +155,9 @@ impl Pair<'_> {
     }
 
     fn check_type(&self, passed: &PassedProvider, diagnostics: &mut Diagnostics) {
-        let wanted = self.child.provider_address(&passed.child.name);
+        let expected = self.child.provider_address(&passed.child.name);
         let given = self.parent.provider_address(&passed.parent.provider.name);
-        if wanted == given {
+        if expected == given {
             return;
         }
         let (child, parent) = (describe(self.child), describe(self.parent));
@@ -164,10 +165,10 @@ impl Pair<'_> {
             Diagnostic::error(
                 "Provider type mismatch",
                 format!(
-                    "{} means {} in {child}, and {} means {} in {parent}. Pass a configuration of the same provider, or make both \
-                     modules require the same source under that name.",
+                    "{} is {} in {child}, but {} is {} in {parent}. Pass a configuration of the same provider, or require the same \
+                     source under both names.",
                     passed.child,
-                    wanted.display_short(),
+                    expected.display_short(),
                     passed.parent.provider,
                     given.display_short(),
                 ),
@@ -176,7 +177,7 @@ impl Pair<'_> {
         );
     }
 
-    /// What the child lists in `configuration_aliases` has to come from somewhere.
+    /// Reports configurations in `configuration_aliases` of the child that the call does not pass.
     fn check_aliases(&self, diagnostics: &mut Diagnostics) {
         for required in self.child.required_providers.values() {
             for alias in &required.aliases {
@@ -187,7 +188,7 @@ impl Pair<'_> {
                         Diagnostic::error(
                             "Missing required provider configuration",
                             format!(
-                                "The module needs a configuration of {} under the name {alias}. Add {alias} = … to \"providers\" of \
+                                "The module requires a configuration of {} named {alias}. Add {alias} = … to the \"providers\" argument of \
                                  this call.",
                                 required.address.display_short()
                             ),
@@ -201,13 +202,13 @@ impl Pair<'_> {
 }
 
 fn undefined(module: &Module, name: &str) -> Diagnostic {
-    let (place, address) = (describe(module), module.provider_address(name));
+    let (module_name, address) = (describe(module), module.provider_address(name));
     let short = address.display_short().to_string();
     Diagnostic::warning(
         "Reference to undefined provider",
         format!(
-            "No provider {name:?} is declared in {place}, so it is taken for {short}. Add an entry {name:?} with the source {short:?} to \
-             required_providers there."
+            "The provider {name:?} is not declared in {module_name}, so it is assumed to be {short}. Add an entry {name:?} with the source \
+             {short:?} to its required_providers block."
         ),
     )
 }
@@ -216,8 +217,8 @@ fn incompatible(child: &Module, block: &ProviderBlock, span: Span) -> Diagnostic
     Diagnostic::error(
         "Module is incompatible with count, for_each, and depends_on",
         format!(
-            "The module ({}) configures the provider {} itself, and a call of such a module can have neither count, for_each nor depends_on. \
-             Let the module take the configuration from its caller, through \"providers\".",
+            "The module ({}) contains its own configuration of the provider {}, so calls of it cannot use count, for_each or depends_on. \
+             Pass the configuration from the caller with the \"providers\" argument instead.",
             describe(child),
             block.provider
         ),
@@ -233,20 +234,20 @@ fn redundant(child: &Module, block: &ProviderBlock) -> Diagnostic {
         Some(_) => format!("configuration_aliases = [ {} ] in the entry {name:?}", block.provider),
     };
     let reason = match block.for_each {
-        None => "An empty provider block is a form of old for a configuration that comes from the caller.",
+        None => "An empty provider block is a deprecated declaration of a configuration that the caller passes.",
         Some(_) => {
-            "The instances of a provider block without arguments are all alike, and a call of a module with such a block can have neither \
-             count nor for_each. The configuration could come from the caller."
+            "All instances of a provider block without arguments are identical, and calls of a module with such a block cannot use count \
+             or for_each."
         }
     };
     Diagnostic::warning(
         "Redundant empty provider block",
-        format!("{reason} Write {advice} in required_providers instead."),
+        format!("{reason} Use {advice} in required_providers instead."),
     )
     .at(block.span)
 }
 
-/// Reports resources and actions whose provider configuration is nowhere.
+/// Reports resources and actions whose provider configuration is not declared.
 pub(super) fn check_resources(root: &Module, diagnostics: &mut Diagnostics) {
     visit(&mut vec![root], diagnostics);
 }
@@ -254,7 +255,7 @@ pub(super) fn check_resources(root: &Module, diagnostics: &mut Diagnostics) {
 fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
     let Some(module) = chain.last().copied() else { return };
     let mut seen: HashSet<LocalProvider> = HashSet::new();
-    // Only an alias can be missing, and it is missing for all blocks that name it.
+    // Only an aliased configuration can be missing, and one report for all blocks that use it is enough.
     let mut check = |reference: &LocalProviderRef, user: &dyn Fn() -> String| {
         let provider = &reference.provider;
         if provider.alias.is_none() || comes_from_caller(chain, module, provider) || !seen.insert(provider.clone()) {
@@ -265,14 +266,14 @@ fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
             let known = aliases.filter_map(|other| other.alias.as_deref());
             let meant = did_you_mean(provider.alias.as_deref().unwrap_or_default(), known);
             let detail = format!(
-                "{} uses the provider configuration {}, which is not there.{meant} Write a provider {:?} block with that alias, or pass \
-                 one to the module.",
+                "{} uses the provider configuration {}, which is not declared.{meant} Add a provider {:?} block with that alias, or pass \
+                 the configuration to the module.",
                 user(),
-                missing.wanted,
+                missing.expected,
                 provider.name
             );
             let problem = Diagnostic::error("Provider configuration not present", detail).at(reference.span);
-            diagnostics.push(unless_alias_misspelt(problem, module, &provider.name));
+            diagnostics.push(attribute_to_alias_typo(problem, module, &provider.name));
         }
     };
     for resource in module.resources.values() {
@@ -293,13 +294,14 @@ fn visit(chain: &mut Vec<&Module>, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Whether the caller has to give it: that it does not is reported at the call. Nobody calls the root module.
+/// Whether the caller must pass the configuration, so that the call reports it if missing. The root module has no
+/// caller.
 fn comes_from_caller(chain: &[&Module], module: &Module, provider: &LocalProvider) -> bool {
     let expected = module.required_providers.get(&provider.name);
     chain.len() > 1 && expected.is_some_and(|required| required.aliases.contains(provider))
 }
 
-/// Reports configurations with alias that are passed on and nowhere.
+/// Reports aliased configurations that are passed to a module but not declared.
 fn check_passed(chain: &[&Module], module: &Module, diagnostics: &mut Diagnostics) {
     for passed in module.calls.values().flat_map(|call| &call.providers) {
         let provider = &passed.parent.provider;
@@ -308,11 +310,11 @@ fn check_passed(chain: &[&Module], module: &Module, diagnostics: &mut Diagnostic
         }
         if let Err(missing) = resolve(chain, provider) {
             let detail = format!(
-                "The provider configuration {} is passed on here, and is not there. Write a provider {:?} block with that alias.",
-                missing.wanted, provider.name
+                "The provider configuration {} is passed to the module but not declared. Add a provider {:?} block with that alias.",
+                missing.expected, provider.name
             );
             let problem = Diagnostic::error("Provider configuration not present", detail).at(passed.parent.span);
-            diagnostics.push(unless_alias_misspelt(problem, module, &provider.name));
+            diagnostics.push(attribute_to_alias_typo(problem, module, &provider.name));
         }
     }
 }

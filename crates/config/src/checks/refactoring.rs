@@ -1,4 +1,4 @@
-//! `removed` and `import` blocks against what is declared.
+//! Checks of `removed` and `import` blocks against the declarations.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use groma_address::ModulePath;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span};
 use groma_hcl::{Expression, ExpressionKind, LiteralKey, Step};
 
-use crate::decode::place;
+use crate::decode::location_text;
 use crate::model::{Import, ImportIdentity, Module, Removed, RemovedFrom, Resource};
 use crate::options::References;
 
-/// Checks the blocks of `module`.
+/// Checks the refactoring blocks of `module`.
 pub(super) fn check(module: &Module, references: References, sources: &Sources, diagnostics: &mut Diagnostics) {
     if references == References::Checked {
         diagnostics.append(module.removed.iter().filter_map(|removed| still_there(module, removed)));
@@ -22,12 +22,12 @@ pub(super) fn check(module: &Module, references: References, sources: &Sources, 
     }
 }
 
-/// Which objects exist already is known to who uses a module, not to the module: its import blocks do nothing.
+/// Warns about an import block in a child module, which has no effect: only the caller knows the existing objects.
 fn not_in_root(import: &Import) -> Diagnostic {
     Diagnostic::warning(
         "Import block is ignored",
-        "Import blocks count in the root module only, and this one is in a module that is called. Move it there, with the steps of the \
-         module before the address: module.NAME.TYPE.NAME.",
+        "Import blocks have an effect in the root module only, but this one is in a child module. Move it to the root module, with the \
+         module path in front of the address: module.NAME.TYPE.NAME.",
     )
     .at(import.span)
 }
@@ -46,7 +46,7 @@ fn still_there(module: &Module, removed: &Removed) -> Option<Diagnostic> {
     Some(
         Diagnostic::error(
             format!("Removed {what} still exists"),
-            format!("A removed block says that {name} is gone, and here it is declared. Remove one of the two blocks."),
+            format!("A removed block refers to {name}, which is still declared here. Remove one of the two blocks."),
         )
         .at(declared),
     )
@@ -56,27 +56,31 @@ fn descendant<'a>(module: &'a Module, path: &ModulePath) -> Option<&'a Module> {
     path.steps().iter().try_fold(module, |module, name| module.children.get(name).map(AsRef::as_ref))
 }
 
-/// An object is imported once. Only addresses that are written out can be compared here.
+/// Checks import blocks, and reports duplicate targets as far as their keys are constant.
 fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     let mut seen: HashMap<String, Span> = HashMap::new();
     for import in &module.imports {
         diagnostics.append(needless_provider(module, import));
         diagnostics.append(unfit_key(module, import));
-        diagnostics.append(stands_on_itself(import));
+        diagnostics.append(self_reference(import));
+        // Keys that need evaluation are unknown here, so such targets are not compared.
         let Some(target) = static_target(import) else { continue };
         let Some(first) = seen.insert(target.clone(), import.span) else { continue };
         diagnostics.push(
             Diagnostic::error(
                 format!("Duplicate import configuration for \"{}\"", import.to),
-                format!("{target} is imported at {} already. Remove one of the two blocks.", place(sources, first)),
+                format!(
+                    "{target} is already imported at {}. Remove one of the two blocks.",
+                    location_text(sources, first)
+                ),
             )
             .at(import.to_expression.span),
         );
     }
 }
 
-/// What an object is called outside has to be known before there is the object.
-fn stands_on_itself(import: &Import) -> Vec<Diagnostic> {
+/// Reports an identification that refers to the resource being imported, which is unknown before the import.
+fn self_reference(import: &Import) -> Vec<Diagnostic> {
     let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
     let argument = if matches!(import.identity, ImportIdentity::Id(_)) { "id" } else { "identity" };
     let arguments = [
@@ -84,11 +88,12 @@ fn stands_on_itself(import: &Import) -> Vec<Diagnostic> {
         import.for_each.as_ref().map(|for_each| ("Invalid for_each argument".to_owned(), for_each)),
     ];
     let wrong = arguments.into_iter().flatten().filter(|(_, expression)| import.names_target(expression));
-    let told = wrong.map(|(summary, expression)| {
-        let detail = format!("This refers to {}, which is what is imported: it is not known before that.", import.to);
+    let diagnostics = wrong.map(|(summary, expression)| {
+        let detail =
+            format!("This refers to {}, the object being imported, which is unknown before the import.", import.to);
         Diagnostic::error(summary, detail).at(expression.span)
     });
-    told.collect()
+    diagnostics.collect()
 }
 
 fn static_target(import: &Import) -> Option<String> {
@@ -96,7 +101,7 @@ fn static_target(import: &Import) -> Option<String> {
     Some(groma_lang::traversal_text(&traversal))
 }
 
-/// The provider of an import is for resources that have no block yet.
+/// Reports a `provider` argument for a declared resource; it is only for resources without a block.
 fn needless_provider(module: &Module, import: &Import) -> Option<Diagnostic> {
     let provider = import.provider.as_ref()?;
     let declared = target(module, import)?;
@@ -107,8 +112,8 @@ fn needless_provider(module: &Module, import: &Import) -> Option<Diagnostic> {
         Diagnostic::error(
             "Invalid import provider argument",
             format!(
-                "{} is declared, and its own block says which provider it uses. The argument is for imports that generate a block; \
-                 remove it.",
+                "{} is declared, and its own block selects the provider. Remove this argument, which is only for imports that generate \
+                 configuration.",
                 import.to
             ),
         )
@@ -116,34 +121,32 @@ fn needless_provider(module: &Module, import: &Import) -> Option<Diagnostic> {
     )
 }
 
-/// The key that is written out is one that the resource can have.
+/// Reports a constant instance key that the resource cannot have.
 fn unfit_key(module: &Module, import: &Import) -> Option<Diagnostic> {
     let declared = target(module, import)?;
     let key = Key::of(&import.to_expression);
     let (to, repeats) = (&import.to, (declared.count.is_some(), declared.for_each.is_some()));
     let detail = match (repeats, key) {
         ((false, false), Some(_)) => {
-            format!("{to} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index.")
+            format!("{to} has neither \"count\" nor \"for_each\", so it has only one instance. Remove the index.")
         }
         ((true, _), None | Some(Key::Text)) => {
-            format!("{to} has \"count\", so that each of its instances has a number. Write one in brackets: {to}[0].")
+            format!("{to} has \"count\", so its instances have numeric keys. Add an index, for example {to}[0].")
         }
         ((_, true), None | Some(Key::Number)) => {
-            format!(
-                "{to} has \"for_each\", so that each of its instances has a text for its key. Write one in brackets: {to}[\"a\"]."
-            )
+            format!("{to} has \"for_each\", so its instances have string keys. Add a key, for example {to}[\"a\"].")
         }
         _ => return None,
     };
     Some(Diagnostic::error("Invalid import 'to' expression", detail).at(import.to_expression.span))
 }
 
-/// What stands in the brackets of an address.
+/// The instance key at the end of an address.
 #[derive(Clone, Copy)]
 enum Key {
     Number,
     Text,
-    /// It is one or the other once it is evaluated.
+    /// An expression that may yield a number or a string.
     Evaluated,
 }
 
@@ -155,7 +158,7 @@ impl Key {
             }
             ExpressionKind::Index(_) => return Some(Self::Evaluated),
             ExpressionKind::Traversal(traversal) => traversal.steps(),
-            // Behind the key of a module that is evaluated.
+            // The steps after an evaluated module key.
             ExpressionKind::Relative(relative) => &relative.steps,
             _ => return None,
         };

@@ -1,4 +1,4 @@
-//! One reference, held against its module.
+//! Checks of a single reference against the declarations of its module.
 
 use groma_address::{InstanceKey, Mode, Name, Resource as ResourceAddress};
 use groma_diagnostics::{Diagnostic, suggest};
@@ -6,15 +6,16 @@ use groma_hcl::{Step, Traversal};
 use groma_lang::{Binding, Reference, Referenced, Shelter, is_reserved};
 
 use super::describe::describe;
-use super::misspelt::unless_told;
-use super::object::Place;
+use super::expression_context::ExpressionContext;
+use super::typo::attribute_to_typo_in_resource;
 use crate::model::{Module, ModuleCall, Resource};
 
-/// How many names are looked at for a suggestion: enough for people, and a bound on configurations of any size.
+/// Maximum number of names considered for a suggestion, to bound the cost for very large configurations.
 const CANDIDATES: usize = 1000;
 
-/// Whether a reference is right as most are: it names something declared that has no instances and no place of its own.
-pub(super) fn is_plainly_sound(module: &Module, place: &Place<'_>, traversal: &Traversal) -> bool {
+/// Whether a reference is valid by the cheapest check: its target is declared, not repeated and not scoped. Most
+/// references are.
+pub(super) fn is_simple(module: &Module, context: &ExpressionContext<'_>, traversal: &Traversal) -> bool {
     let Some(binding) = module.binding(traversal) else { return false };
     match binding {
         Binding::Variable(_) | Binding::Local(_) => true,
@@ -22,32 +23,30 @@ pub(super) fn is_plainly_sound(module: &Module, place: &Place<'_>, traversal: &T
             let declared = module.resources.get_index(at as usize);
             binding.index(traversal).is_none()
                 && declared.is_some_and(|(address, declared)| {
-                    !declared.is_repeated() && declared.check.is_none() && !place.is_itself(address)
+                    !declared.is_repeated() && declared.check.is_none() && !context.is_itself(address)
                 })
         }
         Binding::Module(_) => false,
     }
 }
 
-/// What is wrong with `reference`, which `written` begins with, at `place` in `module`.
+/// Checks `reference`, the parsed start of `written`, in its `context`.
 pub(super) fn problem(
     module: &Module,
-    place: &Place<'_>,
+    context: &ExpressionContext<'_>,
     written: &Traversal,
     reference: &Referenced,
 ) -> Option<Diagnostic> {
     let problem = match &reference.target {
         Reference::Variable(name) => variable(module, name),
         Reference::Local(name) => local(module, name),
-        Reference::Module(name) => called(module, place, name, reference),
-        Reference::Resource(address) => resource(module, place, address, reference),
-        Reference::Count(attribute) => {
-            count(place, attribute).and_then(|problem| unless_told(problem.at(reference.span), module, "count"))
-        }
-        Reference::Each(attribute) => {
-            each(place, attribute).and_then(|problem| unless_told(problem.at(reference.span), module, "for_each"))
-        }
-        Reference::SelfObject => self_object(place),
+        Reference::Module(name) => called(module, context, name, reference),
+        Reference::Resource(address) => resource(module, context, address, reference),
+        Reference::Count(attribute) => count(context, attribute)
+            .and_then(|problem| attribute_to_typo_in_resource(problem.at(reference.span), module, "count")),
+        Reference::Each(attribute) => each(context, attribute)
+            .and_then(|problem| attribute_to_typo_in_resource(problem.at(reference.span), module, "for_each")),
+        Reference::SelfObject => self_object(context),
         Reference::Path(attribute) => path(attribute),
         Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => terraform(&written.root.name, attribute),
     };
@@ -57,8 +56,13 @@ pub(super) fn problem(
     })
 }
 
-/// `problem`, which is about a reference that is none, with what a single word may stand for.
-pub(super) fn with_hint(problem: Diagnostic, module: &Module, place: &Place<'_>, written: &Traversal) -> Diagnostic {
+/// Adds a suggestion to `problem`, the error of a single word that is not a valid reference.
+pub(super) fn with_hint(
+    problem: Diagnostic,
+    module: &Module,
+    context: &ExpressionContext<'_>,
+    written: &Traversal,
+) -> Diagnostic {
     let word = &written.root.name;
     if !written.steps().is_empty() || is_reserved(word) {
         return problem;
@@ -66,13 +70,14 @@ pub(super) fn with_hint(problem: Diagnostic, module: &Module, place: &Place<'_>,
     let declared =
         [("var", module.variables.contains_key(word)), ("local", module.locals.contains_key(word))].into_iter();
     let declared = declared.filter(|(_, is_declared)| *is_declared).map(|(root, _)| format!("{root}.{word}"));
-    let bound = suggest(word, place.bound.iter().map(|name| &**name)).map(str::to_owned);
+    let bound = suggest(word, context.bound.iter().map(|name| &**name)).map(str::to_owned);
     let meant = declared.chain(bound).next();
     let hint = meant.map_or_else(String::new, |meant| format!(" Did you mean {meant}?"));
     Diagnostic { detail: problem.detail + &hint, ..problem }
 }
 
-/// The same of an expression that is read before anything is planned: of what can stand there, what is not declared.
+/// Reports an undeclared variable or local value in an argument that is evaluated before planning. Other references
+/// are invalid there, and reported separately.
 pub(crate) fn undeclared_value(module: &Module, reference: &Referenced) -> Option<Diagnostic> {
     let problem = match &reference.target {
         Reference::Variable(name) => variable(module, name),
@@ -91,10 +96,10 @@ fn undeclared<'a>(
 ) -> Diagnostic {
     let similar = suggest(name, known.take(CANDIDATES).map(|name| &**name));
     let advice = similar.map_or(advice, |similar| format!("Did you mean {similar:?}?"));
-    let place = describe(module);
+    let module = describe(module);
     Diagnostic::error(
         format!("Reference to undeclared {what}"),
-        format!("There is no {what} {name:?} in {place}. {advice}"),
+        format!("No {what} {name:?} is declared in {module}. {advice}"),
     )
 }
 
@@ -102,7 +107,7 @@ fn variable(module: &Module, name: &Name) -> Option<Diagnostic> {
     if module.variables.contains_key(name) {
         return None;
     }
-    let advice = format!("Declare it with a block variable {name:?} {{}}.");
+    let advice = format!("Declare it with a variable {name:?} {{}} block.");
     Some(undeclared("input variable", name, module, module.variables.keys(), advice))
 }
 
@@ -114,46 +119,48 @@ fn local(module: &Module, name: &Name) -> Option<Diagnostic> {
     Some(undeclared("local value", name, module, module.locals.keys(), advice))
 }
 
-fn called(module: &Module, place: &Place<'_>, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
+fn called(module: &Module, context: &ExpressionContext<'_>, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
     if let Some(call) = module.calls.get(name) {
-        // What calls come to is a value as any other: it can be tried what it has.
-        let is_tried = place.shelter == Shelter::Some;
+        // A module call is an object value, so `try` and `can` may test for its attributes.
+        let is_tried = context.shelter == Shelter::Some;
         let problem = || call_key(call, reference).or_else(|| output_of_one(module, name, reference));
         return if is_tried { None } else { problem() };
     }
-    let advice = format!("Declare it with a block module {name:?} {{ … }}.");
+    let advice = format!("Declare it with a module {name:?} {{ … }} block.");
     Some(undeclared("module", name, module, module.calls.keys(), advice))
 }
 
 fn resource(
     module: &Module,
-    place: &Place<'_>,
+    context: &ExpressionContext<'_>,
     address: &ResourceAddress,
     reference: &Referenced,
 ) -> Option<Diagnostic> {
     let Some(declared) = module.resources.get(address) else {
-        return Some(undeclared_resource(module, place, address, &reference.rest));
+        return Some(undeclared_resource(module, context, address, &reference.rest));
     };
     if let Some(check) = &declared.check
-        && place.check != Some(check)
+        && context.check != Some(check)
     {
         return Some(Diagnostic::error(
             "Reference to scoped resource",
             format!(
-                "{address} belongs to the check block {check:?} and can be used only there. Move it out to use it elsewhere."
+                "{address} is declared in the check block {check:?} and can be referenced only in it. Move it out of the check block to \
+                 use it elsewhere."
             ),
         ));
     }
-    if place.is_itself(address) {
+    if context.is_itself(address) {
         return Some(Diagnostic::error(
             "Self-referential block",
-            format!("{address} cannot refer to itself: its arguments have to be known before it is."),
+            format!("{address} cannot refer to itself, because its arguments must be known before the object is."),
         ));
     }
     instance_key(declared, reference)
 }
 
-/// An output of one of several modules: nothing else has to be known to see that there is none of that name.
+/// Reports an undeclared output of an indexed module call. This needs no evaluation: all instances have the same
+/// outputs.
 fn output_of_one(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
     let outputs = &module.children.get(name)?.outputs;
     let (Some(_), Some(Step::Attribute { name: output, span })) = (&reference.key, reference.rest.first()) else {
@@ -162,17 +169,20 @@ fn output_of_one(module: &Module, name: &Name, reference: &Referenced) -> Option
     if outputs.contains_key(output) {
         return None;
     }
-    let advice = suggest(output, outputs.keys().map(|name| &**name))
-        .map_or_else(|| "Declare it there, or use another.".to_owned(), |similar| format!("Did you mean {similar:?}?"));
+    let advice = suggest(output, outputs.keys().map(|name| &**name)).map_or_else(
+        || "Declare it there, or use another output.".to_owned(),
+        |similar| format!("Did you mean {similar:?}?"),
+    );
     let detail = format!("module.{name} has no output {output:?}. {advice}");
     Some(Diagnostic::error("Unsupported attribute", detail).at(*span).within(reference.span.to(*span)))
 }
 
-/// A call with count is several modules. One with for_each is too, but there a name may be a key.
+/// Reports a missing or invalid index of a call with `count`. With `for_each` an attribute may be a key, so evaluation
+/// decides.
 fn call_key(call: &ModuleCall, reference: &Referenced) -> Option<Diagnostic> {
     call.count.as_ref()?;
     let advice = format!(
-        "module.{0} has \"count\", so that there are several of it. Say which one: module.{0}[count.index], for example.",
+        "module.{0} has \"count\" set, so it has several instances. Refer to one of them, for example module.{0}[count.index].",
         call.name
     );
     match (&reference.key, reference.rest.first()) {
@@ -187,7 +197,12 @@ fn call_key(call: &ModuleCall, reference: &Referenced) -> Option<Diagnostic> {
     }
 }
 
-fn undeclared_resource(module: &Module, place: &Place<'_>, address: &ResourceAddress, rest: &[Step]) -> Diagnostic {
+fn undeclared_resource(
+    module: &Module,
+    context: &ExpressionContext<'_>,
+    address: &ResourceAddress,
+    rest: &[Step],
+) -> Diagnostic {
     let kind = match address.mode {
         Mode::Managed => "managed resource",
         Mode::Data => "data resource",
@@ -195,11 +210,12 @@ fn undeclared_resource(module: &Module, place: &Place<'_>, address: &ResourceAdd
         Mode::List => "list block",
     };
     let element = || {
-        let bound = suggest(&address.type_name, place.bound.iter().map(|name| &**name))?;
+        let bound = suggest(&address.type_name, context.bound.iter().map(|name| &**name))?;
         (address.mode == Mode::Managed).then(|| format!("{bound}.{}", address.name))
     };
     let of_type =
         module.resources.keys().filter(|other| other.mode == address.mode && other.type_name == address.type_name);
+    // Likely corrections first: another name of the type, the same name of a similar type, then the other mode.
     let similar = suggest(&address.name, of_type.take(CANDIDATES).map(|other| &*other.name))
         .map(|name| ResourceAddress { name: name.into(), ..address.clone() });
     let other_type = || {
@@ -215,13 +231,16 @@ fn undeclared_resource(module: &Module, place: &Place<'_>, address: &ResourceAdd
     let named = similar.or_else(other_type).or_else(other_mode).map(|similar| similar.to_string());
     let advice = element()
         .or(named)
-        .or_else(|| misspelt_root(module, address, rest))
+        .or_else(|| similar_root(module, address, rest))
         .map_or_else(String::new, |meant| format!(" Did you mean {meant}?"));
     let module = describe(module);
-    Diagnostic::error("Reference to undeclared resource", format!("There is no {kind} {address} in {module}.{advice}"))
+    Diagnostic::error(
+        "Reference to undeclared resource",
+        format!("No {kind} {address} is declared in {module}.{advice}"),
+    )
 }
 
-/// A resource with count or for_each is several objects, one without is one.
+/// Reports a missing instance key of a repeated resource, or a key of one that is not repeated.
 fn instance_key(declared: &Resource, reference: &Referenced) -> Option<Diagnostic> {
     let address = &declared.address;
     let argument = match (&declared.count, &declared.for_each) {
@@ -232,39 +251,39 @@ fn instance_key(declared: &Resource, reference: &Referenced) -> Option<Diagnosti
     match (argument, &reference.key) {
         (Some((argument, key, premise)), None) if matches!(reference.rest.first(), Some(Step::Attribute { .. })) => {
             let detail = format!(
-                "{address} has {argument:?}, so that there are several of it. Say which one: {address}[{key}], for example."
+                "{address} has {argument:?} set, so it has several instances. Refer to one of them, for example {address}[{key}]."
             );
-            Some(Diagnostic::error("Missing resource instance key", detail).provided(premise))
+            Some(Diagnostic::error("Missing resource instance key", detail).depending_on(premise))
         }
         (None, Some(InstanceKey::Int(_) | InstanceKey::String(_))) => {
             let detail = format!(
-                "{address} has neither \"count\" nor \"for_each\", so that there is only one. Remove the index."
+                "{address} has neither \"count\" nor \"for_each\", so it has only one instance. Remove the index."
             );
-            // What is wrong in the block may be just that: a word that was meant to be one of the two.
-            Some(Diagnostic::error("Unexpected resource instance key", detail).provided(declared.span))
+            // An error in the block may be the cause: a misspelled `count` or `for_each`.
+            Some(Diagnostic::error("Unexpected resource instance key", detail).depending_on(declared.span))
         }
         _ => None,
     }
 }
 
-fn count(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
+fn count(context: &ExpressionContext<'_>, attribute: &Name) -> Option<Diagnostic> {
     if &**attribute != "index" {
         return Some(wrong_attribute("count", attribute, &["index"]));
     }
-    if place.count {
+    if context.count {
         return None;
     }
     Some(Diagnostic::error(
         "Reference to \"count\" in non-counted context",
-        "count.index has a meaning only inside a block with a \"count\" argument, and not in that argument itself.",
+        "count.index is available only inside a block with a \"count\" argument, and not in that argument itself.",
     ))
 }
 
-fn each(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
+fn each(context: &ExpressionContext<'_>, attribute: &Name) -> Option<Diagnostic> {
     if !matches!(&**attribute, "key" | "value") {
         return Some(wrong_attribute("each", attribute, &["key", "value"]));
     }
-    if place.each {
+    if context.each {
         return None;
     }
     let summary = match &**attribute {
@@ -273,17 +292,17 @@ fn each(place: &Place<'_>, attribute: &Name) -> Option<Diagnostic> {
     };
     Some(Diagnostic::error(
         summary,
-        "each.key and each.value have a meaning only inside a block with a \"for_each\" argument, and not in that argument itself.",
+        "each.key and each.value are available only inside a block with a \"for_each\" argument, and not in that argument itself.",
     ))
 }
 
-fn self_object(place: &Place<'_>) -> Option<Diagnostic> {
-    if place.self_object {
+fn self_object(context: &ExpressionContext<'_>) -> Option<Diagnostic> {
+    if context.self_object {
         return None;
     }
     Some(Diagnostic::error(
         "Invalid \"self\" reference",
-        "self is the object that a provisioner, a connection or a postcondition belongs to; elsewhere it means nothing.",
+        "self is available only in provisioner, connection and postcondition blocks, where it is the enclosing object.",
     ))
 }
 
@@ -292,13 +311,13 @@ fn path(attribute: &Name) -> Option<Diagnostic> {
     (!known.contains(&&**attribute)).then(|| wrong_attribute("path", attribute, &known))
 }
 
-/// An attribute of `terraform`, or of `tofu`, which is another name of it.
+/// Checks an attribute of `terraform`, or of its OpenTofu alias `tofu`.
 fn terraform(object: &str, attribute: &Name) -> Option<Diagnostic> {
     match &**attribute {
         "workspace" | "applying" => None,
         "env" => Some(Diagnostic::error(
             "Invalid \"terraform\" attribute",
-            "terraform.env is a name of old. Write terraform.workspace.",
+            "terraform.env was removed in Terraform 0.12. Use terraform.workspace.",
         )),
         _ => Some(wrong_attribute(object, attribute, &["workspace", "applying"])),
     }
@@ -309,7 +328,7 @@ fn wrong_attribute(object: &str, attribute: &Name, known: &[&str]) -> Diagnostic
         Some(similar) => format!("Did you mean {object}.{similar}?"),
         None => {
             let all: Vec<String> = known.iter().map(|name| format!("{object}.{name}")).collect();
-            format!("There is {}.", all.join(" and "))
+            format!("Use {}.", all.join(" or "))
         }
     };
     Diagnostic::error(
@@ -318,8 +337,9 @@ fn wrong_attribute(object: &str, attribute: &Name, known: &[&str]) -> Diagnostic
     )
 }
 
-/// What is meant where the word before the name is not quite right: something that is declared, or else what such a reference would mean.
-fn misspelt_root(module: &Module, address: &ResourceAddress, rest: &[Step]) -> Option<String> {
+/// Suggests a reference whose root is similar to the given word: to a declared object, or else to one of the
+/// language's objects.
+fn similar_root(module: &Module, address: &ResourceAddress, rest: &[Step]) -> Option<String> {
     let (given, name) = (&*address.type_name, &*address.name);
     let declared = [
         ("var", module.variables.contains_key(name)),
@@ -327,7 +347,7 @@ fn misspelt_root(module: &Module, address: &ResourceAddress, rest: &[Step]) -> O
         ("module", module.calls.contains_key(name)),
     ];
     let declared = declared.into_iter().filter_map(|(root, is_declared)| is_declared.then_some(root));
-    if let Some(root) = another_word(given).or_else(|| suggest(given, declared)) {
+    if let Some(root) = root_of_keyword(given).or_else(|| suggest(given, declared)) {
         return Some(format!("{root}.{name}"));
     }
     let fits = |root: &&str| match *root {
@@ -338,7 +358,7 @@ fn misspelt_root(module: &Module, address: &ResourceAddress, rest: &[Step]) -> O
         _ => true,
     };
     let roots = ["var", "local", "module", "data", "each", "count", "path", "terraform", "self", "ephemeral"];
-    let root = roots.into_iter().filter(fits).find(|root| is_slip(given, root))?;
+    let root = roots.into_iter().filter(fits).find(|root| is_likely_typo(given, root))?;
     Some(match (root, rest.first()) {
         ("data" | "ephemeral", Some(Step::Attribute { name: own, .. })) => format!("{root}.{name}.{own}"),
         ("data" | "ephemeral", _) => format!("{root}.TYPE.{name}"),
@@ -346,8 +366,8 @@ fn misspelt_root(module: &Module, address: &ResourceAddress, rest: &[Step]) -> O
     })
 }
 
-/// What people call variables, local values and modules, who take the word of the block for that of the reference.
-fn another_word(given: &str) -> Option<&'static str> {
+/// Returns the reference root that belongs to a block keyword, a common confusion: `variable.x` for `var.x`.
+fn root_of_keyword(given: &str) -> Option<&'static str> {
     match given {
         "vars" | "variable" | "variables" => Some("var"),
         "locals" => Some("local"),
@@ -356,20 +376,21 @@ fn another_word(given: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether `given` is `word` with a letter too many, too few or wrong, two of a longer word, or with its letters in another order.
-fn is_slip(given: &str, word: &str) -> bool {
+/// Whether `given` is probably a misspelled `word`: one character more, fewer or different, two in longer words, or
+/// the same characters in another order. Short words need the same first character.
+fn is_likely_typo(given: &str, word: &str) -> bool {
     let sorted = |text: &str| {
         let mut letters: Vec<char> = text.chars().collect();
         letters.sort_unstable();
         letters
     };
     let begins_alike = given.bytes().next() == word.bytes().next();
-    begins_alike && ((word.len() > 4 && suggest(given, [word]).is_some()) || one_letter(given, word))
+    begins_alike && ((word.len() > 4 && suggest(given, [word]).is_some()) || differs_by_one_character(given, word))
         || sorted(given) == sorted(word)
 }
 
-/// Whether one letter makes the difference.
-fn one_letter(a: &str, b: &str) -> bool {
+/// Whether the two words differ by one inserted, deleted or replaced character.
+fn differs_by_one_character(a: &str, b: &str) -> bool {
     let length = a.len().max(b.len());
     let alike = |one: &mut dyn Iterator<Item = (u8, u8)>| one.take_while(|(a, b)| a == b).count();
     let before = alike(&mut a.bytes().zip(b.bytes()));

@@ -1,4 +1,4 @@
-//! Which providers the provider configurations of a file of tests are configurations of.
+//! Resolution of provider configurations in test files to providers.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +8,9 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use crate::configuration::{TestFile, TestRun, Tested};
 use crate::model::{LocalProvider, Module};
 
-/// Checks that the runs of the configuration under test, whose root module is `root`, are given configurations of the providers that
-/// they mean. No file of tests says what its names stand for: the first run that uses one does, by what it runs.
+/// Checks that runs of the configuration under test receive configurations of the expected providers.
+///
+/// A test file has no `required_providers`: the first run that uses a local name determines its provider.
 pub(crate) fn check(root: &Module, file: &TestFile, diagnostics: &mut Diagnostics) {
     let declared = file.providers.iter().map(|(provider, _)| &provider.name).collect();
     let mut names = Names { root, declared, meant: HashMap::new() };
@@ -30,7 +31,7 @@ pub(crate) fn check(root: &Module, file: &TestFile, diagnostics: &mut Diagnostic
     }
 }
 
-/// What the names of a file stand for, as far as its runs have said.
+/// Providers of a test file's local names, as far as runs have determined them.
 struct Names<'a> {
     root: &'a Module,
     declared: HashSet<&'a Name>,
@@ -38,7 +39,7 @@ struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Takes in what a run of `module` says.
+    /// Records the providers that a run of `module` determines.
     fn learn(&mut self, run: &'a TestRun, module: &Module) {
         for passed in &run.providers {
             let name = &passed.parent.provider.name;
@@ -51,34 +52,34 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What is handed to the root module under names of its own.
+    /// Checks the `providers` argument of a run of the configuration under test.
     fn check_passed(&self, run: &TestRun, diagnostics: &mut Diagnostics) {
         for passed in &run.providers {
-            let wanted = self.root.provider_address(&passed.child.name);
-            // Of two entries the first says what the name stands for, if nobody has.
+            let expected = self.root.provider_address(&passed.child.name);
+            // Among entries of one run, the first determines the provider of a new name.
             let name = &passed.parent.provider.name;
             let first = run.providers.iter().find(|other| other.parent.provider.name == *name);
             let by_first = first.map(|first| self.root.provider_address(&first.child.name));
             if let Some(given) = self.meant.get(name).or(by_first.as_ref()) {
-                compare((name, given), (&passed.child.name, &wanted), passed.parent.span, diagnostics);
+                compare((name, given), (&passed.child.name, &expected), passed.parent.span, diagnostics);
             }
         }
     }
 
-    /// What a block configures in the root module, which has a configuration of that name.
+    /// Checks a provider block that is passed implicitly: the root module has a configuration of the same name.
     fn check_block(&self, provider: &LocalProvider, block: Span, diagnostics: &mut Diagnostics) {
         let required = self.root.required_providers.get(&provider.name);
         let is_required =
             required.is_some_and(|required| provider.alias.is_none() || required.aliases.contains(provider));
         let Some(given) = self.meant.get(&provider.name) else { return };
         if is_required || self.root.providers.contains_key(provider) {
-            let wanted = self.root.provider_address(&provider.name);
-            compare((&provider.name, given), (&provider.name, &wanted), block, diagnostics);
+            let expected = self.root.provider_address(&provider.name);
+            compare((&provider.name, given), (&provider.name, &expected), block, diagnostics);
         }
     }
 }
 
-/// Whether a name stands for a provider in `module`.
+/// Whether `module` uses the local provider name.
 fn mentions(module: &Module, name: &Name) -> bool {
     module.required_providers.contains_key(name)
         || module.providers.keys().any(|provider| provider.name == *name)
@@ -87,18 +88,18 @@ fn mentions(module: &Module, name: &Name) -> bool {
 
 fn compare(
     (name, given): (&Name, &ProviderAddress),
-    (child, wanted): (&Name, &ProviderAddress),
-    place: Span,
+    (child, expected): (&Name, &ProviderAddress),
+    span: Span,
     diagnostics: &mut Diagnostics,
 ) {
-    if given == wanted {
+    if given == expected {
         return;
     }
     let detail = format!(
-        "{name:?} stands for {} in this file, as a run before has it, and {child:?} for {} in the root module. Give configurations of \
-         different providers different names, and hand them to the runs with \"providers\".",
+        "In this file an earlier run uses {name:?} as {}, but {child:?} is {} in the root module. Use different names for configurations \
+         of different providers, and pass them to the runs with \"providers\".",
         given.display_short(),
-        wanted.display_short(),
+        expected.display_short(),
     );
-    diagnostics.push(Diagnostic::error("Provider type mismatch", detail).at(place));
+    diagnostics.push(Diagnostic::error("Provider type mismatch", detail).at(span));
 }

@@ -27,7 +27,7 @@ pub(super) fn action(block: &Block, decoding: &mut Decoding<'_>) -> Option<Actio
         decoding.error(
             extra.header,
             "Duplicate config block",
-            "An action has one config block. Put all into that one.",
+            "An action can have only one config block. Merge the two blocks.",
         );
     }
     Some(ActionBlock {

@@ -1,4 +1,4 @@
-//! Addresses written as references, in `moved` and `removed` blocks and in those of tests.
+//! Parsing of addresses that are written as references, in `moved`, `removed` and override blocks.
 
 use groma_address::{InstanceKey, Mode, ModuleInstance, Name, Resource, is_reserved};
 use groma_diagnostics::Span;
@@ -7,45 +7,45 @@ use groma_lang::instance_key;
 
 use super::context::Decoding;
 
-/// An address written as a reference: module steps, then perhaps a resource with its key.
+/// An address written as a reference: a module path, optionally followed by a resource with its key.
 pub(super) struct Address {
     pub(super) module: ModuleInstance,
     pub(super) resource: Option<(Resource, InstanceKey)>,
-    /// The first key that stands there.
-    pub(super) first_key: Option<KeyPlace>,
-    /// The first one that is the key of nothing.
-    pub(super) wrong_key: Option<KeyPlace>,
-    /// A word in the place of the type that elsewhere begins a reference to another thing.
+    /// The first instance key.
+    pub(super) first_key: Option<KeySpan>,
+    /// The first index that is not a valid instance key.
+    pub(super) wrong_key: Option<KeySpan>,
+    /// A resource type that is a reserved word, which usually refers to something else.
     pub(super) reserved: Option<Name>,
 }
 
-/// A reference that is no address.
+/// Error for a reference that is not an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoAddress {
     pub(super) why: Why,
-    /// The first key that stands before what is wrong.
-    pub(super) first_key: Option<KeyPlace>,
+    /// The first instance key before the invalid part.
+    pub(super) first_key: Option<KeySpan>,
 }
 
-/// Why a reference is no address.
+/// Reason why a reference is not an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Why {
-    /// It ends within a module step: the word without a name, or a second key.
+    /// An incomplete module step: `module` without a name, or a second key.
     ModuleStep,
-    /// Something follows the resource, or its key.
-    GoesOn,
-    /// Something is missing, or is not where it should be.
+    /// Extra steps after the resource or its key.
+    ExtraSteps,
+    /// A missing or misplaced part.
     Other,
 }
 
-/// Where a key stands.
+/// The span of an instance key and the object that it belongs to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct KeyPlace {
+pub(super) struct KeySpan {
     pub(super) span: Span,
     pub(super) of: Keyed,
 }
 
-/// What a key chooses an instance of.
+/// The kind of object that an instance key selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyed {
     Module,
@@ -53,12 +53,12 @@ pub(super) enum Keyed {
 }
 
 impl Address {
-    /// Reads `traversal`; what is no address is reported, save for a wrong key.
+    /// Parses `traversal` and reports errors, except for an invalid key.
     pub(super) fn read(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Self> {
         Self::of(traversal).map_err(|why| why.report(traversal.span, decoding)).ok()
     }
 
-    /// Reads `traversal`.
+    /// Parses `traversal` as an address.
     pub(super) fn of(traversal: &Traversal) -> Result<Self, NoAddress> {
         let mut reader = Reader {
             words: words(traversal),
@@ -73,17 +73,17 @@ impl Address {
 }
 
 impl NoAddress {
-    /// Reports what stands at `span`.
+    /// Reports the error at `span`.
     pub(super) fn report(self, span: Span, decoding: &mut Decoding<'_>) {
         let summary = match self.why {
             Why::ModuleStep => "Invalid address operator",
-            Why::GoesOn | Why::Other => "Invalid address",
+            Why::ExtraSteps | Why::Other => "Invalid address",
         };
         decoding.error(
             span,
             summary,
-            "An address is a resource (TYPE.NAME), a module (module.NAME), or a resource in a module \
-             (module.NAME.TYPE.NAME), each with an instance key in brackets where needed.",
+            "An address must be a resource (TYPE.NAME), a module (module.NAME), or a resource in a module \
+             (module.NAME.TYPE.NAME), optionally with instance keys in brackets.",
         );
     }
 }
@@ -104,8 +104,8 @@ fn words(traversal: &Traversal) -> Vec<Word<'_>> {
 struct Reader<'a> {
     words: Vec<Word<'a>>,
     at: usize,
-    first_key: Option<KeyPlace>,
-    wrong_key: Option<KeyPlace>,
+    first_key: Option<KeySpan>,
+    wrong_key: Option<KeySpan>,
     reserved: Option<Name>,
     is_resource_read: bool,
 }
@@ -117,14 +117,14 @@ impl<'a> Reader<'a> {
         Some(name)
     }
 
-    /// The key that may follow.
+    /// Parses an optional instance key.
     fn key(&mut self, of: Keyed) -> InstanceKey {
         let Some(Word::Key(key, span)) = self.words.get(self.at) else { return InstanceKey::None };
         self.at += 1;
-        let place = Some(KeyPlace { span: *span, of });
-        self.first_key = self.first_key.or(place);
+        let found = Some(KeySpan { span: *span, of });
+        self.first_key = self.first_key.or(found);
         key.clone().unwrap_or_else(|| {
-            self.wrong_key = self.wrong_key.or(place);
+            self.wrong_key = self.wrong_key.or(found);
             InstanceKey::None
         })
     }
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         Some(Address { module, resource, first_key, wrong_key, reserved })
     }
 
-    /// Why what was read up to here is no address.
+    /// Determines the reason why parsing stopped at the current word.
     fn why_not(&self) -> Why {
         let is_word = |word: &Word<'_>| matches!(word, Word::Name(name) if &***name == "module");
         let before = self.words.get(..self.at).unwrap_or_default();
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         match (before, self.words.get(self.at)) {
             ([.., last], None) if is_word(last) && begins_with_step => Why::ModuleStep,
             ([.., step, Word::Name(_), Word::Key(..)], Some(Word::Key(..))) if is_word(step) => Why::ModuleStep,
-            _ if self.is_resource_read => Why::GoesOn,
+            _ if self.is_resource_read => Why::ExtraSteps,
             _ => Why::Other,
         }
     }
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
     fn resource(&mut self) -> Option<(Resource, InstanceKey)> {
         let first = self.name()?;
         self.reserved = Some(first).filter(|name| is_reserved(name)).cloned();
-        let (mode, type_name) = match Mode::beginning_with(first) {
+        let (mode, type_name) = match Mode::from_block_keyword(first) {
             Some(mode) => (mode, self.name()?),
             None => (Mode::Managed, first),
         };

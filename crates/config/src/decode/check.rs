@@ -18,7 +18,7 @@ pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) -> Option<(Check
         decoding.error(
             block.header,
             "Can't override check blocks",
-            "Override files cannot hold check blocks. Write it in a file of another name.",
+            "Override files cannot contain check blocks. Move the block to another file.",
         );
         return None;
     }
@@ -28,24 +28,20 @@ pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) -> Option<(Check
     let mut data: Option<Resource> = None;
     for nested in content.blocks_of("data") {
         if let Some(first) = &data {
-            let place = decoding.place(first.header_span);
+            let location = decoding.location(first.header_span);
             decoding.error(
                 nested.header,
                 "Multiple data resource blocks",
-                format!("A check block holds one data resource at most, and this one has one at {place}."),
+                format!("A check block can have only one data resource, and this one already has one at {location}."),
             );
             continue;
         }
         data = resource::scoped_data(nested, &label.value, decoding);
     }
     let has_asserts = content.blocks_of("assert").next().is_some();
-    // What could not be read may be one.
+    // A block with a syntax error may be an assertion.
     if !has_asserts && !decoding.unparsed.is_in(block.span) {
-        decoding.error(
-            block.header,
-            "Zero assert blocks",
-            "A check block needs at least one assert block, or it checks nothing.",
-        );
+        decoding.error(block.header, "Zero assert blocks", "A check block must have at least one assert block.");
     }
     let assertions = content.blocks_of("assert").filter_map(|nested| condition::condition(nested, decoding)).collect();
     let scoped = data.as_ref().map(|data| ScopedData { address: data.address.clone(), span: data.header_span });

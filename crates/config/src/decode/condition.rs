@@ -1,4 +1,4 @@
-//! Conditions with their error messages.
+//! Decoding of conditions and their error messages.
 
 use std::sync::LazyLock;
 
@@ -39,12 +39,12 @@ fn refers_to_something(condition: &Expression, kind: &str, decoding: &mut Decodi
         decoding.error(
             condition.span,
             format!("Invalid {kind} expression"),
-            "The condition refers to nothing in the configuration, so it always comes out the same and checks nothing.",
+            "The condition refers to no object, so its result is always the same.",
         );
     }
 }
 
-/// Reports conditions of `resource` that name it, where they have `self` or nothing.
+/// Reports conditions that refer to their own `resource` by name instead of `self`.
 pub(super) fn check_own_name(
     conditions: &[Condition],
     kind: &str,
@@ -55,11 +55,11 @@ pub(super) fn check_own_name(
     for expression in conditions.iter().flat_map(|condition| [&condition.condition, &condition.error_message]) {
         let (found, _) = references(expression);
         if found.iter().any(|reference| reference.target == itself) {
-            let advice = if kind == "postcondition" { " Write self for the object itself." } else { "" };
+            let advice = if kind == "postcondition" { " Use self for the object itself." } else { "" };
             decoding.error(
                 expression.span,
                 format!("Invalid reference in {kind}"),
-                format!("{resource} cannot be named in a condition of its own.{advice}"),
+                format!("A condition of {resource} cannot refer to it by name.{advice}"),
             );
         }
     }

@@ -1,4 +1,4 @@
-//! The blocks of a file, decoded.
+//! The decoded blocks of a file.
 
 use groma_diagnostics::Diagnostic;
 
@@ -15,14 +15,14 @@ use crate::model::refactoring::{Import, Moved, Removed};
 use crate::model::resource::Resource;
 use crate::model::settings::{Backend, Cloud, VersionRequirement};
 
-/// A `required_version`, and what is wrong with it unless an override file takes its place.
+/// A `required_version` argument with its error, which is dropped if an override file replaces the argument.
 #[derive(Clone, Debug)]
 pub(crate) struct RequiredVersion {
     pub(crate) requirement: VersionRequirement,
     pub(crate) problem: Option<Diagnostic>,
 }
 
-/// The blocks of one file.
+/// The decoded blocks of one file, by kind and in source order.
 #[derive(Debug, Default)]
 pub(crate) struct FileContent {
     pub(crate) required_versions: Vec<RequiredVersion>,

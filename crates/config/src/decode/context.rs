@@ -1,4 +1,4 @@
-//! What decoding a file needs to know, and where it reports.
+//! Context of decoding a file.
 
 use std::collections::HashSet;
 
@@ -8,58 +8,58 @@ use groma_hcl::{Block, Body, BodySchema, Content, Expression};
 
 use crate::options::LoadOptions;
 
-/// Which part a file plays in its module.
+/// The role of a file in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Declares things.
+    /// Declares objects.
     Primary,
-    /// Changes what primary files declare, so that arguments required there may be missing here.
+    /// Changes declarations of primary files; required arguments may be missing.
     Override,
 }
 
-/// Whose rules a file follows, where the two differ: whose version numbers `required_version` speaks of.
+/// The product whose rules a file follows where Terraform and OpenTofu differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// `.tf` files.
+    /// `.tf` files and test files for Terraform.
     Terraform,
-    /// `.tofu` files.
+    /// `.tofu` files and test files for OpenTofu.
     OpenTofu,
 }
 
 impl Dialect {
-    /// That of the file called `name`.
+    /// Returns the dialect of the file with the given name.
     pub(crate) fn of_file(name: &str) -> Self {
         let endings = [".tofu", ".tofu.json", ".tofutest.hcl", ".tofutest.json"];
         if endings.iter().any(|ending| name.ends_with(ending)) { Self::OpenTofu } else { Self::Terraform }
     }
 
-    /// That of the file that a place is in; Terraform's where it is in none.
-    pub(crate) fn at(place: Span, sources: &Sources) -> Self {
-        sources.file(place).map_or(Self::Terraform, |file| Self::of_file(file.name()))
+    /// Returns the dialect of the file that contains `span`; Terraform for no file.
+    pub(crate) fn at(span: Span, sources: &Sources) -> Self {
+        sources.file(span).map_or(Self::Terraform, |file| Self::of_file(file.name()))
     }
 }
 
-/// What decoding a file needs to know and where it reports.
+/// Context of decoding a file: inputs, collected diagnostics and state.
 pub(crate) struct Decoding<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) options: &'a LoadOptions,
     pub(crate) role: Role,
     pub(crate) dialect: Dialect,
     pub(crate) diagnostics: Diagnostics,
-    /// Whether something that the file declares is missing from the result, after an error.
+    /// Whether a declaration is missing from the result because of an error.
     pub(crate) incomplete: bool,
-    /// Names that many blocks of the file have in common.
+    /// Names that many blocks share, such as resource types, to store them once.
     pub(crate) shared: HashSet<Name>,
-    /// Where the file could not be parsed.
+    /// Syntax errors of the file.
     pub(crate) unparsed: Unparsed,
 }
 
-/// Where files could not be parsed: the starts of what was reported there, in order.
+/// Start addresses of syntax errors, sorted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unparsed(Vec<u32>);
 
 impl Unparsed {
-    /// The places of syntax errors.
+    /// Collects the spans of syntax errors.
     pub(crate) fn of(problems: &Diagnostics) -> Self {
         let errors = problems.iter().filter(|problem| problem.is_error());
         let mut starts: Vec<u32> = errors.filter_map(|problem| Some(problem.subject?.start())).collect();
@@ -67,7 +67,7 @@ impl Unparsed {
         Self(starts)
     }
 
-    /// Adds the places of another file.
+    /// Adds the syntax errors of another file.
     pub(crate) fn extend(&mut self, other: &Self) {
         if !other.0.is_empty() {
             self.0.extend(&other.0);
@@ -75,13 +75,13 @@ impl Unparsed {
         }
     }
 
-    /// Whether something in the text at `span` could not be parsed, or what should follow its last character.
+    /// Whether `span` contains a syntax error, or one directly follows it.
     pub(crate) fn is_in(&self, span: Span) -> bool {
         let before = self.0.partition_point(|start| *start < span.start());
         !span.is_none() && self.0.get(before).is_some_and(|start| *start <= span.end())
     }
 
-    /// `problems` but for those of texts that could not be parsed: what they come to means nothing.
+    /// Removes problems of texts with syntax errors, which are likely follow-up errors.
     pub(crate) fn leave_out(&self, problems: Diagnostics) -> Diagnostics {
         let follows = |problem: &Diagnostic| problem.subject.is_some_and(|span| self.is_in(span));
         match self.0.is_empty() {
@@ -92,14 +92,14 @@ impl Unparsed {
 }
 
 impl Decoding<'_> {
-    /// Reports what is wrong in `expression`. If it could not be parsed, that has been told and is all that matters.
+    /// Reports problems in `expression`, unless the parser has already reported a syntax error in it.
     pub(crate) fn report_of(&mut self, expression: &Expression, problems: Diagnostics) {
         if !self.unparsed.is_in(expression.span) {
             self.diagnostics.append(problems);
         }
     }
 
-    /// `name` as it was met before. Names that are one in memory compare without a look elsewhere in it.
+    /// Returns a shared copy of `name`. Names that share memory compare by pointer.
     pub(crate) fn shared_name(&mut self, name: &Name) -> Name {
         if let Some(known) = self.shared.get(name) {
             return Name::clone(known);
@@ -112,27 +112,28 @@ impl Decoding<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Reports an error at `span`.
+    /// Reports an error with its subject at `span`.
     pub(crate) fn error(&mut self, span: Span, summary: impl Into<String>, detail: impl Into<String>) {
         self.report(Diagnostic::error(summary, detail).at(span));
     }
 
-    /// `main.tf:3,1-20`: a place for the middle of a sentence.
-    pub(crate) fn place(&self, span: Span) -> String {
-        place(self.sources, span)
+    /// Formats `span` for a message: `main.tf:3,1-20`.
+    pub(crate) fn location(&self, span: Span) -> String {
+        location_text(self.sources, span)
     }
 
-    /// The content of `body` by `schema`; anything else in it is reported.
+    /// Decodes `body` by `schema`, and reports unexpected content.
     pub(crate) fn content(&mut self, body: &Body, schema: &BodySchema) -> Content {
         let (content, diagnostics) = match self.role {
             Role::Primary => body.content(schema),
+            // Override files may contain any subset of the arguments.
             Role::Override => body.content(&without_required(schema)),
         };
         self.diagnostics.append(diagnostics);
         content
     }
 
-    /// The content of `body` by `schema`, and the rest.
+    /// Decodes the part of `body` that `schema` describes, and returns the rest.
     pub(crate) fn partial_content(&mut self, body: &Body, schema: &BodySchema) -> (Content, Body) {
         let (content, rest, diagnostics) = match self.role {
             Role::Primary => body.partial_content(schema),
@@ -142,7 +143,7 @@ impl Decoding<'_> {
         (content, rest)
     }
 
-    /// Whether what is at `span` is written in the JSON syntax.
+    /// Whether the text at `span` is in the JSON syntax.
     pub(crate) fn is_json(&self, span: Span) -> bool {
         self.sources.locate(span).is_some_and(|location| location.file.name().ends_with(".json"))
     }
@@ -151,23 +152,23 @@ impl Decoding<'_> {
         self.role == Role::Override
     }
 
-    /// Reports a block whose kind cannot be in an override file, if this is one.
+    /// Reports a block that is not allowed in an override file; returns whether this is one.
     pub(crate) fn refuse_override(&mut self, block: &Block) -> bool {
         if self.is_override() {
             let kind = &block.kind.name;
             self.error(
                 block.header,
                 format!("Cannot override '{kind}' blocks"),
-                format!("Override files cannot hold {kind:?} blocks. Write them in a file of another name."),
+                format!("Override files cannot contain {kind:?} blocks. Move the block to another file."),
             );
         }
         self.is_override()
     }
 }
 
-/// `main.tf:3,1-20`, or `main.tf:3,1-5,2` where it spans lines.
-pub(crate) fn place(sources: &Sources, span: Span) -> String {
-    let Some(location) = sources.locate(span) else { return "an unknown place".to_owned() };
+/// Formats `span` for a message: `main.tf:3,1-20`, or `main.tf:3,1-5,2` if it spans several lines.
+pub(crate) fn location_text(sources: &Sources, span: Span) -> String {
+    let Some(location) = sources.locate(span) else { return "an unknown location".to_owned() };
     let (start, end) = (location.start, location.end);
     let name = location.file.name();
     if start.line == end.line {

@@ -1,4 +1,4 @@
-//! The `encryption` block, which OpenTofu has: where keys come from, and what is sealed with them.
+//! Decoding of OpenTofu's `encryption` block: key providers, methods and targets.
 
 use std::sync::LazyLock;
 
@@ -32,7 +32,7 @@ pub(super) fn encryption(block: &Block, decoding: &mut Decoding<'_>) -> Encrypti
     EncryptionBlock { span: block.header, ..content(&block.body, decoding) }
 }
 
-/// Decodes what stands between its braces, or in `TF_ENCRYPTION`.
+/// Decodes the content of an `encryption` block, or of `TF_ENCRYPTION`.
 pub(crate) fn content(body: &Body, decoding: &mut Decoding<'_>) -> EncryptionBlock {
     let content = decoding.content(body, &ENCRYPTION);
     let mut encryption = EncryptionBlock { has_unread_parts: !content.is_whole(), ..EncryptionBlock::default() };
@@ -49,7 +49,7 @@ pub(crate) fn content(body: &Body, decoding: &mut Decoding<'_>) -> EncryptionBlo
     encryption
 }
 
-/// Whether the type and the name of a key provider or of a method can be such; the first that cannot is reported.
+/// Whether the labels of a key provider or method are identifiers; reports the first that is not.
 fn has_valid_labels(block: &Block, decoding: &mut Decoding<'_>) -> bool {
     let Some((label, role)) = block.labels.iter().zip(["type", "name"]).find(|(label, _)| !is_identifier(&label.value))
     else {
@@ -64,12 +64,12 @@ fn part(block: &Block, parts: &mut IndexMap<(Name, Name), EncryptionPart>, decod
     let [kind, own] = block.labels.as_slice() else { return };
     let key = (kind.value.clone(), own.value.clone());
     if let Some(first) = parts.get(&key) {
-        let place = decoding.place(first.span);
+        let location = decoding.location(first.span);
         decoding.error(
             block.header,
             format!("Duplicate {}", block.kind.name),
             format!(
-                "There is a {} {}.{} at {place} already. Rename or remove one of the two.",
+                "{} {}.{} is already declared at {location}. Rename or remove one of the two.",
                 block.kind.name, key.0, key.1
             ),
         );
@@ -92,11 +92,11 @@ fn keep_first(
     match slot {
         None => *slot = Some(target),
         Some(first) => {
-            let (place, kind) = (decoding.place(first.span), &block.kind.name);
+            let (location, kind) = (decoding.location(first.span), &block.kind.name);
             decoding.error(
                 block.header,
                 format!("Duplicate {kind} block"),
-                format!("There is a {kind:?} block at {place} already. Keep one of the two."),
+                format!("A {kind:?} block is already at {location}. Remove one of the two."),
             );
         }
     }
@@ -118,6 +118,7 @@ fn target(block: &Block, schema: &BodySchema, decoding: &mut Decoding<'_>) -> En
     }
 }
 
+// Target blocks may be split over several `remote_state_data_sources` blocks, as in OpenTofu.
 fn remote(block: &Block, slot: &mut Option<RemoteTargets>, decoding: &mut Decoding<'_>) {
     let content = decoding.content(&block.body, &REMOTE);
     let remote = slot.get_or_insert_default();
@@ -126,6 +127,7 @@ fn remote(block: &Block, slot: &mut Option<RemoteTargets>, decoding: &mut Decodi
         match nested.labels.first() {
             None => keep_first(nested, target, &mut remote.default, decoding),
             Some(label) => {
+                // Removed and inserted again to reuse the duplicate check for single blocks.
                 let mut named = remote.named.swap_remove(&label.value);
                 keep_first(nested, target, &mut named, decoding);
                 remote.named.extend(named.map(|target| (label.value.clone(), target)));

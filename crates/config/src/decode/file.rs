@@ -1,4 +1,4 @@
-//! A whole file, block by block.
+//! Decoding of a whole file, block by block.
 
 use std::sync::LazyLock;
 
@@ -30,7 +30,7 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("check", &["name"])
 });
 
-/// A file of searches; what it declares belongs to the root module.
+/// Schema of query files, whose declarations belong to the root module.
 static QUERY: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
         .block("provider", &["name"])
@@ -39,12 +39,12 @@ static QUERY: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("list", &["type", "name"])
 });
 
-/// Decodes a whole file.
+/// Decodes a configuration file.
 pub(crate) fn file(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
     blocks(body, &FILE, decoding)
 }
 
-/// Decodes a whole query file.
+/// Decodes a query file.
 pub(crate) fn query(body: &Body, decoding: &mut Decoding<'_>) -> FileContent {
     blocks(body, &QUERY, decoding)
 }
@@ -66,7 +66,7 @@ fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>)
         "required_providers" => decoding.error(
             block.header,
             "Invalid required_providers block",
-            "Provider requirements belong inside a \"terraform\" block: write terraform { required_providers { … } }.",
+            "Provider requirements must be in a \"terraform\" block: write terraform { required_providers { … } }.",
         ),
         "provider" => keep(provider::provider, block, &mut file.providers, decoding),
         "variable" => keep(variable::variable, block, &mut file.variables, decoding),
@@ -78,7 +78,7 @@ fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>)
         "ephemeral" => keep(resource::ephemeral, block, &mut file.resources, decoding),
         "list" => keep(list::list, block, &mut file.resources, decoding),
         "action" => keep(actions::action, block, &mut file.actions, decoding),
-        // Nothing refers to these.
+        // No other block refers to these, so a failed one does not make the file incomplete.
         "moved" => file.moved.extend(refactoring::moved(block, decoding)),
         "removed" => file.removed.extend(refactoring::removed(block, decoding)),
         "import" => file.imports.extend(refactoring::import(block, decoding)),
@@ -87,7 +87,7 @@ fn top_level(block: &Block, file: &mut FileContent, decoding: &mut Decoding<'_>)
     }
 }
 
-/// Decodes `block` into `list`; a block that comes to nothing leaves the file incomplete.
+/// Decodes `block` into `list`; a failure makes the file incomplete.
 fn keep<T>(
     decode: fn(&Block, &mut Decoding<'_>) -> Option<T>,
     block: &Block,

@@ -1,4 +1,4 @@
-//! `language` blocks, in which OpenTofu has what a module expects of the language.
+//! OpenTofu's `language` blocks: requirements of a module on the language.
 
 use std::sync::LazyLock;
 
@@ -14,19 +14,19 @@ static LANGUAGE: LazyLock<BodySchema> =
 
 static COMPATIBLE_WITH: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("opentofu"));
 
-/// The only edition that there is.
+/// The only supported edition.
 const EDITION: &str = "tofu2024";
 
-/// The last version that has no such blocks.
+/// The last OpenTofu version that does not support language blocks.
 static BEFORE: LazyLock<Version> = LazyLock::new(|| Version::new(1, 11, 0));
 
-/// Checks a `language` block. Nothing of it is needed later.
+/// Checks a `language` block, which has no effect after loading.
 pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) {
     if decoding.is_override() {
         decoding.error(
             block.header,
             "Language selections in override file",
-            "What a module expects of the language is said once, outside of override files. Move the block into another file.",
+            "Language requirements cannot be overridden. Move the block to a file that is not an override file.",
         );
         return;
     }
@@ -39,14 +39,16 @@ pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) {
     }
     let mut constraint: Option<Attribute> = None;
     for nested in content.blocks_of("compatible_with") {
-        // Other programs may have arguments of their own in it.
+        // The block may contain arguments for other programs.
         let (content, _) = decoding.partial_content(&nested.body, &COMPATIBLE_WITH);
         if let Some(first) = &constraint {
-            let place = decoding.place(first.expression.span);
+            let location = decoding.location(first.expression.span);
             decoding.error(
                 nested.header,
                 "Duplicate compatible_with block",
-                format!("The versions of OpenTofu are said at {place} already. Keep one of the two blocks."),
+                format!(
+                    "The compatible OpenTofu versions are already set at {location}. Remove one of the two blocks."
+                ),
             );
             continue;
         }
@@ -58,9 +60,8 @@ pub(super) fn check(block: &Block, decoding: &mut Decoding<'_>) {
 }
 
 fn edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {
-    let advice = format!(
-        "There is one edition of the language: {EDITION}. Leave the argument out, or write that, without quotes."
-    );
+    let advice =
+        format!("The only supported edition is {EDITION}. Remove the argument, or set it to {EDITION} without quotes.");
     let summary = match attribute.expression.as_keyword().as_deref() {
         Some(EDITION) => return,
         Some(_) => "Unsupported language edition",
@@ -74,13 +75,13 @@ fn experiments(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     for element in elements {
         match element.as_keyword() {
             Some(name) => {
-                let detail = format!("There is no experiment {name:?} now. Remove it from the list.");
+                let detail = format!("The experiment {name:?} does not exist. Remove it from the list.");
                 decoding.error(element.span, "Unknown experiment keyword", detail);
             }
             None => decoding.error(
                 element.span,
                 "Invalid experiment keyword",
-                "Experiments are named by words without quotes.",
+                "An experiment must be a keyword without quotes.",
             ),
         }
     }
@@ -94,15 +95,15 @@ fn compatible(attribute: &Attribute, decoding: &mut Decoding<'_>) {
         return;
     }
     if constraints.allow(&BEFORE) {
-        let detail = "OpenTofu before 1.12 does not know this block, and fails here whatever is written in it. Leave these versions out, \
-                      such as with \">= 1.12\", or write required_version in a \"terraform\" block of a .tofu file.";
+        let detail = "OpenTofu before 1.12 does not support this block and fails regardless of its content. Exclude these versions, for \
+                      example with \">= 1.12\", or set required_version in a \"terraform\" block of a .tofu file.";
         decoding.report(Diagnostic::warning("Ineffective version constraint", detail).at(span));
     }
-    let stands_for = &decoding.options.opentofu_version;
-    if !constraints.allow(stands_for) {
+    let supported = &decoding.options.opentofu_version;
+    if !constraints.allow(supported) {
         let detail = format!(
-            "This module is written for OpenTofu {constraints}; this program stands for OpenTofu {stands_for}. Change the constraint, or \
-             use a program version that meets it."
+            "This module requires OpenTofu {constraints}, but this program implements OpenTofu {supported}. Change the constraint, or \
+             use a program version that satisfies it."
         );
         decoding.report(version::unsupported(version::UNSUPPORTED_OPENTOFU, detail).at(span));
     }

@@ -12,7 +12,7 @@ use super::meta::expression_of;
 use super::{condition, literal, syntax};
 use crate::model::{ActionTrigger, Condition, IgnoreChanges, Lifecycle};
 
-/// A lifecycle and its `enabled` argument, whose place a conflict with `count` points at.
+/// A decoded lifecycle and its `enabled` argument, which is needed to report a conflict with `count`.
 pub(super) struct Decoded {
     pub(super) lifecycle: Lifecycle,
     pub(super) enabled: Option<Attribute>,
@@ -34,7 +34,7 @@ static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| {
 static TRIGGER: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required("events").optional("condition").required("actions"));
 
-/// Only managed resources have these.
+/// Arguments that only managed resources support.
 const MANAGED_ONLY: [&str; 5] =
     ["create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by", "destroy"];
 
@@ -60,11 +60,12 @@ pub(super) fn lifecycle(block: &Block, mode: Mode, decoding: &mut Decoding<'_>) 
 }
 
 fn refuse_managed(content: &Content, mode: Mode, decoding: &mut Decoding<'_>) {
-    let (kind, things) = match mode {
+    let (kind, others) = match mode {
         Mode::Data => ("data resource", "data sources"),
         _ => ("ephemeral resource", "ephemeral resources"),
     };
-    let detail = |name: &str| format!("Only managed resources (\"resource\" blocks) have {name:?}; {things} do not.");
+    let detail =
+        |name: &str| format!("Only managed resources (\"resource\" blocks) support {name:?}; {others} do not.");
     for attribute in MANAGED_ONLY.iter().filter_map(|name| content.get(name)) {
         let summary = format!("Invalid {kind} lifecycle argument");
         decoding.error(attribute.name.span, summary, detail(&attribute.name.name));
@@ -80,6 +81,7 @@ fn managed(content: &Content, lifecycle: &mut Lifecycle, decoding: &mut Decoding
         literal::check_boolean(&expression, decoding);
         Some(expression)
     };
+    // Constants are checked now; other expressions are evaluated by the planner.
     lifecycle.create_before_destroy = truth("create_before_destroy");
     lifecycle.prevent_destroy = truth("prevent_destroy");
     lifecycle.destroy = truth("destroy");
@@ -93,7 +95,7 @@ fn managed(content: &Content, lifecycle: &mut Lifecycle, decoding: &mut Decoding
         content.blocks_of("action_trigger").filter_map(|nested| action_trigger(nested, decoding)).collect();
 }
 
-/// `all`, or a list of places in the resource; any other expression is for the planner.
+/// Decodes `ignore_changes`: `all`, or a list of attribute paths. Other expressions are evaluated by the planner.
 fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> IgnoreChanges {
     if expression.as_keyword().as_deref() == Some("all") {
         return IgnoreChanges::All;
@@ -104,25 +106,25 @@ fn ignore_changes(expression: &Expression, decoding: &mut Decoding<'_>) -> Ignor
             return IgnoreChanges::Expression(expression.clone());
         }
         (None, _) => {
-            // One word is the commonest slip: `ignore_changes = tags`.
+            // A missing list is a common mistake: `ignore_changes = tags`.
             syntax::list(expression, decoding);
             return IgnoreChanges::None;
         }
     };
     let is_wildcard = |element: &&Expression| element.as_static_string().as_deref() == Some("*");
     let paths = elements.iter().filter(|element| !is_wildcard(element));
-    let paths: Vec<Traversal> = paths.filter_map(|element| syntax::place(element, decoding)).collect();
+    let paths: Vec<Traversal> = paths.filter_map(|element| syntax::attribute_path(element, decoding)).collect();
     if elements.iter().any(|element| is_wildcard(&element)) {
         decoding.error(
             expression.span,
             "Invalid ignore_changes wildcard",
-            "[\"*\"] is a form of old that is no longer read. Write ignore_changes = all.",
+            "The wildcard [\"*\"] is no longer supported. Write ignore_changes = all.",
         );
         if elements.len() > 1 {
             decoding.error(
                 expression.span,
                 "Invalid ignore_changes ruleset",
-                "What stands for all changes stands alone. Write ignore_changes = all, or list the attributes without \"*\".",
+                "The wildcard cannot be combined with attributes. Write ignore_changes = all, or list the attributes without \"*\".",
             );
         }
         return IgnoreChanges::All;
@@ -135,7 +137,7 @@ fn replace_triggered_by(expression: &Expression, decoding: &mut Decoding<'_>) ->
     elements
         .iter()
         .filter_map(|element| {
-            // In the JSON syntax a reference stands in a string, which would otherwise be a template.
+            // In the JSON syntax a reference is a string, which would otherwise be a template.
             syntax::check_quoted(element, decoding)?;
             let element = element.unquoted().unwrap_or_else(|| element.clone());
             check_trigger(&element, decoding).then_some(element)
@@ -143,14 +145,16 @@ fn replace_triggered_by(expression: &Expression, decoding: &mut Decoding<'_>) ->
         .collect()
 }
 
-/// Exactly one resource with `count.index` or `each.key` in its index at most.
+/// Whether the element refers to exactly one resource, with no references other than `count.index` and `each.key` in
+/// its index.
 fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
     if let Some(index) = syntax::index_of_word(element) {
         decoding.error(index.brackets, "Invalid index key", syntax::KEYS);
         return false;
     }
-    if let Some(key) = made_up_key(element) {
-        let detail = "A key in replace_triggered_by is a text in quotes, a whole number, count.index or each.key.";
+    if let Some(key) = complex_key(element) {
+        let detail =
+            "An instance key in replace_triggered_by must be a quoted string, a whole number, count.index or each.key.";
         decoding.error(key.span, "Invalid expression", detail);
         return false;
     }
@@ -166,35 +170,32 @@ fn check_trigger(element: &Expression, decoding: &mut Decoding<'_>) -> bool {
             }
             Reference::Each(name) if &**name == "key" => continue,
             Reference::Count(name) if &**name == "index" => continue,
-            Reference::Each(_) => {
-                ("Invalid each reference in replace_triggered_by expression", "Of each, only each.key")
-            }
-            Reference::Count(_) => {
-                ("Invalid count reference in replace_triggered_by expression", "Of count, only count.index")
-            }
+            Reference::Each(_) => ("Invalid each reference in replace_triggered_by expression", "Only each.key"),
+            Reference::Count(_) => ("Invalid count reference in replace_triggered_by expression", "Only count.index"),
             _ => ("Invalid reference in replace_triggered_by expression", "Only resources, count.index and each.key"),
         };
-        decoding.error(reference.span, problem.0, format!("{} can stand in replace_triggered_by.", problem.1));
+        decoding.error(reference.span, problem.0, format!("{} can be used in replace_triggered_by.", problem.1));
         fine = false;
     }
     if fine && resources != 1 {
         let detail = if resources == 0 {
-            "Each element names one resource, or one of its instances or attributes; this one names none."
+            "Each element must refer to a resource, or to one of its instances or attributes."
         } else {
-            "Each element names one resource; write several elements for several resources."
+            "Each element must refer to a single resource. Use one element for each resource."
         };
         decoding.error(element.span, "Invalid replace_triggered_by expression", detail);
         fine = false;
     }
     if fine && !is_address(element) {
-        let detail = "Each element is a reference with nothing around it: TYPE.NAME, and a key or an attribute of it where wanted.";
+        let detail =
+            "Each element must be a plain reference: TYPE.NAME, optionally with an instance key or an attribute.";
         decoding.error(element.span, "Invalid replace_triggered_by expression", detail);
         fine = false;
     }
     fine
 }
 
-/// Whether `element` is a reference and nothing around it, so that it says whose change counts.
+/// Whether the element is a plain reference, which determines the triggering object.
 fn is_address(element: &Expression) -> bool {
     match &element.kind {
         ExpressionKind::Traversal(_) | ExpressionKind::Invalid => true,
@@ -204,12 +205,12 @@ fn is_address(element: &Expression) -> bool {
     }
 }
 
-/// The key in the reference that `element` is, where it is neither a literal nor a plain reference.
-fn made_up_key(element: &Expression) -> Option<&Expression> {
+/// Returns the instance key of the reference if it is neither a literal nor a plain reference.
+fn complex_key(element: &Expression) -> Option<&Expression> {
     match &element.kind {
-        ExpressionKind::Relative(relative) => made_up_key(&relative.source),
+        ExpressionKind::Relative(relative) => complex_key(&relative.source),
         ExpressionKind::Index(index) => match &index.key.kind {
-            ExpressionKind::Traversal(traversal) if traversal.steps().len() <= 1 => made_up_key(&index.source),
+            ExpressionKind::Traversal(traversal) if traversal.steps().len() <= 1 => complex_key(&index.source),
             ExpressionKind::Invalid => None,
             _ => Some(&index.key),
         },
@@ -217,7 +218,7 @@ fn made_up_key(element: &Expression) -> Option<&Expression> {
     }
 }
 
-/// What an action can be invoked around.
+/// Events that can trigger an action.
 const EVENTS: [&str; 4] = ["before_create", "after_create", "before_update", "after_update"];
 
 fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTrigger> {
@@ -227,12 +228,13 @@ fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTr
     let actions = syntax::list(list, decoding);
     let (events, actions) = (events?, actions?);
     check_events(events, decoding);
-    for (missing, things, summary) in
+    for (missing, list_name, summary) in
         [(events.is_empty(), "events", "No events specified"), (actions.is_empty(), "actions", "No actions specified")]
     {
         if missing {
-            let detail =
-                format!("An action_trigger block without {things} never does anything. Name one, or remove the block.");
+            let detail = format!(
+                "An action_trigger block without {list_name} has no effect. Add an element, or remove the block."
+            );
             decoding.error(block.header, summary, detail);
         }
     }
@@ -241,7 +243,7 @@ fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTr
     Some(ActionTrigger { events, condition, actions, span: block.header })
 }
 
-/// Each event is one that there is, and stands there once.
+/// Reports unknown and duplicate events.
 fn check_events(events: &[Expression], decoding: &mut Decoding<'_>) {
     let mut seen = Vec::new();
     for event in events {
@@ -249,10 +251,10 @@ fn check_events(events: &[Expression], decoding: &mut Decoding<'_>) {
         if !EVENTS.contains(&&*keyword) {
             let summary = format!("Invalid \"event\" value {keyword}");
             let meant = did_you_mean(&keyword, EVENTS);
-            decoding.error(event.span, summary, format!("The events are {}.{meant}", EVENTS.join(", ")));
+            decoding.error(event.span, summary, format!("Valid events are {}.{meant}", EVENTS.join(", ")));
         } else if seen.contains(&keyword) {
             let summary = format!("Duplicate \"{keyword}\" event");
-            decoding.error(event.span, summary, "The event stands in this list already. Remove it here.");
+            decoding.error(event.span, summary, "The event is already in this list. Remove the duplicate.");
         }
         seen.push(keyword);
     }

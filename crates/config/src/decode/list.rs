@@ -33,14 +33,14 @@ pub(super) fn list(block: &Block, decoding: &mut Decoding<'_>) -> Option<Resourc
         decoding.error(
             block.header,
             "Missing \"provider\" attribute",
-            "A list block names the provider configuration that it searches with. Add the argument \"provider\".",
+            "A list block requires a provider configuration. Add the \"provider\" argument.",
         );
         return None;
     };
     let search = Search {
         include_resource: expression_of(content.get("include_resource")),
         limit: expression_of(content.get("limit")),
-        beginning: block.body.missing_item_span(),
+        body_start: block.body.missing_item_span(),
     };
     Some(Resource {
         address: ResourceAddress {
@@ -64,7 +64,7 @@ pub(super) fn list(block: &Block, decoding: &mut Decoding<'_>) -> Option<Resourc
     })
 }
 
-/// What is searched for: the content of the `config` block, or nothing in particular.
+/// Returns the content of the `config` block, or an empty body.
 fn config(content: &Content, block: &Block, decoding: &mut Decoding<'_>) -> Body {
     let mut configs = content.blocks_of("config");
     let config = configs.next();
@@ -72,7 +72,7 @@ fn config(content: &Content, block: &Block, decoding: &mut Decoding<'_>) -> Body
         decoding.error(
             extra.header,
             "Duplicate config block",
-            "A list block has one config block at most. Put all into that one.",
+            "A list block can have only one config block. Merge the two blocks.",
         );
     }
     config.map_or_else(|| Body::new(Vec::new(), Vec::new(), block.header), |nested| nested.body.clone())

@@ -1,4 +1,4 @@
-//! Arguments that the language wants constant.
+//! Decoding of arguments that must be constant.
 
 use std::collections::HashSet;
 
@@ -10,20 +10,21 @@ use groma_value::{Type, Value, convert};
 use super::context::Decoding;
 use super::syntax;
 
-/// The value of an expression without references and function calls, where strings of the JSON syntax are just text.
+/// Evaluates an expression without references and function calls. Strings in the JSON syntax are literal, not
+/// templates.
 pub(crate) fn constant(expression: &Expression) -> Result<Value, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let value = constant_text(expression, &mut diagnostics);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(value) }
 }
 
-/// The same; what is wrong with it is added to `diagnostics`.
+/// Evaluates like [`constant`], but adds problems to `diagnostics` and returns the value in any case.
 pub(crate) fn constant_text(expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
     report_duplicate_keys(expression, diagnostics);
     evaluate_constant(&without_templates(expression), diagnostics)
 }
 
-/// In JSON an object has each key once.
+/// Reports duplicate keys of JSON objects, recursively.
 fn report_duplicate_keys(expression: &Expression, diagnostics: &mut Diagnostics) {
     match &expression.kind {
         ExpressionKind::Tuple(elements) => {
@@ -36,7 +37,7 @@ fn report_duplicate_keys(expression: &Expression, diagnostics: &mut Diagnostics)
                     && !known.insert(&key.text)
                 {
                     let detail =
-                        format!("This object has an attribute {:?} already. Remove one of the two.", &*key.text);
+                        format!("This object already has an attribute {:?}. Remove one of the two.", &*key.text);
                     diagnostics.push(Diagnostic::error("Duplicate object attribute", detail).at(item.key.span));
                 }
                 report_duplicate_keys(&item.value, diagnostics);
@@ -46,7 +47,7 @@ fn report_duplicate_keys(expression: &Expression, diagnostics: &mut Diagnostics)
     }
 }
 
-/// The expression with its JSON strings as they are, however much they look like templates.
+/// Replaces JSON strings by literal strings, so that template sequences in them are not evaluated.
 fn without_templates(expression: &Expression) -> Expression {
     let kind = match &expression.kind {
         ExpressionKind::JsonString(string) => ExpressionKind::String(string.text.clone()),
@@ -63,38 +64,38 @@ fn without_templates(expression: &Expression) -> Expression {
     Expression::new(kind, expression.span)
 }
 
-/// As [`constant`], where strings of the JSON syntax are templates.
+/// Evaluates like [`constant`], but strings in the JSON syntax are templates.
 pub(crate) fn constant_template(expression: &Expression) -> Result<Value, Diagnostics> {
     let mut diagnostics = Diagnostics::new();
     let value = evaluate_constant(expression, &mut diagnostics);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(value) }
 }
 
-/// As [`string_or`], where strings of the JSON syntax are templates.
+/// Decodes a string like [`string_or`], but strings in the JSON syntax are templates.
 pub(super) fn template_or(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Name> {
     let expression = &attribute.expression;
     if syntax::is_invalid(expression) {
         return None;
     }
-    let text = fitting(constant_template(expression), &Type::String, Wrong { expression, summary }, decoding)?;
+    let text = converted(constant_template(expression), &Type::String, Wrong { expression, summary }, decoding)?;
     text.as_str().map(Name::from)
 }
 
-/// The text of a string argument, which null is not.
+/// Decodes a string argument; null is an error.
 pub(super) fn string(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Name> {
     let text = text(attribute, UNSUITABLE, decoding)?;
     if text.is_none() {
-        decoding.error(attribute.expression.span, UNSUITABLE, "Write a string in quotes here; null is none.");
+        decoding.error(attribute.expression.span, UNSUITABLE, "The value must be a quoted string, not null.");
     }
     text
 }
 
-/// The text of an argument that counts as not written where it is null; `summary` says what is wrong with a value that is no text.
+/// Decodes a string argument for which null means that it is not set; `summary` is the summary of a type error.
 pub(super) fn string_or(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Name> {
     text(attribute, summary, decoding)?
 }
 
-/// The text, or `Some(None)` for null; nothing after a mistake that is told.
+/// Decodes a string: `Some(None)` for null, `None` after an error that has been reported.
 fn text(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Option<Name>> {
     if let Some(text) = attribute.expression.as_static_string() {
         return Some(Some(text));
@@ -102,11 +103,11 @@ fn text(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_
     Some(typed(&attribute.expression, &Type::String, summary, decoding)?.as_str().map(Name::from))
 }
 
-/// The value of an argument that is true or false.
+/// Decodes a boolean argument.
 pub(super) fn boolean(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<bool> {
     let value = typed(&attribute.expression, &Type::Bool, UNSUITABLE, decoding)?;
     if value.is_null() {
-        decoding.error(attribute.expression.span, UNSUITABLE, "Write true or false here; null is neither.");
+        decoding.error(attribute.expression.span, UNSUITABLE, "The value must be true or false, not null.");
     }
     value.as_bool()
 }
@@ -117,32 +118,32 @@ fn typed(expression: &Expression, ty: &Type, summary: &'static str, decoding: &m
     if syntax::is_invalid(expression) {
         return None;
     }
-    fitting(constant(expression), ty, Wrong { expression, summary }, decoding)
+    converted(constant(expression), ty, Wrong { expression, summary }, decoding)
 }
 
-/// What is said of a value that does not fit.
+/// The location and summary of a type error.
 #[derive(Clone, Copy)]
 struct Wrong<'a> {
     expression: &'a Expression,
     summary: &'static str,
 }
 
-fn fitting(
+fn converted(
     value: Result<Value, Diagnostics>,
     ty: &Type,
     wrong: Wrong<'_>,
     decoding: &mut Decoding<'_>,
 ) -> Option<Value> {
     let value = value.map_err(|diagnostics| decoding.diagnostics.append(diagnostics)).ok()?;
-    let fitting = convert::convert(&value, ty).map_err(|error| {
-        let place = wrong.expression.start(decoding.sources);
-        let detail = format!("This value does not fit: {}.", error.message);
-        decoding.report(Diagnostic::error(wrong.summary, detail).at(place));
+    let converted = convert::convert(&value, ty).map_err(|error| {
+        let span = wrong.expression.start(decoding.sources);
+        let detail = format!("The value has the wrong type: {}.", error.message);
+        decoding.report(Diagnostic::error(wrong.summary, detail).at(span));
     });
-    fitting.ok()
+    converted.ok()
 }
 
-/// Reports an expression that is constant already and no truth value; others are for later.
+/// Reports a constant expression that is not a boolean. Other expressions are checked when they are evaluated.
 pub(super) fn check_boolean(expression: &Expression, decoding: &mut Decoding<'_>) {
     if constant_template(expression).is_ok() {
         typed(expression, &Type::Bool, UNSUITABLE, decoding);

@@ -1,32 +1,33 @@
-//! What the blocks of providers, resources and provisioners have in common: reserved blocks, the escape block, and the
-//! choice between count and for_each.
+//! Common parts of provider, resource and provisioner blocks: reserved blocks, the escape block, and conflicts between
+//! `count` and `for_each`.
 
 use groma_diagnostics::Span;
 use groma_hcl::{Attribute, Block, Body, Content, Expression};
 
 use super::context::Decoding;
 
-/// Reports a block whose name is kept for later versions of the language.
+/// Reports a block whose name is reserved for future versions of the language.
 pub(super) fn reserved_block(block: &Block, holder: &str, decoding: &mut Decoding<'_>) {
     decoding.error(
         block.kind.span,
         format!("Reserved block type name in {holder} block"),
-        format!("The name {:?} is kept for later use and cannot be a block here.", block.kind.name),
+        format!("The name {:?} is reserved for future use and cannot be a block here.", block.kind.name),
     );
 }
 
-/// `rest` with what the `_` block holds: there an argument is the provider's even where its name is a meta-argument's.
+/// Merges the content of the escape block `_` into `rest`. In it, an argument belongs to the provider even if it has
+/// the name of a meta-argument.
 pub(super) fn with_escape_block(content: &Content, rest: Body, holder: &str, decoding: &mut Decoding<'_>) -> Body {
     let mut seen: Option<Span> = None;
     let mut body = rest;
     for block in content.blocks_of("_") {
         if let Some(first) = seen {
-            let place = decoding.place(first);
+            let location = decoding.location(first);
             decoding.error(
                 block.header,
                 "Duplicate escaping block",
                 format!(
-                    "A {holder} block has one \"_\" block at most, and the first is at {place}. Put all into that one."
+                    "A {holder} block can have only one \"_\" block, and the first is at {location}. Merge the two blocks."
                 ),
             );
             continue;
@@ -37,7 +38,7 @@ pub(super) fn with_escape_block(content: &Content, rest: Body, holder: &str, dec
     body
 }
 
-/// Reports more than one of count, for_each and enabled; `things` is what they would make several of.
+/// Reports more than one of `count`, `for_each` and `enabled`; `things` is the plural of the repeated object.
 pub(super) fn one_repetition(present: &[(&str, Option<&Attribute>)], things: &str, decoding: &mut Decoding<'_>) {
     let mut written: Vec<(&str, &Attribute)> =
         present.iter().filter_map(|(name, attribute)| attribute.map(|attribute| (*name, attribute))).collect();
@@ -46,7 +47,7 @@ pub(super) fn one_repetition(present: &[(&str, Option<&Attribute>)], things: &st
     }
     written.sort_by_key(|(name, _)| *name);
     let names: Vec<String> = written.iter().map(|(name, _)| format!("{name:?}")).collect();
-    // Terraform and OpenTofu point at for_each, or else at count, wherever they stand.
+    // Terraform and OpenTofu point at for_each, or else at count, independent of their order.
     let is_of_lifecycle = |name: &str| name == "enabled";
     let Some((_, superfluous)) = written.iter().rev().find(|(name, _)| !is_of_lifecycle(name)) else { return };
     let names = match names.as_slice() {
@@ -57,21 +58,21 @@ pub(super) fn one_repetition(present: &[(&str, Option<&Attribute>)], things: &st
     decoding.error(
         superfluous.name.span,
         format!("Invalid combination of {names}"),
-        format!("Each of {names} says how many {things} there are; use one of them."),
+        format!("{names} each determine the number of {things}. Use only one of them."),
     );
 }
 
-/// The expression of an argument, for whoever evaluates it.
+/// Returns the unevaluated expression of an argument.
 pub(super) fn expression_of(attribute: Option<&Attribute>) -> Option<Expression> {
     attribute.map(|attribute| attribute.expression.clone())
 }
 
-/// Reports a second `lifecycle` block.
+/// Reports a duplicate `lifecycle` block.
 pub(super) fn duplicate_lifecycle(block: &Block, first: Span, holder: &str, decoding: &mut Decoding<'_>) {
-    let place = decoding.place(first);
+    let location = decoding.location(first);
     decoding.error(
         block.header,
         "Duplicate lifecycle block",
-        format!("This {holder} has a lifecycle block at {place} already. Put all into that one."),
+        format!("This {holder} already has a lifecycle block at {location}. Merge the two blocks."),
     );
 }

@@ -1,7 +1,7 @@
-//! From the syntax tree of one file to typed blocks.
+//! Decoding of a file's syntax tree into typed blocks.
 //!
-//! A file is decoded for itself, without knowing the rest of its module: what belongs together across files (duplicates,
-//! overrides, references) is the business of [`assemble`](crate::assemble) and [`checks`](crate::checks).
+//! A file is decoded without knowledge of the rest of its module. [`assemble`](crate::assemble) and
+//! [`checks`](crate::checks) handle everything that spans files: duplicates, overrides, references.
 
 mod actions;
 mod address;
@@ -32,7 +32,7 @@ mod variable;
 mod version;
 
 pub(crate) use content::{FileContent, RequiredVersion};
-pub(crate) use context::{Decoding, Dialect, Role, Unparsed, place};
+pub(crate) use context::{Decoding, Dialect, Role, Unparsed, location_text};
 pub(crate) use encryption::content as encryption;
 pub(crate) use file::{file, query};
 pub(crate) use literal::{constant, constant_template, constant_text};

@@ -20,6 +20,7 @@ static MODULE: LazyLock<BodySchema> = LazyLock::new(|| {
         .optional("providers")
         .optional("depends_on")
         .optional("ignore_nested_deprecations")
+        // The escape block: its arguments are inputs even if they are named like meta-arguments.
         .block("_", &[])
         .block("lifecycle", &[])
         .reserved("locals")
@@ -28,7 +29,7 @@ static MODULE: LazyLock<BodySchema> = LazyLock::new(|| {
 
 static LIFECYCLE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("enabled"));
 
-/// Whether a module block uses `name` for itself, so that no input can have it.
+/// Whether `name` is a meta-argument or block of a module block, so that no input can have it.
 pub(super) fn is_meta_argument(name: &str) -> bool {
     MODULE.attributes.iter().any(|attribute| &*attribute.name == name)
         || MODULE.blocks.iter().any(|block| &*block.kind == name)
@@ -46,12 +47,12 @@ pub(super) fn module_call(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         "modules",
         decoding,
     );
-    // Where one of the two could not be parsed, nobody knows which module is meant.
+    // With a syntax error in either, the requested module is unknown.
     let mut arguments = ["source", "version"].into_iter().filter_map(|name| content.get(name));
-    let is_lost = arguments.any(|attribute| decoding.unparsed.is_in(attribute.expression.span));
-    let source_argument = content.get("source").filter(|_| !is_lost);
-    // OpenTofu takes null for a version that is not written.
-    let is_version = |attribute: &&Attribute| !is_lost && !is_null(&attribute.expression);
+    let is_unparsed = arguments.any(|attribute| decoding.unparsed.is_in(attribute.expression.span));
+    let source_argument = content.get("source").filter(|_| !is_unparsed);
+    // In OpenTofu, a null version means that the argument is not set.
+    let is_version = |attribute: &&Attribute| !is_unparsed && !is_null(&attribute.expression);
     let version_argument = content.get("version").filter(is_version);
     let source = source_argument.and_then(|attribute| constant_source(attribute, version_argument, decoding));
     let version = match version_argument {
@@ -88,16 +89,14 @@ fn written_for(enabled: Option<&Attribute>, decoding: &Decoding<'_>) -> Product 
     }
 }
 
-/// Why a module from `source` can have no version, if that is so: only modules of a registry have versions.
+/// Returns the reason why a module from `source` cannot have a version; `None` for registry modules, which can.
 pub(crate) fn versionless(source: &ModuleSource) -> Option<String> {
     let what = match source {
-        ModuleSource::Local(_) => "a folder",
-        ModuleSource::Package(_) => "no registry address",
+        ModuleSource::Local(_) => "a directory",
+        ModuleSource::Package(_) => "not a registry address",
         ModuleSource::Registry(_) => return None,
     };
-    Some(format!(
-        "Only modules of a registry have versions, and this source is {what}. Remove the \"version\" argument."
-    ))
+    Some(format!("Only registry modules have versions, but this source is {what}. Remove the \"version\" argument."))
 }
 
 fn is_constant(expression: &Expression) -> bool {
@@ -108,7 +107,7 @@ fn is_null(expression: &Expression) -> bool {
     literal::constant_template(expression).is_ok_and(|value| value.is_null())
 }
 
-/// The source, unless it has to wait for variables to be known.
+/// Parses the source unless it refers to variables, which early evaluation handles.
 fn constant_source(
     attribute: &Attribute,
     version: Option<&Attribute>,
@@ -119,13 +118,17 @@ fn constant_source(
     }
     const WRONG: &str = "Incorrect value type";
     if is_null(&attribute.expression) {
-        decoding.error(attribute.expression.span, WRONG, "A module comes from somewhere: write its source as a text.");
+        decoding.error(
+            attribute.expression.span,
+            WRONG,
+            "The source must not be null. Set it to the address of a module.",
+        );
     }
     let text = literal::template_or(attribute, WRONG, decoding)?;
     match ModuleSource::parse(&text) {
         Ok(source) => Some(source),
         Err(detail) => {
-            // Whoever writes a version means a registry.
+            // A version shows that a registry module is meant.
             let summary = match version {
                 Some(_) => "Invalid registry module source address",
                 None => "Invalid module source address",
@@ -136,7 +139,7 @@ fn constant_source(
     }
 }
 
-/// Reads `lifecycle { enabled }`, and reports blocks kept for later use.
+/// Decodes `lifecycle { enabled }`, and reports reserved blocks.
 fn nested_blocks(content: &Content, decoding: &mut Decoding<'_>) -> Option<Attribute> {
     let mut lifecycle: Option<&Block> = None;
     for block in &content.blocks {
@@ -153,13 +156,13 @@ fn nested_blocks(content: &Content, decoding: &mut Decoding<'_>) -> Option<Attri
     content.get("enabled").cloned()
 }
 
-/// The `providers` argument.
+/// Decodes the `providers` argument.
 pub(super) fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<PassedProvider> {
     let Some(items) = attribute.expression.as_object() else {
         decoding.error(
             attribute.expression.span,
             "Invalid expression",
-            "Write an object: the child module's provider names as keys, this module's provider configurations as values.",
+            "The value must be an object that maps the child module's provider names to provider configurations of this module.",
         );
         return Vec::new();
     };
@@ -167,12 +170,12 @@ pub(super) fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> V
     for item in items {
         let Some(entry) = passed_provider(item, decoding) else { continue };
         if let Some(first) = passed.iter().find(|other| other.child == entry.child) {
-            let place = decoding.place(first.child_span);
+            let location = decoding.location(first.child_span);
             decoding.report(
                 Diagnostic::error(
                     "Duplicate provider address",
                     format!(
-                        "{} is given a provider configuration at {place} already. Remove one of the two.",
+                        "{} already has a provider configuration at {location}. Remove one of the two.",
                         entry.child
                     ),
                 )
@@ -187,7 +190,7 @@ pub(super) fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> V
 
 fn passed_provider(item: &ObjectItem, decoding: &mut Decoding<'_>) -> Option<PassedProvider> {
     let child = child_provider(&item.key, decoding)?;
-    // To the parser a bare name is one in quotes.
+    // The parser turns a bare key into a string, so only the source text shows quotes.
     let is_quoted = decoding.sources.text(item.key.span).is_some_and(|text| text.starts_with('"'));
     if is_quoted && !decoding.is_json(item.key.span) {
         syntax::warn_of_quotes(&item.key, "reference", decoding);
@@ -196,13 +199,13 @@ fn passed_provider(item: &ObjectItem, decoding: &mut Decoding<'_>) -> Option<Pas
     Some(PassedProvider { child, child_span: item.key.span, parent })
 }
 
-/// A key of the `providers` argument, where a bare name is a string to the parser.
+/// Decodes a key of the `providers` argument.
 fn child_provider(key: &Expression, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
     let Some(provider) = key.as_traversal().and_then(|traversal| provider::from_traversal(&traversal)) else {
         decoding.error(
             key.span,
             "Invalid provider configuration reference",
-            "The child module's provider is its local name there, with a dot and an alias if need be: aws or aws.west.",
+            "Write the child module's local name of the provider, optionally with a dot and an alias: aws or aws.west.",
         );
         return None;
     };

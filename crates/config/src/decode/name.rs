@@ -1,4 +1,4 @@
-//! Names that authors choose.
+//! Checks of names that authors choose.
 
 use groma_address::{Name, is_identifier};
 use groma_diagnostics::Span;
@@ -6,28 +6,30 @@ use groma_hcl::Label;
 
 use super::context::Decoding;
 
-/// What a name may look like, for the end of a message.
+/// Rule for names, as the end of a message.
 pub(super) const RULE: &str =
-    "Names begin with a letter or an underscore; letters, digits, underscores and dashes may follow.";
+    "Names must begin with a letter or underscore, and may contain only letters, digits, underscores and dashes.";
 
-const PROVIDER_RULE: &str = "Names of providers have letters and digits, and single dashes between them.";
+const PROVIDER_RULE: &str = "Provider names may contain only letters, digits and single dashes between them.";
 
-/// Reports a label that is no name; `what` is the middle of the summary: `Invalid resource name`. Whoever refers to the thing does it by the
-/// name that it should have.
+/// Reports a label that is not an identifier; `what` completes the summary: `Invalid resource name`. The file becomes
+/// incomplete, because references use the name that the author meant.
 pub(super) fn check(label: &Label, what: &str, decoding: &mut Decoding<'_>) {
     if !is_identifier(&label.value) {
         decoding.error(label.span, format!("Invalid {what}"), RULE);
+        // Reference checks would report every use of the intended name.
         decoding.incomplete = true;
     }
 }
 
-/// Reports a local provider name that is none, or not in lower case. Unlike other names it has no underscores: it may become a part of
-/// the provider's address.
+/// Whether a local provider name is valid and in lower case; reports errors. Underscores are not allowed, because the
+/// name may become part of a source address.
 pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
     implied_provider_name(local_name, span, decoding) && is_lower_case(local_name, span, decoding)
 }
 
-/// Reports a name that stands for a whole address and cannot be a provider's; in the address it is in lower case.
+/// Whether a name that serves as a whole source address is valid; reports errors. Upper case is allowed, since
+/// addresses are normalized.
 pub(super) fn provider_type(name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
     looks_like_provider(name, "Invalid provider name", span, decoding)
 }
@@ -38,14 +40,15 @@ fn is_lower_case(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> 
         decoding.error(
             span,
             "Invalid provider local name",
-            format!("Provider names are written in lower case: {normal:?} instead of {local_name:?}."),
+            format!("Provider names must be in lower case: use {normal:?} instead of {local_name:?}."),
         );
         return false;
     }
     true
 }
 
-/// Reports a name that cannot be a provider's, whatever its case: resource types that imply one may be in upper case.
+/// Whether an implied provider name is valid, in any case; reports errors. Resource types may contain upper-case
+/// letters.
 pub(super) fn implied_provider_name(local_name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
     looks_like_provider(local_name, "Invalid provider local name", span, decoding)
 }
@@ -55,6 +58,6 @@ fn looks_like_provider(name: &Name, summary: &str, span: Span, decoding: &mut De
     if is_name && !name.starts_with('-') && !name.ends_with('-') && !name.contains("--") {
         return true;
     }
-    decoding.error(span, summary, format!("{name:?} is no provider name. {PROVIDER_RULE}"));
+    decoding.error(span, summary, format!("{name:?} is not a valid provider name. {PROVIDER_RULE}"));
     false
 }

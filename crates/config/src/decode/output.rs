@@ -11,7 +11,7 @@ use super::context::{Decoding, Dialect};
 use super::{condition, depends_on, literal, name, variable};
 use crate::model::{Condition, Local};
 
-/// An output as one file declares it, or as an override file changes it.
+/// An output block that is not yet merged with overrides; `None` means that the argument is missing.
 #[derive(Clone, Debug)]
 pub(crate) struct OutputDraft {
     pub(crate) name: Name,
@@ -55,6 +55,7 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
         ephemeral,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated: content.get("deprecated").and_then(|attribute| literal::string(attribute, decoding)),
+        // Only Terraform refuses deprecated root outputs, so OpenTofu's files need no span.
         deprecated_span: match decoding.dialect {
             Dialect::Terraform => content.get("deprecated").map(Attribute::span),
             Dialect::OpenTofu => None,
@@ -65,8 +66,7 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
     })
 }
 
-/// Whether the output is sensitive. Where what is written there cannot be read, it is taken for that: nobody wants to be told of a secret
-/// in an output that was meant to be one.
+/// Decodes `sensitive`. An unreadable argument counts as true, so that a secret is not displayed because of a typo.
 fn sensitive(content: &Content, decoding: &mut Decoding<'_>) -> Option<bool> {
     match content.get("sensitive") {
         Some(attribute) => literal::boolean(attribute, decoding).or(Some(true)),
@@ -79,7 +79,7 @@ fn preconditions(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Conditio
         decoding.error(
             block.kind.span,
             "Postconditions are not allowed",
-            "An output has preconditions only: nothing happens between them and the value being known.",
+            "Outputs support only preconditions. Use a precondition instead.",
         );
     }
     content.blocks_of("precondition").filter_map(|block| condition::condition(block, decoding)).collect()

@@ -24,10 +24,10 @@ static PROVIDER: LazyLock<BodySchema> = LazyLock::new(|| {
         .reserved("locals")
 });
 
-/// Names kept free for later versions of the language.
+/// Argument names reserved for future versions of the language.
 const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
 
-/// What becomes of the `version` argument.
+/// Decoder of the `version` argument, which test files do not support.
 type ReadVersion = fn(&Attribute, &mut Decoding<'_>) -> Option<Constraints>;
 
 /// Decodes a `provider` block.
@@ -35,7 +35,7 @@ pub(super) fn provider(block: &Block, decoding: &mut Decoding<'_>) -> Option<Pro
     provider_block(block, version_argument, decoding)
 }
 
-/// The configuration that a `provider` block in a file of tests declares.
+/// Decodes a `provider` block of a test file to the configuration that it declares.
 pub(super) fn of_tests(block: &Block, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
     provider_block(block, no_version, decoding).map(|block| block.provider)
 }
@@ -50,7 +50,10 @@ fn provider_block(block: &Block, read_version: ReadVersion, decoding: &mut Decod
         decoding.error(
             reserved.name.span,
             "Reserved argument name in provider block",
-            format!("The name {:?} is kept for later use and cannot be an argument of a provider.", reserved.name.name),
+            format!(
+                "The name {:?} is reserved for future use and cannot be an argument of a provider.",
+                reserved.name.name
+            ),
         );
     }
     let alias = content.get("alias").and_then(|attribute| alias(attribute, decoding));
@@ -70,7 +73,7 @@ fn provider_block(block: &Block, read_version: ReadVersion, decoding: &mut Decod
     Some(ProviderBlock { provider, for_each, version, body, span: block.header })
 }
 
-/// The `alias` argument.
+/// Decodes the `alias` argument.
 pub(super) fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
     let Some(alias) = literal::string(attribute, decoding) else {
         decoding.incomplete = true;
@@ -81,7 +84,7 @@ pub(super) fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         decoding.error(
             attribute.expression.span,
             "Invalid provider configuration alias",
-            format!("An alias has to be a name. {}", name::RULE),
+            format!("The alias must be a valid name. {}", name::RULE),
         );
     }
     Some(alias)
@@ -91,7 +94,7 @@ fn version_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
     decoding.report(
         Diagnostic::warning(
             "Version constraints inside provider configuration blocks are deprecated",
-            "Versions belong into required_providers; here they are still read, but will not be for ever. Move the constraint \
+            "Version constraints belong in required_providers; future versions may not support them here. Move the constraint \
              there.",
         )
         .at(attribute.expression.span),
@@ -104,7 +107,7 @@ fn no_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Cons
         return version_argument(attribute, decoding);
     }
     let detail =
-        "The configuration under test says which versions it can do with, in required_providers. Remove the argument.";
+        "The required_providers block of the configuration under test selects the versions. Remove the argument.";
     decoding.error(attribute.name.span, "Version constraints are not allowed in test files", detail);
     None
 }
@@ -116,18 +119,18 @@ fn nested(content: &Content, rest: Body, decoding: &mut Decoding<'_>) -> Body {
     meta::with_escape_block(content, rest, "provider", decoding)
 }
 
-/// A `provider` argument: `aws`, `aws.west`, `aws.by_region[each.key]`.
+/// Decodes a reference to a provider configuration: `aws`, `aws.west`, `aws.by_region[each.key]`.
 pub(super) fn reference(
     expression: &Expression,
     argument: &str,
     decoding: &mut Decoding<'_>,
 ) -> Option<LocalProviderRef> {
-    // A key to be evaluated is no part of a plain reference; in the JSON syntax all is in quotes.
+    // A traversal has only constant keys; the JSON syntax quotes the whole reference.
     let unquoted = match syntax::reference(expression, decoding) {
         None => expression.unquoted(),
         Some(_) => None,
     };
-    // Quotes within those of the JSON syntax are no name.
+    // In the JSON syntax, nested quotes are a string, not a reference.
     if let Some(ExpressionKind::String(_)) = unquoted.as_ref().map(|inner| &inner.kind)
         && decoding.is_json(expression.span)
     {
@@ -157,17 +160,17 @@ pub(super) fn reference(
             let is_name = name::provider_name(&provider.name, traversal.root.span, decoding);
             return is_name.then_some(LocalProviderRef { provider, key, span: expression.span });
         }
-        Some(_) => "An instance key needs an alias before it: aws.by_region[each.key].",
-        None => "A provider's local name stands alone, or is followed by a dot and an alias.",
+        Some(_) => "An instance key requires an alias: aws.by_region[each.key].",
+        None => "The reference must be a provider's local name, optionally with a dot and an alias.",
     };
     decoding.error(expression.span, "Invalid provider configuration reference", wrong);
     None
 }
 
-/// Reports what is no reference at all.
+/// Reports an expression that is not a reference to a provider.
 fn no_provider(span: Span, argument: &str, decoding: &mut Decoding<'_>) {
     let detail = format!(
-        "The {argument:?} argument is a provider's local name, with a dot and an alias if need be: aws or aws.west."
+        "The {argument:?} argument must be a provider's local name, optionally with a dot and an alias: aws or aws.west."
     );
     decoding.error(span, "Invalid provider configuration reference", detail);
 }
@@ -180,12 +183,12 @@ fn literal_expression(key: &LiteralKey, span: Span) -> Expression {
     Expression::new(kind, span)
 }
 
-/// `aws` or `aws.west`.
+/// Parses `aws` or `aws.west`.
 pub(super) fn from_traversal(traversal: &Traversal) -> Option<LocalProvider> {
     named_provider(traversal, traversal.steps())
 }
 
-/// The root of `traversal` followed by `steps`.
+/// Parses the root of `traversal` followed by `steps`.
 fn named_provider(traversal: &Traversal, steps: &[Step]) -> Option<LocalProvider> {
     let alias = match steps {
         [] => None,

@@ -19,7 +19,7 @@ static PROVISIONER: LazyLock<BodySchema> = LazyLock::new(|| {
         .reserved("lifecycle")
 });
 
-/// Provisioners that no program has had for years.
+/// Vendor provisioners that Terraform 0.15 removed.
 const REMOVED: [&str; 4] = ["chef", "habitat", "puppet", "salt-masterless"];
 
 /// Decodes a `provisioner` block.
@@ -30,7 +30,7 @@ pub(super) fn provisioner(block: &Block, decoding: &mut Decoding<'_>) -> Option<
         decoding.error(
             label.span,
             format!("The {:?} provisioner has been removed", label.value),
-            "Vendor provisioners left the language long ago. Prepare the machine's image, or use local-exec.",
+            "Terraform 0.15 removed vendor provisioners. Use a prepared machine image, or local-exec.",
         );
         return None;
     }
@@ -60,6 +60,7 @@ fn when(attribute: &Attribute, decoding: &mut Decoding<'_>) -> ProvisionerWhen {
         Some("create") => ProvisionerWhen::Create,
         Some("destroy") => ProvisionerWhen::Destroy,
         _ => {
+            // The default keeps the provisioner in the result, so that its body is still checked.
             wrong_keyword(attribute, "create or destroy", decoding);
             ProvisionerWhen::Create
         }
@@ -86,21 +87,21 @@ fn wrong_keyword(attribute: &Attribute, choices: &str, decoding: &mut Decoding<'
     );
 }
 
-/// The one `connection` block among `blocks`.
+/// Decodes the `connection` block, and reports duplicates.
 pub(super) fn connection(blocks: &[&Block], holder: &str, decoding: &mut Decoding<'_>) -> Option<Connection> {
     let (first, others) = blocks.split_first()?;
     for block in others {
-        let place = decoding.place(first.header);
+        let location = decoding.location(first.header);
         decoding.error(
             block.header,
             "Duplicate connection block",
-            format!("This {holder} has a connection block at {place} already. Put all into that one."),
+            format!("This {holder} already has a connection block at {location}. Merge the two blocks."),
         );
     }
     Some(Connection { body: first.body.clone(), span: first.header })
 }
 
-/// When an object is destroyed nothing but itself is sure to be there.
+/// Reports references to other objects from destroy-time provisioners: those may have been destroyed before.
 pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
     let (attributes, _) = body.attributes();
     for attribute in &attributes {
@@ -108,15 +109,15 @@ pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
         for_each_traversal(&attribute.expression, &mut |traversal| match parse_reference(traversal) {
             Ok(reference) => foreign |= !is_own(&reference.target),
             Err(problem) if &*traversal.root.name == "self" => decoding.report(problem),
-            // What is left unfinished of a foreign thing is foreign still.
+            // An invalid reference to another object is still a foreign one.
             Err(_) => foreign |= !matches!(&*traversal.root.name, "path" | "terraform" | "tofu"),
         });
         if foreign {
             let span = attribute.expression.span;
-            let detail = "A provisioner that runs on destruction, and its connection, can refer to the object itself only: self, \
-                          count.index and each.key. Other objects may be gone by then.";
+            let detail = "A destroy-time provisioner and its connection can refer only to the object itself: self, count.index and \
+                          each.key. Other objects may already be destroyed.";
             let problem = Diagnostic::error("Invalid reference from destroy provisioner", detail).at(span);
-            decoding.report(problem.covering(span));
+            decoding.report(problem.suppressing(span));
         }
     }
 }

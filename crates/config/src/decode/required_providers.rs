@@ -1,4 +1,4 @@
-//! The `required_providers` block.
+//! Decoding of `required_providers` blocks.
 
 use groma_address::{Name, ProviderAddress, ProviderPart};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
@@ -10,27 +10,27 @@ use super::{literal, name, provider, syntax, version};
 use crate::model::{LocalProvider, RequiredProvider, default_provider};
 use crate::version::Constraints;
 
-/// One `required_providers` block.
+/// The entries of a `required_providers` block.
 #[derive(Debug)]
 pub(crate) struct RequiredProviders {
     pub(crate) entries: Vec<RequiredProvider>,
     pub(crate) span: Span,
 }
 
-/// Decodes all entries; wrong ones are reported and left out.
+/// Decodes all entries; invalid ones are reported and dropped.
 pub(super) fn decode(block: &Block, decoding: &mut Decoding<'_>) -> RequiredProviders {
     let before = decoding.diagnostics.len();
     let (attributes, diagnostics) = block.body.attributes();
     decoding.diagnostics.append(diagnostics);
     let entries = attributes.iter().filter_map(|attribute| entry(attribute, decoding)).collect();
-    // Which providers the module means is not known then.
+    // With an invalid entry, local names may resolve to the wrong providers.
     decoding.incomplete |= decoding.diagnostics.iter().skip(before).any(Diagnostic::is_error);
     RequiredProviders { entries, span: block.header }
 }
 
 fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredProvider> {
     let (local_name, expression) = (&attribute.name.name, &attribute.expression);
-    // Without an object there is no source, so that the name is the provider's, too.
+    // Without a source the local name is also the provider's type.
     let is_fine = match expression.as_object() {
         Some(_) => name::provider_name(local_name, expression.span, decoding),
         None => name::provider_type(local_name, expression.span, decoding),
@@ -62,7 +62,7 @@ fn entry(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredP
     decoding.error(
         expression.span,
         "Invalid required_providers object",
-        "A provider requirement is an object such as { source = \"hashicorp/aws\", version = \"~> 5.0\" }, or just the version \
+        "A provider requirement must be an object such as { source = \"hashicorp/aws\", version = \"~> 5.0\" }, or a version \
          constraint as a string.",
     );
     None
@@ -83,7 +83,7 @@ fn property(key: &Expression, value: &Expression, required: &mut RequiredProvide
         other => {
             let meant = did_you_mean(other, ["source", "version", "configuration_aliases"]);
             let detail = format!(
-                "A provider requirement has the attributes \"source\", \"version\" and \"configuration_aliases\".{meant} To \
+                "A provider requirement can have the attributes \"source\", \"version\" and \"configuration_aliases\".{meant} To \
                  configure a provider, write a \"provider\" block."
             );
             decoding.error(key.span, "Invalid required_providers object", detail);
@@ -91,7 +91,7 @@ fn property(key: &Expression, value: &Expression, required: &mut RequiredProvide
     }
 }
 
-/// The text that a key comes to which is not just written there.
+/// Evaluates a key that is not a plain string.
 fn evaluated_key(key: &Expression) -> Result<Name, Diagnostics> {
     let value = literal::constant(key)?;
     value.as_str().map(Name::from).ok_or_else(|| {
@@ -103,7 +103,7 @@ fn evaluated_key(key: &Expression) -> Result<Name, Diagnostics> {
 
 fn version_property(required: &mut RequiredProvider, value: &Expression, decoding: &mut Decoding<'_>) {
     let Some(text) = value.as_static_string() else {
-        decoding.error(value.span, "Invalid version constraint", "Write the version constraint as a string in quotes.");
+        decoding.error(value.span, "Invalid version constraint", "The version constraint must be a quoted string.");
         return;
     };
     if let Some(constraints) = version::parse_of_provider(&text, value.span, decoding) {
@@ -114,7 +114,7 @@ fn version_property(required: &mut RequiredProvider, value: &Expression, decodin
 
 fn source(required: &mut RequiredProvider, value: &Expression, decoding: &mut Decoding<'_>) {
     let Some(text) = value.as_static_string() else {
-        decoding.error(value.span, "Invalid source", "Write the provider's source address as a string in quotes.");
+        decoding.error(value.span, "Invalid source", "The source address must be a quoted string.");
         return;
     };
     match ProviderAddress::parse(&text, &decoding.options.default_registry) {
@@ -145,16 +145,17 @@ fn configuration_aliases(required: &mut RequiredProvider, value: &Expression, de
             decoding.error(
                 element.span,
                 "Invalid configuration_aliases value",
-                "An alias is written as the provider's local name, a dot and the alias: aws.west.",
+                "An alias must be the provider's local name, a dot and the alias: aws.west.",
             );
             continue;
         };
+        // The alias belongs to this entry's provider; another local name is most likely a typo.
         if reference.name != required.name {
             decoding.error(
                 element.span,
                 "Invalid configuration_aliases value",
                 format!(
-                    "Aliases of this provider begin with its local name {:?}, and this one begins with {:?}.",
+                    "Aliases of this provider must begin with its local name {:?}, but this one begins with {:?}.",
                     required.name, reference.name
                 ),
             );

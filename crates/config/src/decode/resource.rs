@@ -11,7 +11,7 @@ use super::meta::{duplicate_lifecycle, expression_of};
 use super::{condition, depends_on, lifecycle, meta, name, provider, provisioner};
 use crate::model::{Connection, Lifecycle, Provisioner, ProvisionerWhen, Resource, implied_provider};
 
-/// The meta-arguments; the same for all modes, so that a wrong one gets a message of its own.
+/// Meta-arguments of all modes, so that one in the wrong mode gets a specific message.
 static RESOURCE: LazyLock<BodySchema> = LazyLock::new(|| {
     BodySchema::new()
         .optional("count")
@@ -68,6 +68,7 @@ pub(super) fn ephemeral(block: &Block, decoding: &mut Decoding<'_>) -> Option<Re
 /// Decodes the `data` block of the check block `check`.
 pub(super) fn scoped_data(block: &Block, check: &Name, decoding: &mut Decoding<'_>) -> Option<Resource> {
     let mut common = Common::decode(block, Mode::Data, &DATA, decoding)?;
+    // Dropped, so that the expressions of arguments that are errors anyway are not checked.
     common.repetition.count = None;
     common.repetition.for_each = None;
     for attribute in ["count", "for_each"].iter().filter_map(|name| common.content.get(name)) {
@@ -75,14 +76,14 @@ pub(super) fn scoped_data(block: &Block, check: &Name, decoding: &mut Decoding<'
         decoding.error(
             attribute.name.span,
             format!("Invalid {name:?} attribute"),
-            format!("A data block inside a check block is read once; {name:?} has no place in it."),
+            format!("A data block inside a check block has a single instance, so {name:?} is not allowed."),
         );
     }
     if let Some(lifecycle) = common.content.blocks_of("lifecycle").next() {
         decoding.error(
             lifecycle.header,
             "Invalid lifecycle block",
-            "A data block inside a check block has no lifecycle of its own. Remove the block.",
+            "A data block inside a check block cannot have a lifecycle block. Remove it.",
         );
     }
     let mut resource = common.finish(&Content::default(), decoding);
@@ -99,14 +100,14 @@ fn unmanaged(block: &Block, mode: Mode, schema: &BodySchema, decoding: &mut Deco
             decoding.error(
                 nested.kind.span,
                 "Invalid block in ephemeral resource",
-                format!("Only \"resource\" blocks have {:?} blocks. Remove it.", nested.kind.name),
+                format!("Only \"resource\" blocks can have {:?} blocks. Remove the block.", nested.kind.name),
             );
         }
     }
     Some(common.finish(&content, decoding))
 }
 
-/// What resources of all modes share.
+/// The common parts of resources of all modes.
 struct Common<'a> {
     block: &'a Block,
     address: ResourceAddress,
@@ -142,6 +143,7 @@ impl<'a> Common<'a> {
             meta::reserved_block(reserved, mode.block_keyword(), decoding);
         }
         let body = meta::with_escape_block(&content, rest, mode.block_keyword(), decoding);
+        // Thousands of resources share few types; sharing saves memory and makes comparisons fast.
         let type_name = decoding.shared_name(&type_label.value);
         let address = ResourceAddress { mode, type_name, name: name_label.value.clone() };
         let take = |name: &str| content.get(name).cloned();
@@ -158,14 +160,14 @@ impl<'a> Common<'a> {
         let lifecycle = lifecycle_block(content, self.address.mode, decoding);
         let enabled = lifecycle.as_ref().and_then(|decoded| decoded.enabled.as_ref());
         let Repetition { count, for_each, provider, depends_on } = self.repetition;
-        let things = match self.address.mode {
+        let noun = match self.address.mode {
             Mode::Managed => "resources",
             Mode::Data => "data sources",
             Mode::Ephemeral => "ephemeral resources",
             Mode::List => "searches",
         };
         let repetition = [("count", count.as_ref()), ("for_each", for_each.as_ref()), ("enabled", enabled)];
-        meta::one_repetition(&repetition, things, decoding);
+        meta::one_repetition(&repetition, noun, decoding);
         if let Some(decoded) = &lifecycle {
             let lifecycle = &decoded.lifecycle;
             condition::check_own_name(&lifecycle.preconditions, "precondition", &self.address, decoding);
@@ -194,7 +196,7 @@ fn lifecycle_block(content: &Content, mode: Mode, decoding: &mut Decoding<'_>) -
     let mut first: Option<(&Block, Span)> = None;
     for block in content.blocks_of("lifecycle") {
         match first {
-            Some((_, place)) => duplicate_lifecycle(block, place, "resource", decoding),
+            Some((_, span)) => duplicate_lifecycle(block, span, "resource", decoding),
             None => first = Some((block, block.header)),
         }
     }

@@ -1,19 +1,19 @@
-//! Expressions that are read for what they say, not for their value: references, keywords, lists of those.
+//! Decoding of expressions that are not evaluated: references, keywords, and lists of them.
 
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Expression, ExpressionKind, Index, Step, Traversal};
 
 use super::context::Decoding;
 
-/// The plain reference that `expression` is; anything else is reported.
+/// Decodes a plain reference, and reports anything else.
 ///
-/// A reference in quotes, as of old, is taken with a warning; in the JSON syntax quotes are the only way.
+/// Quoted references (Terraform 0.11) are accepted with a warning. In the JSON syntax quotes are required.
 pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
     traversal_or(expression, "Invalid index key", decoding)
 }
 
-/// The same where the place of an attribute is meant, in which `null` is no index.
-pub(super) fn place(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
+/// Decodes an attribute path. `null` as an index has the summary of an invalid index here, as in Terraform.
+pub(super) fn attribute_path(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
     let is_null = index_of_word(expression).is_some_and(|index| matches!(index.key.kind, ExpressionKind::Null));
     traversal_or(expression, if is_null { "Invalid index" } else { "Invalid index key" }, decoding)
 }
@@ -30,10 +30,10 @@ fn traversal_or(expression: &Expression, index_summary: &str, decoding: &mut Dec
     traversal
 }
 
-/// What a key is.
-pub(super) const KEYS: &str = "A key is a text in quotes or a whole number.";
+/// Error detail for an invalid instance key.
+pub(super) const KEYS: &str = "An instance key must be a quoted string or a whole number.";
 
-/// Reports an expression that is no reference; `index_summary` is for one that would be but for a word in brackets.
+/// Reports an expression that is not a reference; `index_summary` is the summary for a keyword as an index.
 fn no_reference(expression: &Expression, index_summary: &str, decoding: &mut Decoding<'_>) {
     if let Some(index) = index_of_word(expression) {
         decoding.error(index.brackets, index_summary, KEYS);
@@ -42,12 +42,12 @@ fn no_reference(expression: &Expression, index_summary: &str, decoding: &mut Dec
     decoding.error(
         expression.span,
         "Invalid expression",
-        "Only a plain reference can stand here: names, attributes and constant indexes. Calculations, function calls \
-         and templates cannot.",
+        "The expression must be a plain reference: names, attributes and constant indexes, without operators, function calls \
+         or templates.",
     );
 }
 
-/// The index of a reference whose key is `null`, `true` or `false`, which nothing has for a key.
+/// Returns the index of a reference whose key is `null`, `true` or `false`.
 pub(super) fn index_of_word(expression: &Expression) -> Option<&Index> {
     match &expression.kind {
         ExpressionKind::Relative(relative) => index_of_word(&relative.source),
@@ -60,26 +60,26 @@ pub(super) fn index_of_word(expression: &Expression) -> Option<&Index> {
     }
 }
 
-/// The reference that `expression` is, if it is one. In the native syntax `null` and the like may be names where a reference is
-/// wanted; in the JSON syntax they are values.
+/// Returns the reference in `expression`, if it is one. In the native syntax keywords such as `null` may be names; in
+/// the JSON syntax they are values.
 pub(super) fn reference(expression: &Expression, decoding: &Decoding<'_>) -> Option<Traversal> {
     let is_word = matches!(expression.kind, ExpressionKind::Null | ExpressionKind::Bool(_));
     if is_word && decoding.is_json(expression.span) { None } else { expression.as_traversal() }
 }
 
-/// Reports what is no text in the JSON syntax, where a reference stands in one.
+/// Reports a reference in the JSON syntax that is not a string.
 pub(super) fn check_quoted(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<()> {
     if matches!(expression.kind, ExpressionKind::JsonString(_)) || !decoding.is_json(expression.span) {
         return Some(());
     }
-    decoding.error(expression.span, "Invalid reference expression", "A reference stands here, in quotes.");
+    decoding.error(expression.span, "Invalid reference expression", "The reference must be a string.");
     None
 }
 
-/// The address that `expression` is: as [`traversal`], but quotes were never a way to write one in the native syntax.
+/// Decodes an address: like [`traversal`], but without quotes, which the native syntax never allowed for addresses.
 pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
     if let ExpressionKind::String(_) = expression.kind {
-        decoding.error(expression.span, "Invalid expression", "An address stands here without quotes. Remove them.");
+        decoding.error(expression.span, "Invalid expression", "An address must not be quoted. Remove the quotes.");
         return None;
     }
     let traversal = reference(expression, decoding);
@@ -89,7 +89,7 @@ pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> O
     traversal
 }
 
-/// What a wrong key in an address is called: of a module, or of a resource.
+/// Returns Terraform's summary for an invalid key in an address, which depends on the object that the key belongs to.
 fn key_summary(expression: &Expression) -> &'static str {
     let source = index_of_word(expression).and_then(|index| index.source.as_traversal());
     let names = source.as_ref().map(|source| (&*source.root.name, source.steps()));
@@ -102,7 +102,7 @@ fn key_summary(expression: &Expression) -> &'static str {
     }
 }
 
-/// The single word that `expression` is.
+/// Decodes a single keyword.
 pub(super) fn keyword(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
     let traversal = expression.as_traversal()?;
     if matches!(expression.kind, ExpressionKind::String(_)) {
@@ -111,24 +111,22 @@ pub(super) fn keyword(expression: &Expression, decoding: &mut Decoding<'_>) -> O
     traversal.steps().is_empty().then(|| traversal.root.name.clone())
 }
 
-/// Warns of quotes around what stands without them.
+/// Warns about quotes around a reference or keyword.
 pub(super) fn warn_of_quotes(expression: &Expression, what: &str, decoding: &mut Decoding<'_>) {
-    let detail = format!(
-        "A {what} stands here without quotes; quotes are a form of Terraform 0.11 that will go away. Remove them."
-    );
+    let detail = format!("Quotes around a {what} are deprecated syntax of Terraform 0.11. Remove the quotes.");
     decoding.report(Diagnostic::warning(format!("Quoted {what}s are deprecated"), detail).at(expression.span));
 }
 
-/// The elements of a list that is written out; anything else is reported.
+/// Returns the elements of a list constructor; reports anything else.
 pub(super) fn list<'a>(expression: &'a Expression, decoding: &mut Decoding<'_>) -> Option<&'a [Expression]> {
     let elements = expression.as_list();
     if elements.is_none() && !is_invalid(expression) {
-        decoding.error(expression.span, "Invalid expression", "A list has to be written out here: [ … ].");
+        decoding.error(expression.span, "Invalid expression", "The value must be a list in brackets: [ … ].");
     }
     elements
 }
 
-/// Whether an error about it has been reported already.
+/// Whether the parser has already reported an error in the expression.
 pub(super) fn is_invalid(expression: &Expression) -> bool {
     matches!(expression.kind, ExpressionKind::Invalid)
 }

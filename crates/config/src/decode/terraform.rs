@@ -35,8 +35,8 @@ pub(super) fn terraform(block: &Block, file: &mut FileContent, decoding: &mut De
             "state_store" => decoding.error(
                 nested.kind.span,
                 "Unsupported block type",
-                "State stores of providers are an experiment that no released version of Terraform takes part in. Nothing was read or \
-                 written. Keep the state where a \"backend\" block says.",
+                "State stores of providers are an experiment that no released version of Terraform supports. Nothing was read or \
+                 written. Use a \"backend\" block instead.",
             ),
             "cloud" => file.clouds.push(Cloud { body: nested.body.clone(), span: nested.header }),
             "required_providers" => file.required_providers.push(required_providers::decode(nested, decoding)),
@@ -59,7 +59,7 @@ fn settings_arguments(content: &Content, file: &mut FileContent, decoding: &mut 
     }
 }
 
-/// Reads and checks `required_version` against the version that this program stands for.
+/// Decodes `required_version`, and checks it against the version that this program implements.
 fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredVersion> {
     let constraints = version_constraints(attribute, decoding)?;
     let span = attribute.expression.span;
@@ -71,17 +71,18 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
         let problem = Some(version::prerelease(product, attribute.span()));
         return Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem });
     }
+    // Not reported yet: an override file may replace the requirement.
     let problem = (!constraints.allow(current)).then(|| {
         let detail = format!(
-            "This configuration asks for {product} {constraints}; this program stands for {product} {current}. Change the \
-             requirement, or use a program version that meets it."
+            "This configuration requires {product} {constraints}, but this program implements {product} {current}. Change the \
+             requirement, or use a program version that satisfies it."
         );
         version::unsupported(summary, detail).at(attribute.span())
     });
     Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem })
 }
 
-/// OpenTofu passes over it, as nobody knows which editions Terraform will have.
+/// Checks the `language` argument. OpenTofu ignores it, because it cannot know Terraform's editions.
 fn language_edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     if decoding.dialect == Dialect::OpenTofu {
         return;
@@ -94,11 +95,11 @@ fn language_edition(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     decoding.error(
         attribute.expression.span,
         summary,
-        "There is one edition of the language: TF2021. Leave the argument out, or write that, without quotes.",
+        "The only supported edition is TF2021. Remove the argument, or set it to TF2021 without quotes.",
     );
 }
 
-/// Experiments are not supported by any released version, whatever is said of them; a list of none is fine.
+/// Warns about language experiments, which no released version supports. An empty list is valid.
 fn experiments(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     if attribute.expression.as_list().is_some_and(<[_]>::is_empty) {
         return;
@@ -106,8 +107,8 @@ fn experiments(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     decoding.report(
         Diagnostic::warning(
             "Experimental features ignored",
-            "This configuration asks for language experiments. They are ignored here; what they introduced is either part of \
-             the language by now or unknown.",
+            "This configuration enables language experiments. They are ignored: the features are either part of the language by now \
+             or unknown.",
         )
         .at(attribute.name.span),
     );
@@ -124,7 +125,8 @@ fn backend(block: &Block) -> Option<Backend> {
     })
 }
 
-/// What a module tells a provider about itself: constants, for it is told before anything is evaluated.
+/// Decodes a `provider_meta` block. Its arguments must be constant, because they are sent before anything is
+/// evaluated.
 fn provider_meta(block: &Block, decoding: &mut Decoding<'_>) -> Option<ProviderMeta> {
     let label = block.labels.first()?;
     name::provider_name(&label.value, block.header, decoding);

@@ -12,7 +12,7 @@ use super::context::{Decoding, Dialect};
 use super::{condition, literal, module_call, name};
 use crate::model::Condition;
 
-/// A variable as one file declares it, or as an override file changes it: what is not written is missing.
+/// A variable block that is not yet merged with overrides; `None` means that the argument is missing.
 #[derive(Clone, Debug)]
 pub(crate) struct VariableDraft {
     pub(crate) name: Name,
@@ -28,7 +28,7 @@ pub(crate) struct VariableDraft {
     pub(crate) validations: Vec<Condition>,
     pub(crate) span: Span,
     pub(crate) dialect: Dialect,
-    /// The override that gave it its type or its default.
+    /// Span of the override that changed the type or the default.
     pub(crate) overridden: Option<Span>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
             label.span,
             "Invalid variable name",
             format!(
-                "A module block uses the name {:?} for itself, so no variable can have it. Choose another.",
+                "{:?} is a meta-argument of module blocks, so no variable can have this name. Choose another name.",
                 label.value
             ),
         );
@@ -80,6 +80,7 @@ pub(super) fn variable(block: &Block, decoding: &mut Decoding<'_>) -> Option<Var
         constant,
         description: content.get("description").and_then(|attribute| literal::string(attribute, decoding)),
         deprecated: content.get("deprecated").and_then(|attribute| literal::string(attribute, decoding)),
+        // The span lets warnings about the use of the variable point at the deprecation.
         deprecated_span: content.get("deprecated").map(Attribute::span).unwrap_or_default(),
         validations,
         span: block.header,
@@ -92,18 +93,18 @@ fn validations(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Condition>
     content.blocks_of("validation").filter_map(|block| condition::condition(block, decoding)).collect()
 }
 
-/// A validation is about the variable that holds it.
+/// Reports a validation whose condition does not refer to its variable.
 fn check_own_reference(name: &Name, validation: &Condition, decoding: &mut Decoding<'_>) {
     let (found, _) = references(&validation.condition);
     if !found.iter().any(|reference| reference.target == Reference::Variable(name.clone())) {
-        // Whatever it refers to instead is the same mistake.
-        let detail = format!("The condition is about values of {name:?}, so it has to refer to var.{name}.");
+        // The evaluator would report any other reference as well, for the same mistake.
+        let detail = format!("The condition must refer to var.{name}, the variable that it validates.");
         let problem = Diagnostic::error("Invalid variable validation condition", detail);
-        decoding.report(problem.at(validation.condition.span).covering(validation.condition.span));
+        decoding.report(problem.at(validation.condition.span).suppressing(validation.condition.span));
     }
 }
 
-/// A `type` argument. The quoted types of Terraform 0.11 are refused with the way to write them now.
+/// Decodes a `type` argument. The quoted types of Terraform 0.11 are errors with the current form.
 fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeConstraint {
     let expression = &attribute.expression;
     match &expression.kind {
@@ -117,7 +118,7 @@ fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeCons
         }
         _ => {}
     }
-    // Of old these two words alone are types.
+    // Terraform still accepts these two keywords without an element type.
     let element = || Arc::new(Type::Dynamic);
     match expression.as_keyword().as_deref() {
         Some("list") => return TypeConstraint { ty: Type::List(element()), defaults: None },
@@ -125,20 +126,20 @@ fn type_argument(attribute: &Attribute, decoding: &mut Decoding<'_>) -> TypeCons
         _ => {}
     }
     let (constraint, diagnostics) = type_constraint(expression);
-    // Whether a default fits a type that is not there is no question.
+    // Without a valid type, a check of the default would only repeat the error.
     let is_broken = diagnostics.has_errors() || decoding.unparsed.is_in(expression.span);
     decoding.report_of(expression, diagnostics);
     if is_broken { TypeConstraint::ANY } else { constraint }
 }
 
-/// The type that is written in `expression`.
+/// Decodes a type constraint.
 pub(super) fn type_of(expression: &Expression, decoding: &mut Decoding<'_>) -> TypeConstraint {
     let (constraint, diagnostics) = type_constraint(expression);
     decoding.report_of(expression, diagnostics);
     constraint
 }
 
-/// A type in quotes that is put together is as wrong as one that is not, once it is clear what it says.
+/// Reports a quoted type in a template, by its evaluated text.
 fn template_type(expression: &Expression, decoding: &mut Decoding<'_>) {
     match literal::constant(expression) {
         Ok(value) => quoted_type(value.as_str().unwrap_or_default(), expression.span, decoding),
@@ -152,15 +153,10 @@ fn quoted_type(text: &str, span: Span, decoding: &mut Decoding<'_>) {
             let now = if text == "string" { text.to_owned() } else { format!("{text}(string)") };
             Diagnostic::error(
                 "Invalid quoted type constraints",
-                format!(
-                    "Types in quotes are a form of Terraform 0.11 that is no longer read. Write {now} without quotes."
-                ),
+                format!("Quoted types were removed after Terraform 0.11. Write {now} without quotes."),
             )
         }
-        _ => Diagnostic::error(
-            "Invalid legacy variable type hint",
-            "A type stands here without quotes. Remove the quotes and write the type itself.",
-        ),
+        _ => Diagnostic::error("Invalid legacy variable type hint", "A type must not be quoted. Remove the quotes."),
     };
     decoding.report(diagnostic.at(span));
 }

@@ -1,4 +1,4 @@
-//! Values that are known before anything is planned: module sources and versions may depend on them.
+//! Early evaluation: module sources, versions and backend arguments, which must be known before planning.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -18,47 +18,48 @@ use crate::model::{Module, ModuleCall};
 use crate::options::LoadOptions;
 use crate::source::display;
 
-const NOT_KNOWN: &str = "It depends on a value that is not known before planning. Only constants, variables with a value, and local \
-                         values made of them can be used.";
+const NOT_KNOWN: &str = "It depends on a value that is unknown before planning. Use only constants, variables with a value, and local \
+                         values derived from them.";
 
-/// How many local values and module arguments may lie between an expression and its constants.
+/// Maximum number of local values and module arguments between an expression and its constants.
 const DEPTH_LIMIT: u32 = 100;
 
-/// What expressions of a module may see before planning: variables with values known by now, and local values made of
-/// them.
+/// Evaluation scope of a module before planning: variables with known values, and local values derived from them.
+/// Everything else is unknown.
 pub(super) struct Early<'a> {
     module: &'a Module,
     origin: Origin<'a>,
-    /// What has been evaluated; a value in the middle of its evaluation is unknown, so that circles end.
+    /// Evaluated references. A value is unknown during its own evaluation, so that cycles terminate.
     known: RefCell<HashMap<Reference, Evaluated>>,
-    /// How deep the evaluation is, over all modules.
+    /// Current depth of nested evaluations, shared by all modules.
     depth: Rc<Cell<u32>>,
-    /// Whether what has been looked at rests on a variable about which all has been said, over all modules: a constant that nobody gave,
-    /// or one whose file has mistakes.
+    /// Whether the current evaluation used a variable whose problem has been reported: a constant without a value, or
+    /// a variable of a file with errors. Shared by all modules.
     on_missing: Rc<Cell<bool>>,
 }
 
-/// A value, and whether it rests on a variable about which all has been said.
+/// An evaluated reference, and whether it depends on a variable whose problem has been reported.
 #[derive(Clone)]
 struct Evaluated {
     value: Value,
     on_missing: bool,
 }
 
-/// Where a module's variables get their values.
+/// The source of a module's variables.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
-    /// From outside.
+    /// Root module: environment, variables files and options.
     Root(&'a RootValues<'a>),
-    /// From the call in the module above.
+    /// Child module: the arguments of the call.
     Call(&'a ModuleCall, &'a Early<'a>),
 }
 
-/// No files, and results that are the same in every run.
+/// Functions without access to files and without results that differ between runs, which Terraform does not allow here
+/// either.
 static FUNCTIONS: LazyLock<FunctionContext> = LazyLock::new(|| FunctionContext::new("", Default::default()));
 
 impl<'a> Early<'a> {
-    /// The scope of the root module.
+    /// Creates the scope of the root module.
     pub(super) fn root(module: &'a Module, values: &'a RootValues<'a>) -> Self {
         Self {
             module,
@@ -69,23 +70,23 @@ impl<'a> Early<'a> {
         }
     }
 
-    /// The scope of the module that `call` in this one leads to.
+    /// Creates the scope of the module that `call` in this module calls.
     pub(super) fn child<'b>(&'b self, call: &'b ModuleCall, module: &'b Module) -> Early<'b> {
         let (depth, on_missing) = (Rc::clone(&self.depth), Rc::clone(&self.on_missing));
         Early { module, origin: Origin::Call(call, self), known: RefCell::default(), depth, on_missing }
     }
 
-    /// The known string that `expression` is; `what` names the argument: `module source`.
+    /// Evaluates `expression` to a known string; `what` names the argument in messages: `module source`.
     pub(super) fn string(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let value = self.known(expression, what, diagnostics)?;
         if value.as_str().is_none() {
-            diagnostics.push(unknown(expression, what, "It has to be a string."));
+            diagnostics.push(unknown(expression, what, "It must be a string."));
             return None;
         }
         Some(value)
     }
 
-    /// The same where null stands for an argument that is not written.
+    /// Evaluates `expression` to a known string or null; null means that the argument is not set.
     pub(super) fn string_or_null(
         &self,
         expression: &Expression,
@@ -96,7 +97,8 @@ impl<'a> Early<'a> {
         if is_null { Some(Value::null(Type::String)) } else { self.string(expression, what, diagnostics) }
     }
 
-    /// The same for a value of any type. Nothing is said where all that is wrong is a constant that has been reported missing.
+    /// Evaluates `expression` to a known value of any type. Reports nothing if the only problem is a variable that has
+    /// been reported.
     pub(super) fn known(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
         self.on_missing.set(false);
@@ -107,7 +109,7 @@ impl<'a> Early<'a> {
             return None;
         }
         let problem = if value.deep_marks().is_sensitive() || value.deep_marks().is_ephemeral() {
-            "It depends on a sensitive or ephemeral value, and would show it."
+            "It depends on a sensitive or ephemeral value, which it would reveal."
         } else if !value.is_wholly_known() {
             if self.on_missing.get() {
                 return None;
@@ -120,12 +122,13 @@ impl<'a> Early<'a> {
         None
     }
 
-    /// The same for a value that may be secret, which is not marked any more.
+    /// Evaluates `expression` to a known value that may be secret; the result is unmarked.
     pub(super) fn secret(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         self.secret_in(&Argument { early: self, what }, expression, what, diagnostics)
     }
 
-    /// The same where key providers can be named, each of which is a text: its name.
+    /// Evaluates `expression` like [`Self::secret`], with references to key providers evaluated to their address as a
+    /// string.
     pub(super) fn keys(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         self.secret_in(&Keys(Argument { early: self, what }), expression, what, diagnostics)
     }
@@ -154,7 +157,7 @@ impl<'a> Early<'a> {
         None
     }
 
-    /// How services that keep keys are spoken with, for the root module.
+    /// Returns network access to key management services, for the root module only.
     pub(super) fn key_network(&self) -> Option<Arc<dyn Network>> {
         match self.origin {
             Origin::Root(values) => values.options.key_network.clone(),
@@ -162,7 +165,7 @@ impl<'a> Early<'a> {
         }
     }
 
-    /// The value of `reference`, evaluated once.
+    /// Returns the value of `reference`, evaluated on first use.
     fn value(&self, reference: &Reference, evaluate: impl FnOnce() -> Value) -> Value {
         let known = self.known.borrow().get(reference).cloned();
         let Evaluated { value, on_missing } = known.unwrap_or_else(|| self.first_value(reference, evaluate));
@@ -176,16 +179,17 @@ impl<'a> Early<'a> {
         if depth >= DEPTH_LIMIT {
             return unknown;
         }
+        // Marks the reference as being evaluated: a cycle then finds an unknown value.
         self.known.borrow_mut().insert(reference.clone(), unknown);
         self.depth.set(depth + 1);
-        let beside = self.on_missing.replace(false);
-        let evaluated = Evaluated { value: evaluate(), on_missing: self.on_missing.replace(beside) };
+        let outer = self.on_missing.replace(false);
+        let evaluated = Evaluated { value: evaluate(), on_missing: self.on_missing.replace(outer) };
         self.depth.set(depth);
         self.known.borrow_mut().insert(reference.clone(), evaluated.clone());
         evaluated
     }
 
-    /// Whatever is wrong in `expression` is reported where it is checked for itself.
+    /// Evaluates `expression` without reporting its problems, which are reported where the expression is declared.
     fn nested(&self, expression: &Expression) -> Value {
         evaluate(expression, self, &mut Diagnostics::new())
     }
@@ -200,14 +204,16 @@ impl<'a> Early<'a> {
                 argument.map(|argument| above.nested(&argument.expression))
             }
         };
+        // A constant variable without a value has been reported by `check_constants`.
         let is_missing = given.is_none() && variable.constant && variable.is_required();
         let value = match given {
             Some(value) => variable.accept(&value).ok(),
             None => variable.default_value(),
         };
         let value = value.unwrap_or(Value::DYNAMIC);
-        let may_be_lost = |values: &RootValues<'_>| values.incomplete && !value.is_wholly_known();
-        if matches!(self.origin, Origin::Root(values) if values.told.get() && (is_missing || may_be_lost(values))) {
+        let may_be_missing = |values: &RootValues<'_>| values.incomplete && !value.is_wholly_known();
+        if matches!(self.origin, Origin::Root(values) if values.constants_checked.get() && (is_missing || may_be_missing(values)))
+        {
             self.on_missing.set(true);
         }
         value
@@ -233,7 +239,7 @@ impl<'a> Early<'a> {
         }
     }
 
-    /// The value of what is known early; none of anything else.
+    /// Returns the value of a reference that can be evaluated early.
     fn named(&self, target: &Reference) -> Option<Value> {
         match target {
             Reference::Variable(name) => Some(self.value(target, || self.variable(name))),
@@ -252,7 +258,7 @@ fn unknown(expression: &Expression, what: &str, problem: &str) -> Diagnostic {
         .at(expression.span)
 }
 
-/// An argument that is read before anything is planned, and what it is called: `module source`.
+/// Scope of an argument that is evaluated before planning. Refers to `what` in messages: `module source`.
 struct Argument<'a> {
     early: &'a Early<'a>,
     what: &'a str,
@@ -266,9 +272,8 @@ impl Scope for Argument<'_> {
         }
         let value = self.early.named(&referenced.target).ok_or_else(|| {
             let what = self.what;
-            let detail = format!(
-                "The {what} is read before anything is planned: it can refer to variables and local values only."
-            );
+            let detail =
+                format!("The {what} is evaluated before planning, so it can refer to variables and local values only.");
             Diagnostic::error(format!("Invalid {what}"), detail).at(referenced.span)
         })?;
         Ok(Resolved { value, consumed: 1 })
@@ -283,7 +288,7 @@ impl Scope for Argument<'_> {
     }
 }
 
-/// An argument that can name key providers.
+/// Scope of an argument that may refer to key providers.
 struct Keys<'a>(Argument<'a>);
 
 impl Scope for Keys<'_> {
@@ -305,7 +310,8 @@ impl Scope for Keys<'_> {
     }
 }
 
-/// Where a local value or an argument of a call is evaluated, whatever it names.
+/// Scope of local values and call arguments in nested evaluations: any reference is allowed, and is unknown if it is
+/// not available.
 impl Scope for Early<'_> {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
         let target = parse_reference(traversal)?.target;

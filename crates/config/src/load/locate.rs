@@ -1,4 +1,4 @@
-//! Where the folder of a called module is.
+//! Lookup of the directories of called modules.
 
 use std::path::{Path, PathBuf};
 
@@ -9,44 +9,45 @@ use crate::manifest::ModuleManifest;
 use crate::module_source::ModuleSource;
 use crate::version::Constraints;
 
-/// A called module that is to be found.
+/// A called module whose directory is needed.
 #[derive(Debug)]
 pub struct ModuleRequest<'a> {
-    /// The called module.
+    /// Path of the called module.
     pub path: &'a ModulePath,
-    /// Where it comes from.
+    /// Source address of the module.
     pub source: &'a ModuleSource,
-    /// The versions allowed.
+    /// Allowed versions; for registry modules only.
     pub version: &'a Constraints,
-    /// The folder, if the package of the calling module holds it.
+    /// The directory, if the source is local.
     pub local: Option<&'a Path>,
-    /// The header of the call.
+    /// Span of the call's header.
     pub call: Span,
-    /// The `source` argument.
+    /// Span of the `source` argument.
     pub source_span: Span,
 }
 
-/// Finds the folders of called modules; whoever installs modules does so when asked for one.
+/// Finds the directories of called modules. The installer implements it by installing missing modules.
 pub trait ModuleLocator {
-    /// The folder of the module, relative to the root module's directory or absolute.
+    /// Returns the module's directory, relative to the root module's directory or absolute.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The module is not installed or does not match the request.
     fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>>;
 }
 
-/// Finds modules where a manifest says that they are installed.
+/// Locates modules by the manifest of installed modules.
 #[derive(Clone, Debug)]
 pub struct InstalledModules {
-    /// What is installed.
+    /// The manifest of installed modules.
     pub manifest: ModuleManifest,
-    /// The registry of addresses that name none.
+    /// Registry of module addresses without a host.
     pub default_registry: Name,
 }
 
 impl ModuleLocator for InstalledModules {
     fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
         let error = |span, summary: &str, detail: String| Box::new(Diagnostic::error(summary, detail).at(span));
+        // Local modules need no installation; their directory follows from the caller's.
         if let Some(directory) = request.local {
             return Ok(directory.to_owned());
         }
@@ -55,14 +56,16 @@ impl ModuleLocator for InstalledModules {
             return Err(error(
                 request.call,
                 "Module not installed",
-                format!("The module {source} has to be installed before it can be used. Run init, which does that."),
+                format!(
+                    "The module {source} is not installed yet. Run init to install the modules of this configuration."
+                ),
             ));
         };
         if !request.source.is(&installed.source, &self.default_registry) {
             return Err(error(
                 request.source_span,
                 "Module source has changed",
-                format!("What is installed comes from {}. Install the modules again with init.", installed.source),
+                format!("The installed module comes from {}. Run init to install the modules again.", installed.source),
             ));
         }
         match &installed.version {
@@ -70,7 +73,7 @@ impl ModuleLocator for InstalledModules {
                 request.source_span,
                 "Module version requirements have changed",
                 format!(
-                    "Version {version} is installed, and the call allows {}. Install the modules again with init.",
+                    "Version {version} is installed, but the call requires {}. Run init to install a matching version.",
                     request.version
                 ),
             )),

@@ -1,8 +1,8 @@
-//! From a folder to the tree of modules.
+//! Loading of configurations: from a directory to a checked module tree.
 
+mod directory;
 mod early;
 mod encryption;
-mod folder;
 mod locate;
 mod root_values;
 mod runs;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
-use crate::configuration::{Configuration, Soundness};
+use crate::configuration::{Configuration, LoadStatus};
 use crate::manifest::ModuleManifest;
 use crate::model::{Encryption, Module};
 use crate::options::LoadOptions;
@@ -24,17 +24,17 @@ use crate::{checks, providers};
 pub use locate::{InstalledModules, ModuleLocator, ModuleRequest};
 pub use test_files::has_test_files;
 
-/// Loads the root module and all modules below it, and checks whatever can be checked before a plan.
+/// Loads the root module and its descendants, and performs all checks that are possible before planning.
 ///
-/// There is a configuration unless the root module's folder cannot be read or holds no configuration file; with errors
-/// among the diagnostics it is incomplete and good for nothing but showing. Mistakes of tests and of what their runs name do not
-/// count for its soundness.
+/// Returns no configuration if the root module's directory cannot be read or contains no configuration file. After an
+/// error the configuration's [`status`](Configuration::status) tells which operations remain possible. Errors of test
+/// files and of the modules of their runs do not affect the status.
 pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Option<Configuration>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let manifest = ModuleManifest::read(&options.data_directory, files).unwrap_or_else(|problem| {
         diagnostics.push(Diagnostic::error(
             "Unreadable module manifest",
-            format!("The list of installed modules cannot be read: {problem}. Install the modules again."),
+            format!("Cannot read the manifest of installed modules: {problem}. Run init to install the modules again."),
         ));
         ModuleManifest::default()
     });
@@ -44,39 +44,40 @@ pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Opt
     (configuration, diagnostics)
 }
 
-/// The module in the folder of the options by itself: without what it calls, and with unchecked names. Nothing where the folder has none.
+/// Loads only the module in the options' directory, without called modules and reference checks. Returns `None` if the
+/// directory contains no configuration.
 pub fn load_alone(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Option<Arc<Module>>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let mut reader = folder::Reader::new(options, sources, files);
-    let module = match reader.folder(&options.directory, &mut diagnostics) {
-        folder::Folder::Module(module) => Some(module),
-        folder::Folder::Empty | folder::Folder::Missing => None,
+    let mut reader = directory::Reader::new(options, sources, files);
+    let module = match reader.module_directory(&options.directory, &mut diagnostics) {
+        directory::ModuleDirectory::Module(module) => Some(module),
+        directory::ModuleDirectory::Empty | directory::ModuleDirectory::Missing => None,
     };
     (module, diagnostics)
 }
 
-/// How the root module wants states and plans to be sealed, without a look at the rest of the configuration.
+/// Loads the encryption settings of the root module without loading the rest of the configuration.
 pub fn load_encryption(
     options: &LoadOptions,
     sources: &Sources,
     files: &dyn Files,
 ) -> (Option<Encryption>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    // Most have no such block, which is seen faster than the files are parsed.
-    if options.encryption.is_none() && !folder::mentions(b"encryption", Path::new(""), files) {
+    // Few configurations have an encryption block, and a text search is much faster than parsing.
+    if options.encryption.is_none() && !directory::mentions(b"encryption", Path::new(""), files) {
         return (None, diagnostics);
     }
-    let mut reader = folder::Reader::new(options, sources, files);
-    let root = match reader.folder(Path::new(""), &mut Diagnostics::new()) {
-        folder::Folder::Module(module) => module,
-        folder::Folder::Empty | folder::Folder::Missing => Arc::default(),
+    let mut reader = directory::Reader::new(options, sources, files);
+    let root = match reader.module_directory(Path::new(""), &mut Diagnostics::new()) {
+        directory::ModuleDirectory::Module(module) => module,
+        directory::ModuleDirectory::Empty | directory::ModuleDirectory::Missing => Arc::default(),
     };
     let values = root_values::RootValues::new(&root, &reader);
     let encryption = encryption::read(&root, &reader, &early::Early::root(&root, &values), &mut diagnostics);
     (encryption, diagnostics)
 }
 
-/// As [`load`], with called modules where `locator` says.
+/// Loads a configuration like [`load`], with called modules located by `locator`.
 pub fn load_with(
     options: &LoadOptions,
     sources: &Sources,
@@ -84,7 +85,8 @@ pub fn load_with(
     locator: &mut dyn ModuleLocator,
 ) -> (Option<Configuration>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let mut reader = folder::Reader::new(options, sources, files);
+    let mut reader = directory::Reader::new(options, sources, files);
+    // A saved plan needs the manifest to load the same modules again.
     reader.keep_manifest();
     let mut builder = tree::Builder { reader: &mut reader, locator, diagnostics: &mut diagnostics, within: Vec::new() };
     let Some(root) = builder.build(&options.directory) else { return (None, diagnostics) };
@@ -96,28 +98,28 @@ pub fn load_with(
     (Some(configuration), diagnostics)
 }
 
-/// The configuration that `root` is; `diagnostics` are those about reading it.
-fn checked(root: Module, reader: &folder::Reader<'_>, diagnostics: &mut Diagnostics) -> Configuration {
+/// Checks the module tree and creates the configuration; `diagnostics` contains the problems of reading it.
+fn checked(root: Module, reader: &directory::Reader<'_>, diagnostics: &mut Diagnostics) -> Configuration {
     let root = Arc::new(root);
     let is_whole = !reader.is_incomplete();
-    let mut soundness = match (is_whole, diagnostics.has_errors()) {
-        (false, _) => Soundness::Incomplete,
-        (true, true) => Soundness::Flawed,
-        (true, false) => Soundness::Sound,
+    let mut status = match (is_whole, diagnostics.has_errors()) {
+        (false, _) => LoadStatus::Incomplete,
+        (true, true) => LoadStatus::Invalid,
+        (true, false) => LoadStatus::Complete,
     };
     let mut deep = Vec::new();
     let used = providers::used_blocks(&root);
-    // Otherwise what follows would only repeat that a block could not be read.
+    // If a block could not be decoded, checks would only report missing declarations that follow from that.
     if is_whole {
         let (found, references) = checks::check(&root, reader.options.references, &used, reader.sources, diagnostics);
-        soundness = soundness.max(found);
+        status = status.max(found);
         deep = references;
     }
     Configuration {
         requirements: Arc::new(providers::requirements(&root)),
         root,
-        soundness,
-        deep: deep.into(),
+        status,
+        deep_references: deep.into(),
         tests: Arc::default(),
         files: Arc::default(),
         used_providers: Arc::new(used),

@@ -1,4 +1,4 @@
-//! The values of root variables that are given from outside.
+//! Values of root variables for early evaluation.
 
 use std::cell::{Cell, OnceCell};
 
@@ -7,23 +7,23 @@ use groma_diagnostics::{Diagnostics, Sources};
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use super::folder::Reader;
+use super::directory::Reader;
 use crate::model::Module;
 use crate::options::LoadOptions;
 use crate::source::Files;
 use crate::variables::{collect, missing};
 
-/// Gathered when somebody asks.
+/// Values of root variables, collected on first use: most configurations need none before planning.
 pub(super) struct RootValues<'a> {
     root: &'a Module,
     pub(super) options: &'a LoadOptions,
     sources: &'a Sources,
     files: &'a dyn Files,
     values: OnceCell<IndexMap<Name, Value>>,
-    /// Whether a file of the root module could not be read as a whole, which has been reported.
+    /// Whether a file of the root module failed to parse or decode; the error has been reported.
     pub(super) incomplete: bool,
-    /// Whether constants that nobody gave have been reported.
-    pub(super) told: Cell<bool>,
+    /// Whether missing values of constant variables have been reported.
+    pub(super) constants_checked: Cell<bool>,
 }
 
 impl<'a> RootValues<'a> {
@@ -35,11 +35,12 @@ impl<'a> RootValues<'a> {
             files: reader.files,
             values: OnceCell::new(),
             incomplete: reader.is_incomplete(),
-            told: Cell::default(),
+            constants_checked: Cell::default(),
         }
     }
 
-    /// What is wrong with them is reported when all variables get their values.
+    /// Returns the values by variable name. Their problems are ignored here; they are reported when all variables are
+    /// evaluated.
     pub(super) fn get(&self) -> &IndexMap<Name, Value> {
         self.values.get_or_init(|| {
             let (given, _) = collect(&self.root.variables, &self.options.variables, self.sources, self.files);
@@ -50,9 +51,9 @@ impl<'a> RootValues<'a> {
         })
     }
 
-    /// Reports constants that nobody gave. Where the files have mistakes, a default may be lost in one of them.
+    /// Reports constant variables without a value, unless a default may be missing because of an error in a file.
     pub(super) fn check_constants(&self, diagnostics: &mut Diagnostics) {
-        self.told.set(true);
+        self.constants_checked.set(true);
         if self.incomplete {
             return;
         }

@@ -1,12 +1,11 @@
-//! The modules that runs of tests name in the place of the one under test: calls of the root module, to whoever installs them, and
-//! roots themselves otherwise.
+//! Modules of test runs: installed like calls of the root module, but loaded as root modules.
 
 use std::sync::Arc;
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
-use super::folder::Reader;
+use super::directory::Reader;
 use super::locate::ModuleLocator;
 use super::tree::Builder;
 use super::{checked, test_files};
@@ -14,12 +13,12 @@ use crate::checks;
 use crate::configuration::{Configuration, TestFile, TestRun, Tested};
 use crate::decode::RunContent;
 use crate::model::{Module, RunModule};
-use crate::options::TestFolder;
+use crate::options::TestDirectory;
 
-/// `configuration` with the files of tests beside it and in `folder`.
+/// Adds the test files next to the configuration and in `folder` to `configuration`.
 pub(super) fn with_tests(
     configuration: Configuration,
-    folder: &TestFolder,
+    folder: &TestDirectory,
     reader: &mut Reader<'_>,
     locator: &mut dyn ModuleLocator,
     diagnostics: &mut Diagnostics,
@@ -42,7 +41,7 @@ pub(super) fn with_tests(
     Configuration { tests: files.into(), requirements: Arc::new(requirements), ..configuration }
 }
 
-/// Loads what runs name.
+/// Loader of the modules of test runs.
 struct Modules<'a, 'r> {
     reader: &'a mut Reader<'r>,
     locator: &'a mut dyn ModuleLocator,
@@ -59,7 +58,7 @@ impl Modules<'_, '_> {
         TestRun { name: run.name, tested, providers: run.providers, overrides: run.overrides }
     }
 
-    /// What is wrong in a folder that several runs name is said once.
+    /// Loads the module of a run. Runs often share a module, so problems that are already reported are skipped.
     fn module(&mut self, within: Vec<Name>, module: &RunModule) -> Option<Configuration> {
         let mut problems = Diagnostics::new();
         let mut builder = Builder { reader: self.reader, locator: self.locator, diagnostics: &mut problems, within };
@@ -77,14 +76,14 @@ impl Modules<'_, '_> {
     }
 }
 
-/// The root module without what only that of a configuration may have.
+/// Removes the blocks that have no effect in a test, and reports them.
 fn in_a_test(root: Module, problems: &mut Diagnostics) -> Module {
     if let Some(import) = root.imports.first() {
-        let detail = "A run of a test makes what its module declares anew: nothing can be imported into it. Import in the configuration \
-                      itself, or leave the block out.";
+        let detail = "A test run creates the objects of its module, so nothing can be imported into it. Move the import block to the \
+                      configuration under test, or remove it.";
         problems.push(Diagnostic::error("Invalid import configuration", detail).at(import.span));
     }
-    let ignored = "The states of tests are kept in memory, so that the block has no effect here.";
+    let ignored = "Test states are kept in memory, so this block has no effect here.";
     if let Some(backend) = &root.backend {
         problems.push(Diagnostic::warning("Backend configuration ignored", ignored).at(backend.span));
     }

@@ -1,4 +1,4 @@
-//! Reading the files of tests, which belong to no module.
+//! Loading of test files, which belong to no module.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::ErrorKind;
@@ -6,41 +6,41 @@ use std::path::{Path, PathBuf};
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, Span, io_reason};
 
-use super::folder::Reader;
+use super::directory::Reader;
 use crate::decode::{self, MockFile, Role, TestContent};
 use crate::model::OverrideTarget;
-use crate::options::{LoadOptions, TestFolder};
+use crate::options::{LoadOptions, TestDirectory};
 use crate::source::{Files, display, mock_files, normalize, test_files};
 
-/// Whether there are files of tests beside the root module, or in `folder`.
+/// Whether there are test files next to the root module or in `folder`.
 #[must_use]
-pub fn has_test_files(options: &LoadOptions, folder: &TestFolder, files: &dyn Files) -> bool {
+pub fn has_test_files(options: &LoadOptions, folder: &TestDirectory, files: &dyn Files) -> bool {
     folders(options, folder)
         .iter()
         .any(|directory| files.list(directory).is_ok_and(|entries| !test_files(entries).is_empty()))
 }
 
-/// What the files of tests say: those beside the root module, and those in `folder`. Each has its path with it.
+/// Reads the test files next to the root module and in `folder`, each with its path.
 ///
-/// A mistake in one of them does not keep the others from being read.
+/// An error in one file does not prevent the others from being read.
 pub(super) fn read(
     options: &LoadOptions,
-    folder: &TestFolder,
+    folder: &TestDirectory,
     sources: &Sources,
     files: &dyn Files,
     diagnostics: &mut Diagnostics,
 ) -> Vec<(PathBuf, TestContent)> {
-    // What cannot be read here keeps nobody from checking modules.
+    // A separate reader: an incomplete test file must not suppress checks of the modules.
     let mut reader = Reader::new(options, sources, files);
     let mut found = Vec::new();
     for directory in folders(options, folder) {
         let entries = match files.list(&directory) {
             Ok(entries) => entries,
-            // The usual one need not be there, and of the configuration's own others tell.
+            // The default test directory need not exist, and the loader reports an unreadable root module itself.
             Err(error) if error.kind() == ErrorKind::NotFound || directory == options.directory => continue,
             Err(error) => {
                 let detail = format!(
-                    "The folder {} of tests cannot be read: {error}.",
+                    "Cannot read the test directory {}: {error}.",
                     display(&directory),
                     error = io_reason(&error)
                 );
@@ -53,26 +53,27 @@ pub(super) fn read(
             found.extend(content.map(|content| (directory.join(&named.0), content)));
         }
     }
-    if let TestFolder::Named(name) = folder
+    if let TestDirectory::Named(name) = folder
         && files.list(&within(options, folder)).is_err_and(|error| error.kind() == ErrorKind::NotFound)
     {
-        let detail = format!("There is no folder {} with tests, so that none of it was read.", display(name));
+        let detail =
+            format!("The test directory {} does not exist, so no test files were read from it.", display(name));
         diagnostics.push(Diagnostic::warning("Test directory does not exist", detail));
     }
     check_mock_data(&mut reader, found.iter().flat_map(|(_, content)| &content.mocks), diagnostics);
     found
 }
 
-/// The folders with files of tests: one, where somebody has named that of the configuration.
-fn folders(options: &LoadOptions, folder: &TestFolder) -> BTreeSet<PathBuf> {
+/// Returns the directories that contain test files. A set, because the test directory may be the root module's.
+fn folders(options: &LoadOptions, folder: &TestDirectory) -> BTreeSet<PathBuf> {
     BTreeSet::from([options.directory.clone(), within(options, folder)])
 }
 
-fn within(options: &LoadOptions, folder: &TestFolder) -> PathBuf {
+fn within(options: &LoadOptions, folder: &TestDirectory) -> PathBuf {
     normalize(&options.directory.join(folder.path()))
 }
 
-/// Checks the folders of mock data that blocks name, each once.
+/// Checks the mock data directories that test files refer to, each once.
 fn check_mock_data<'a>(
     reader: &mut Reader<'_>,
     named: impl Iterator<Item = &'a (PathBuf, Span)>,
@@ -86,8 +87,8 @@ fn check_mock_data<'a>(
         }
         let Ok(entries) = reader.files.list(&directory) else {
             let detail = format!(
-                "There is no folder {} that can be read. The folder of mock data is looked for from the root module, not from the file of \
-                 tests.",
+                "Cannot read the directory {}. The path of mock data is relative to the root module, not to the test \
+                 file.",
                 display(folder)
             );
             diagnostics.push(Diagnostic::error("Failed to read mock data directory", detail).at(*block));
@@ -103,7 +104,7 @@ fn check_mock_data<'a>(
     }
 }
 
-/// What the files of a folder of mock data have said so far.
+/// The mocks and overrides of a mock data directory, to detect duplicates across files.
 #[derive(Default)]
 struct MockData {
     mocked: HashMap<(String, String), Span>,
@@ -111,11 +112,13 @@ struct MockData {
 }
 
 impl MockData {
-    /// Takes in another file, whose own repetitions have been reported.
+    /// Adds a file. Duplicates within the file have already been reported.
     fn add(&mut self, file: MockFile, sources: &Sources, diagnostics: &mut Diagnostics) {
         let mut twice = |summary, first: Span, other| {
-            let detail =
-                format!("There is the same at {} already. Remove one of the two.", decode::place(sources, first));
+            let detail = format!(
+                "The same block is already at {}. Remove one of the two.",
+                decode::location_text(sources, first)
+            );
             diagnostics.push(Diagnostic::error(summary, detail).at(other));
         };
         let mocked = file.mocked.into_iter().map(|(kind, label, span)| ((kind.to_string(), label.to_string()), span));
@@ -138,7 +141,8 @@ impl MockData {
     }
 }
 
-/// The steps under which the manifest knows what a run of the file at `path` calls, seen from the root module.
+/// Returns the manifest key of the test file at `path`, relative to the root module; the modules of its runs are
+/// installed below it.
 pub(super) fn steps(path: &Path) -> Vec<String> {
     let mut steps = vec![String::from("test")];
     let parts = path.components().filter_map(|part| match part {
@@ -160,11 +164,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modules_of_runs_are_recorded_by_folders_and_file() {
+    fn manifest_keys_of_test_files() {
         let key = |path: &str| steps(Path::new(path)).join(".");
         assert_eq!(key("main.tftest.hcl"), "test.main");
         assert_eq!(key("tests/deep/a.b.tftest.hcl"), "test.tests.deep.a.b");
-        // As both programs have it, only this ending is left out.
+        // Terraform and OpenTofu both strip only this suffix.
         assert_eq!(key("tests/a.tftest.json"), "test.tests.a.tftest.json");
         assert_eq!(key("../t/a.tofutest.hcl"), "test....t.a.tofutest.hcl");
     }

@@ -1,4 +1,4 @@
-//! The tree of modules: each call leads to a folder, and from there on.
+//! Construction of the module tree: finds and reads the module of each call, recursively.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use groma_hcl::Expression;
 use groma_value::Value;
 use indexmap::IndexMap;
 
+use super::directory::{ModuleDirectory, Reader};
 use super::early::Early;
 use super::encryption;
-use super::folder::{Folder, Reader};
 use super::locate::{ModuleLocator, ModuleRequest};
 use super::root_values::RootValues;
 use crate::decode::{Dialect, constant_template, versionless};
@@ -21,27 +21,27 @@ use crate::options::Calls;
 use crate::source::display;
 use crate::version::Constraints;
 
-/// How many module calls may lie within each other.
+/// Maximum nesting of module calls.
 const DEPTH_LIMIT: usize = 64;
 
-/// Builds modules from the root downwards.
+/// Builds the module tree from the root module down.
 pub(super) struct Builder<'a, 'r> {
     pub(super) reader: &'a mut Reader<'r>,
     pub(super) locator: &'a mut dyn ModuleLocator,
     pub(super) diagnostics: &'a mut Diagnostics,
-    /// The steps before those of the modules, under which they are installed: of a run of a test, say.
+    /// Prefix of the module paths in the manifest; test runs install their modules below the path of the test file.
     pub(super) within: Vec<Name>,
 }
 
-/// Where a call stands, and the module it leads to.
-struct Place<'a> {
-    /// The calling module's folder.
+/// The position of a module call in the tree.
+struct CallSite<'a> {
+    /// Directory of the calling module.
     directory: &'a Path,
-    /// The called module.
+    /// Path of the called module.
     path: ModulePath,
 }
 
-/// What is called, and where that is written.
+/// The requested source and version of a call, with their spans.
 struct Called<'a> {
     source: &'a ModuleSource,
     version: &'a Constraints,
@@ -50,11 +50,11 @@ struct Called<'a> {
 }
 
 impl<'a> Called<'a> {
-    /// Nothing where the source or the version cannot be read or do not fit each other, which has been reported.
+    /// Returns `None` if source or version are invalid or incompatible, which has been reported.
     fn by(call: &'a ModuleCall) -> Option<Self> {
         let is_readable = call.version_expression.is_none() || !call.version.is_empty();
         let source = call.source.as_ref().filter(|_| is_readable)?;
-        // Only modules of a registry have versions, which has been reported.
+        // Only registry modules have versions; the error has been reported.
         if !call.version.is_empty() && versionless(source).is_some() {
             return None;
         }
@@ -66,26 +66,27 @@ impl<'a> Called<'a> {
     }
 }
 
-/// What is below a module, and its calls with all sources known.
+/// The children of a module, and its calls with evaluated sources.
 #[derive(Default)]
-struct Below {
+struct Subtree {
     calls: IndexMap<Name, ModuleCall>,
     children: IndexMap<Name, Arc<Module>>,
 }
 
-/// What is known of the root module's settings before anything is planned.
+/// Early values of the root module's settings.
 struct Known {
     backend: IndexMap<Name, Value>,
     encryption: Option<Encryption>,
 }
 
 impl Builder<'_, '_> {
-    /// The root module, whose files are in `directory`, with all modules below it.
+    /// Builds the root module in `directory` with its descendants.
     pub(super) fn build(&mut self, directory: &Path) -> Option<Module> {
-        match self.reader.folder(directory, self.diagnostics) {
-            Folder::Module(module) => {
-                let (below, known) = self.below_root(&module, directory);
-                // The root module is the largest as a rule, and nobody else needs it now: it is not copied.
+        match self.reader.module_directory(directory, self.diagnostics) {
+            ModuleDirectory::Module(module) => {
+                let (below, known) = self.root_subtree(&module, directory);
+                // The root module is usually the largest. Dropping the cached reference makes `unwrap_or_clone` move
+                // it.
                 self.reader.forget(directory);
                 let mut module = Arc::unwrap_or_clone(module);
                 if let Some(backend) = &mut module.backend {
@@ -94,54 +95,55 @@ impl Builder<'_, '_> {
                 module.encryption = known.encryption;
                 Some(Module { calls: below.calls, children: below.children, ..module })
             }
-            // Tests may be of nothing but modules that their runs name.
-            Folder::Empty if self.reader.options.tests.is_some() => Some(self.nothing_in(directory)),
-            Folder::Empty => {
+            // A directory with test files only is valid if all runs have a `module` block.
+            ModuleDirectory::Empty if self.reader.options.tests.is_some() => Some(self.nothing_in(directory)),
+            ModuleDirectory::Empty => {
                 self.diagnostics.push(Diagnostic::error(
                     "No configuration files",
-                    "This directory holds no configuration file (.tf, .tf.json, .tofu or .tofu.json). Change to one that does, or \
-                     write the first.",
+                    "This directory contains no configuration files (.tf, .tf.json, .tofu or .tofu.json). Change to a directory with a \
+                     configuration, or create the first file.",
                 ));
                 None
             }
-            Folder::Missing => {
+            ModuleDirectory::Missing => {
                 self.diagnostics.push(Diagnostic::error(
                     "Failed to read module directory",
-                    format!("There is no directory {} that can be read.", display(directory)),
+                    format!("Cannot read the directory {}.", display(directory)),
                 ));
                 None
             }
         }
     }
 
-    /// What is below the root module, and what is known of its settings.
-    fn below_root(&mut self, module: &Module, directory: &Path) -> (Below, Known) {
+    /// Builds the children of the root module and evaluates its settings.
+    fn root_subtree(&mut self, module: &Module, directory: &Path) -> (Subtree, Known) {
         let values = RootValues::new(module, self.reader);
         values.check_constants(self.diagnostics);
         let early = Early::root(module, &values);
         let (arguments, _) = module.backend.as_ref().map(|backend| backend.body.attributes()).unwrap_or_default();
         let known = arguments.iter().filter_map(|argument| {
-            // Whoever opens the state says what is missing.
+            // Errors are reported when the backend is opened.
             let value = early.known(&argument.expression, "backend argument", &mut Diagnostics::new())?;
             Some((argument.name.name.clone(), value))
         });
         let known = known.collect();
         let encryption = encryption::read(module, self.reader, &early, self.diagnostics);
         let known = Known { backend: known, encryption };
-        (self.below(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)
+        (self.subtree(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)
     }
 
-    /// What is below `module`, the one at `path`; `above` are the folders from the root module's to this one's.
-    fn below(&mut self, module: &Module, path: &ModulePath, above: &mut Vec<PathBuf>, early: &Early<'_>) -> Below {
-        if self.reader.options.calls == Calls::LeftAlone {
-            return Below { calls: module.calls.clone(), children: IndexMap::new() };
+    /// Builds the children of `module`, which is at `path`. `above` contains the directories from the root module to
+    /// this one, to detect cycles.
+    fn subtree(&mut self, module: &Module, path: &ModulePath, above: &mut Vec<PathBuf>, early: &Early<'_>) -> Subtree {
+        if self.reader.options.calls == Calls::Ignored {
+            return Subtree { calls: module.calls.clone(), children: IndexMap::new() };
         }
-        let mut below = Below::default();
+        let mut below = Subtree::default();
         for (name, call) in &module.calls {
             let mut call = call.clone();
             self.find_source(&mut call, early);
-            let place = Place { directory: &module.directory, path: path.child(name) };
-            if let Some(child) = self.child(place, &call, above, early) {
+            let site = CallSite { directory: &module.directory, path: path.child(name) };
+            if let Some(child) = self.child(site, &call, above, early) {
                 below.children.insert(name.clone(), Arc::new(child));
             }
             below.calls.insert(name.clone(), call);
@@ -151,22 +153,20 @@ impl Builder<'_, '_> {
 
     fn child(
         &mut self,
-        place: Place<'_>,
+        site: CallSite<'_>,
         call: &ModuleCall,
         above: &mut Vec<PathBuf>,
         early: &Early<'_>,
     ) -> Option<Module> {
         let called = Called::by(call)?;
-        let directory = self.directory(&place, &called)?;
+        let directory = self.directory(&site, &called)?;
+        // Directories rather than sources: different sources may lead to the same directory.
         if above.contains(&directory) {
             let chain: Vec<String> = above.iter().chain([&directory]).map(|folder| display(folder)).collect();
             self.error(
                 called.span,
                 "Module calls itself",
-                format!(
-                    "The module calls lead in a circle: {}. Break it by removing one of the calls.",
-                    chain.join(" -> ")
-                ),
+                format!("Module calls form a cycle: {}. Remove one of the calls.", chain.join(" -> ")),
             );
             return None;
         }
@@ -174,69 +174,70 @@ impl Builder<'_, '_> {
             self.error(
                 call.span,
                 "Module calls too deep",
-                format!("Module calls lie more than {DEPTH_LIMIT} deep within each other. Flatten the configuration."),
+                format!("Module calls are nested more than {DEPTH_LIMIT} levels deep. Flatten the configuration."),
             );
             return None;
         }
         let module = self.called_module(&called, &directory)?;
         self.check_constants(call, &module, early);
         above.push(directory);
-        let below = self.below(&module, &place.path, above, &early.child(call, &module));
+        let below = self.subtree(&module, &site.path, above, &early.child(call, &module));
         above.pop();
-        Some(Module { path: place.path, calls: below.calls, children: below.children, ..Module::clone(&module) })
+        Some(Module { path: site.path, calls: below.calls, children: below.children, ..Module::clone(&module) })
     }
 
-    /// The module that a run of a test names, as the root of a tree of its own.
+    /// Builds the module of a test run as a root module.
     pub(super) fn of_run(&mut self, module: &RunModule) -> Option<Module> {
         let called = Called::by_run(module);
         let root = self.reader.options.directory.clone();
-        let directory = self.directory(&Place { directory: &root, path: ModulePath::root() }, &called)?;
+        let directory = self.directory(&CallSite { directory: &root, path: ModulePath::root() }, &called)?;
         let module = self.called_module(&called, &directory)?;
         let values = RootValues::new(&module, self.reader);
-        let below = self.below(&module, &ModulePath::root(), &mut vec![directory], &Early::root(&module, &values));
+        let below = self.subtree(&module, &ModulePath::root(), &mut vec![directory], &Early::root(&module, &values));
         Some(Module { calls: below.calls, children: below.children, ..Module::clone(&module) })
     }
 
-    /// What a call in `directory` leads to, before the modules below it are known.
+    /// Reads the module in `directory`, without its children. An empty directory is a module without declarations.
     fn called_module(&mut self, called: &Called<'_>, directory: &Path) -> Option<Arc<Module>> {
-        match self.called_folder(directory) {
-            Folder::Module(module) => Some(module),
-            Folder::Empty => Some(Arc::new(self.nothing_in(directory))),
-            Folder::Missing => {
+        match self.called_directory(directory) {
+            ModuleDirectory::Module(module) => Some(module),
+            ModuleDirectory::Empty => Some(Arc::new(self.nothing_in(directory))),
+            ModuleDirectory::Missing => {
                 let directory = display(directory);
                 self.error(
                     called.span,
                     "Unreadable module directory",
-                    format!("There is no directory {directory} that can be read. Check the source of the module."),
+                    format!("Cannot read the directory {directory}. Check the module's source."),
                 );
                 None
             }
         }
     }
 
-    /// A module that declares nothing.
+    /// Returns a module without declarations.
     fn nothing_in(&self, directory: &Path) -> Module {
         let default_registry = self.reader.options.default_registry.clone();
         Module { directory: directory.to_owned(), default_registry, ..Module::default() }
     }
 
-    /// The folder of a called module. That its files are written in a form of old is for those to hear who work on it.
-    fn called_folder(&mut self, directory: &Path) -> Folder {
+    /// Reads the directory of a called module. Warnings about deprecated syntax are for the module's authors, so they
+    /// are dropped.
+    fn called_directory(&mut self, directory: &Path) -> ModuleDirectory {
         let mut problems = Diagnostics::new();
-        let folder = self.reader.folder(directory, &mut problems);
+        let folder = self.reader.module_directory(directory, &mut problems);
         for problem in problems {
-            let dialect = problem.subject.map(|place| Dialect::at(place, self.reader.sources));
+            let dialect = problem.subject.map(|span| Dialect::at(span, self.reader.sources));
             let is_of_opentofu = || dialect == Some(Dialect::OpenTofu);
-            // OpenTofu tells them to everybody.
-            let is_told = || is_of_opentofu() && self.diagnostics.iter().all(|known| *known != problem);
-            if problem.severity == Severity::Error || is_told() {
+            // OpenTofu reports warnings of called modules, too.
+            let is_new = || is_of_opentofu() && self.diagnostics.iter().all(|known| *known != problem);
+            if problem.severity == Severity::Error || is_new() {
                 self.diagnostics.push(problem);
             }
         }
         folder
     }
 
-    /// Reports arguments that have to be known before anything is planned, and are not.
+    /// Reports arguments of constant variables whose values are unknown before planning.
     fn check_constants(&mut self, call: &ModuleCall, module: &Module, early: &Early<'_>) {
         if !module.variables.values().any(|variable| variable.constant) {
             return;
@@ -251,8 +252,8 @@ impl Builder<'_, '_> {
             };
             if wants_constant && is_wrong() {
                 let detail = format!(
-                    "The module's variable {:?} is constant: its value has to be known before anything is planned. Only constants, variables \
-                     with a value, and local values made of them can be given.",
+                    "The module's variable {:?} is constant, so its value must be known before planning. Use only constants, variables \
+                     with a value, and local values derived from them.",
                     argument.name.name
                 );
                 self.error(argument.expression.span, "Const variables must be known", detail);
@@ -260,7 +261,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Evaluates a source and a version that are not constant, and holds them against each other, which has been done where both are.
+    /// Evaluates the source and version of a call if they are not constant, and checks that they are compatible.
     fn find_source(&mut self, call: &mut ModuleCall, early: &Early<'_>) {
         let was_checked = call.source.is_some() && !call.version.is_empty();
         self.evaluate_source(call, early);
@@ -298,15 +299,15 @@ impl Builder<'_, '_> {
         parse(text).map_err(|(summary, detail)| self.error(span, summary, detail)).ok()
     }
 
-    /// The folder that a call leads to.
-    fn directory(&mut self, place: &Place<'_>, called: &Called<'_>) -> Option<PathBuf> {
-        let path = ModulePath::from_names(self.within.iter().chain(place.path.steps()).cloned());
-        // A name that is none has been reported. It would become a part of a path, and lead anywhere.
+    /// Locates the directory of a called module.
+    fn directory(&mut self, site: &CallSite<'_>, called: &Called<'_>) -> Option<PathBuf> {
+        let path = ModulePath::from_names(self.within.iter().chain(site.path.steps()).cloned());
+        // An invalid name has been reported. It must not become part of a file path, where it could point anywhere.
         if !path.steps().last().is_some_and(|name| is_identifier(name)) {
             return None;
         }
         let local = match called.source {
-            ModuleSource::Local(relative) => Some(self.reader.local(place.directory, relative)),
+            ModuleSource::Local(relative) => Some(self.reader.local(site.directory, relative)),
             _ => None,
         };
         let request = ModuleRequest {
@@ -329,7 +330,7 @@ fn source_span(call: &ModuleCall) -> Span {
     call.source_expression.as_ref().map_or(call.span, |expression| expression.span)
 }
 
-/// An argument that is not constant; a wrong constant has been reported.
+/// Returns the argument if it is not constant; an invalid constant has been reported.
 fn needs_evaluation(argument: Option<&Expression>) -> Option<&Expression> {
     argument.filter(|expression| constant_template(expression).is_err())
 }
@@ -340,6 +341,6 @@ fn parse_source(text: &str) -> Result<ModuleSource, (&'static str, String)> {
 
 fn parse_version(text: &str) -> Result<Constraints, (&'static str, String)> {
     text.parse().map_err(|error| {
-        ("Invalid version constraint", format!("The module version is no version constraint: {error}."))
+        ("Invalid version constraint", format!("The module version is not a valid version constraint: {error}."))
     })
 }

@@ -1,4 +1,4 @@
-//! Conditions, and the check blocks made of them.
+//! Conditions and check blocks.
 
 use groma_address::{Name, Resource as ResourceAddress};
 use groma_diagnostics::Span;
@@ -7,32 +7,32 @@ use groma_hcl::Expression;
 /// A `validation`, `precondition`, `postcondition` or `assert` block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// Must come out true.
+    /// Expression that must evaluate to true.
     pub condition: Expression,
-    /// Says to people what is wrong otherwise.
+    /// Message to report if the condition is false.
     pub error_message: Expression,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
-/// A `check` block: assertions that warn and never stop.
+/// A `check` block: assertions whose failures are warnings.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// Its label.
+    /// The block's label.
     pub name: Name,
-    /// The data resource inside it, which is in [`Module::resources`](super::Module::resources) too.
+    /// The nested data block, which is also in [`Module::resources`](super::Module::resources).
     pub data: Option<ScopedData>,
-    /// Its assertions, at least one.
+    /// `assert` blocks, at least one.
     pub assertions: Vec<Condition>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
-/// The address of a data resource that belongs to a check block.
+/// The address of a data block nested in a check block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedData {
-    /// The data resource.
+    /// Address of the data resource.
     pub address: ResourceAddress,
-    /// The nested block's header.
+    /// Span of the nested block's header.
     pub span: Span,
 }

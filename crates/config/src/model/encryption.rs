@@ -1,4 +1,4 @@
-//! What an `encryption` block says.
+//! State and plan encryption of the root module.
 
 use std::sync::Arc;
 
@@ -7,27 +7,28 @@ use groma_diagnostics::{Diagnostics, Span};
 use groma_hcl::{Body, Expression};
 use indexmap::IndexMap;
 
-/// The encryption of a root module: its blocks, and what they come to.
+/// The `encryption` block of a root module with its evaluated methods.
 #[derive(Clone, Debug)]
 pub struct Encryption {
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
-    /// What the values of its arguments make; or what is wrong with them, for whoever opens a state or a plan.
+    /// The evaluated methods, or the errors of their arguments. Commands that open neither a state nor a plan ignore
+    /// those errors.
     pub methods: Result<EncryptionMethods, Diagnostics>,
 }
 
-/// How each kind of file is sealed; what is not mentioned stays in clear.
+/// The encryption of each kind of file; `None` means plain text.
 #[derive(Clone, Debug, Default)]
 pub struct EncryptionMethods {
-    /// State files.
+    /// Encryption of state files.
     pub state: Option<Arc<groma_encryption::Encryption>>,
-    /// Plan files.
+    /// Encryption of plan files.
     pub plan: Option<Arc<groma_encryption::Encryption>>,
-    /// The states of others, which data sources read.
+    /// Encryption of states that `terraform_remote_state` reads.
     pub remote: groma_encryption::RemoteEncryption,
 }
 
-/// An `encryption` block as it is written.
+/// A decoded `encryption` block, not yet evaluated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EncryptionBlock {
     pub(crate) key_providers: IndexMap<(Name, Name), EncryptionPart>,
@@ -35,7 +36,7 @@ pub(crate) struct EncryptionBlock {
     pub(crate) state: Option<EncryptionTarget>,
     pub(crate) plan: Option<EncryptionTarget>,
     pub(crate) remote: Option<RemoteTargets>,
-    /// Whether there are key providers or methods that could not be read, so that names of them may be meant.
+    /// Whether a key provider or method failed to decode, so that a reference to an undeclared one may be valid.
     pub(crate) has_unread_parts: bool,
     pub(crate) span: Span,
 }
@@ -47,7 +48,7 @@ pub(crate) struct EncryptionPart {
     pub(crate) span: Span,
 }
 
-/// Which methods there are for a kind of file.
+/// The methods of one kind of file.
 #[derive(Clone, Debug)]
 pub(crate) struct EncryptionTarget {
     pub(crate) enforced: bool,
@@ -56,7 +57,7 @@ pub(crate) struct EncryptionTarget {
     pub(crate) span: Span,
 }
 
-/// For the states of others, which data sources read.
+/// The methods of states that `terraform_remote_state` reads.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RemoteTargets {
     pub(crate) default: Option<EncryptionTarget>,
@@ -64,7 +65,7 @@ pub(crate) struct RemoteTargets {
 }
 
 impl EncryptionBlock {
-    /// The same with what `change` writes in place of what it stands for.
+    /// Returns the block with the settings of an override file or of the environment merged over it.
     pub(crate) fn overridden_by(mut self, change: Self) -> Self {
         override_parts(&mut self.key_providers, change.key_providers);
         override_parts(&mut self.methods, change.methods);
@@ -83,7 +84,7 @@ impl EncryptionBlock {
         self
     }
 
-    /// The targets that may name methods.
+    /// Iterates over the targets that refer to methods.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &EncryptionTarget> {
         let remote = self.remote.iter().flat_map(|remote| remote.default.iter().chain(remote.named.values()));
         self.state.iter().chain(&self.plan).chain(remote)
@@ -93,6 +94,7 @@ impl EncryptionBlock {
 fn override_parts(base: &mut IndexMap<(Name, Name), EncryptionPart>, change: IndexMap<(Name, Name), EncryptionPart>) {
     for (name, part) in change {
         match base.get_mut(&name) {
+            // Fallbacks and the other arguments are overridden one by one, so a change may set only the method.
             Some(known) => known.body = known.body.overridden_by(&part.body),
             None => {
                 base.insert(name, part);
@@ -106,6 +108,7 @@ fn override_target(base: &mut Option<EncryptionTarget>, change: Option<Encryptio
     *base = Some(match base.take() {
         None => change,
         Some(known) => EncryptionTarget {
+            // An override must not weaken the requirement to encrypt.
             enforced: known.enforced || change.enforced,
             method: change.method.or(known.method),
             fallback: change.fallback.or(known.fallback),

@@ -1,6 +1,7 @@
-//! What a configuration says, block by block, once decoded.
+//! Decoded blocks of a configuration.
 //!
-//! Expressions are kept as written; nothing here has been evaluated except what the language wants literal.
+//! Expressions are kept as written. Nothing here has been evaluated, except arguments that the language requires to be
+//! constant.
 
 pub(crate) mod block;
 pub(crate) mod encryption;

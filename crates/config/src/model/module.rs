@@ -1,4 +1,4 @@
-//! One module: the content of one folder, after overrides.
+//! A module: the content of one directory, after overrides.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,64 +17,65 @@ use super::refactoring::{Import, Moved, Removed};
 use super::resource::Resource;
 use super::settings::{Backend, Cloud, VersionRequirement};
 
-/// Blocks by what names them, in the order of the source. Looked up several times for each instance, hence the hash.
+/// Blocks by name in source order, with a fast hash because expressions look names up for each instance.
 pub type Declared<K, V> = IndexMap<K, V, foldhash::fast::RandomState>;
 
-/// A module with all below it. Maps keep the order of the source: files by name, blocks as written.
+/// A module with its descendants. Maps are in source order: files by name, blocks as written.
 #[derive(Clone, Debug, Default)]
 pub struct Module {
-    /// Its place in the tree.
+    /// Path of the module in the module tree.
     pub path: ModulePath,
-    /// Its folder, relative to the root module's directory; empty for the root module.
+    /// Directory, relative to the root module's directory; empty for the root module.
     pub directory: PathBuf,
-    /// Input variables.
+    /// `variable` blocks by name.
     pub variables: IndexMap<Name, Variable>,
-    /// Local values.
+    /// Arguments of all `locals` blocks by name.
     pub locals: Declared<Name, Local>,
-    /// Output values.
+    /// `output` blocks by name.
     pub outputs: IndexMap<Name, Output>,
-    /// Calls of child modules.
+    /// `module` blocks by name.
     pub calls: IndexMap<Name, ModuleCall>,
-    /// Managed, data and ephemeral resources, those inside check blocks included.
+    /// Managed, data, ephemeral and list resources, including data blocks nested in check blocks.
     pub resources: Declared<ResourceAddress, Resource>,
-    /// Provider configurations.
+    /// `provider` blocks by local name and alias.
     pub providers: IndexMap<LocalProvider, ProviderBlock>,
-    /// Provider requirements by local name.
+    /// `required_providers` entries by local name.
     pub required_providers: IndexMap<Name, RequiredProvider>,
     /// `provider_meta` blocks by local provider name.
     pub provider_metas: IndexMap<Name, ProviderMeta>,
-    /// `moved` blocks.
+    /// `moved` blocks in source order.
     pub moved: Vec<Moved>,
-    /// `removed` blocks.
+    /// `removed` blocks in source order.
     pub removed: Vec<Removed>,
-    /// `import` blocks.
+    /// `import` blocks in source order.
     pub imports: Vec<Import>,
-    /// `check` blocks.
+    /// `check` blocks by name.
     pub checks: IndexMap<Name, Check>,
     /// `action` blocks by type and name.
     pub actions: IndexMap<(Name, Name), ActionBlock>,
-    /// Where state is kept.
+    /// The `backend` block, in the root module.
     pub backend: Option<Backend>,
-    /// The `cloud` block.
+    /// The `cloud` block, in the root module.
     pub cloud: Option<Cloud>,
-    /// How states and plans are encrypted; of the root module only.
+    /// State and plan encryption, in the root module.
     pub encryption: Option<Encryption>,
     pub(crate) encryption_block: Option<EncryptionBlock>,
-    /// Versions of the program that may run this.
+    /// `required_version` arguments of all `terraform` blocks.
     pub required_versions: Vec<VersionRequirement>,
-    /// Child modules by the name of their call; a child that could not be loaded is missing.
+    /// Child modules by the name of their call; a child that failed to load is missing.
     pub children: IndexMap<Name, Arc<Module>>,
-    /// The registry of providers that no requirement explains: OpenTofu's where that has worked before.
+    /// The registry of providers without a requirement: OpenTofu's if the lock file or state shows that OpenTofu was
+    /// used before.
     pub(crate) default_registry: Name,
 }
 
 impl Module {
-    /// The provider that manages `resource`.
+    /// Returns the provider that manages `resource`.
     pub fn provider_for(&self, resource: &Resource) -> ProviderAddress {
         self.provider_address(&resource.local_provider().name)
     }
 
-    /// What a local provider name stands for in this module.
+    /// Resolves a local provider name to a source address.
     pub fn provider_address(&self, local_name: &str) -> ProviderAddress {
         if let Some(required) = self.required_providers.get(local_name) {
             return required.address.clone();
@@ -82,41 +83,42 @@ impl Module {
         default_provider(local_name, &self.default_registry)
     }
 
-    /// Who decides what becomes of the one instance of `call`, a call in this module, when it gets `count` or loses it.
+    /// Returns the product whose rule applies when `call` gains or loses `count`: the two move the single instance
+    /// differently.
     pub fn product_of(&self, call: &ModuleCall) -> Product {
         if &*self.default_registry == OPENTOFU_PROVIDER_HOST { Product::OpenTofu } else { call.written_for }
     }
 }
 
-/// What a local provider name stands for that no requirement explains: in addresses all is in lower case.
+/// Resolves a local provider name without a requirement. Source addresses are in lower case, local names need not be.
 pub(crate) fn default_provider(local_name: &str, registry: &Name) -> ProviderAddress {
     let address = ProviderAddress::default_for(&local_name.to_lowercase());
     if address.is_builtin() { address } else { ProviderAddress { hostname: registry.clone(), ..address } }
 }
 
-/// An `action` block.
+/// An `action` block: an operation of a provider.
 #[derive(Clone, Debug)]
 pub struct ActionBlock {
-    /// Its type.
+    /// The action type: the block's first label.
     pub type_name: Name,
-    /// Its name.
+    /// The block's second label.
     pub name: Name,
-    /// How many instances.
+    /// `count`: the number of instances.
     pub count: Option<Expression>,
-    /// One instance per element.
+    /// `for_each`: one instance for each element.
     pub for_each: Option<Expression>,
-    /// The provider configuration written.
+    /// The `provider` argument.
     pub provider: Option<LocalProviderRef>,
-    /// The `config` block's content.
+    /// Content of the nested `config` block.
     pub config: Option<Body>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
-    /// The label that says its type.
+    /// Span of the type label.
     pub type_span: Span,
 }
 
 impl ActionBlock {
-    /// The provider configuration it uses, in its module's names.
+    /// Returns the local name of the provider configuration that the action uses.
     pub fn local_provider(&self) -> LocalProvider {
         match &self.provider {
             Some(reference) => reference.provider.clone(),

@@ -1,4 +1,4 @@
-//! Calls of child modules.
+//! `module` blocks: calls of child modules.
 
 use groma_address::Name;
 use groma_diagnostics::Span;
@@ -11,69 +11,69 @@ use crate::version::Constraints;
 /// A `module` block.
 #[derive(Clone, Debug)]
 pub struct ModuleCall {
-    /// Its label.
+    /// The block's label.
     pub name: Name,
-    /// Where the child comes from; nothing when the argument could not be read (reported) or needs early evaluation.
+    /// The parsed source; `None` if it was invalid (and reported) or needs early evaluation.
     pub source: Option<ModuleSource>,
     /// The `source` argument as written.
     pub source_expression: Option<Expression>,
-    /// The versions allowed; only for modules of a registry.
+    /// Allowed versions; for registry modules only.
     pub version: Constraints,
     /// The `version` argument as written.
     pub version_expression: Option<Expression>,
     /// The input arguments: the block without its meta-arguments.
     pub body: Body,
-    /// How many instances.
+    /// `count`: the number of instances.
     pub count: Option<Expression>,
-    /// One instance per element.
+    /// `for_each`: one instance for each element.
     pub for_each: Option<Expression>,
     /// `lifecycle { enabled = … }`: one instance or none.
     pub enabled: Option<Expression>,
-    /// Whose block it is; `Module::product_of` says whose rules it follows.
+    /// The product in whose file the block is written; see [`Module::product_of`](super::Module::product_of).
     pub(crate) written_for: Product,
-    /// Provider configurations handed to the child under a name of its own.
+    /// Provider configurations passed to the child under its own names.
     pub providers: Vec<PassedProvider>,
-    /// Whether what is deprecated may be used inside without a word.
+    /// Whether deprecation warnings from inside of the module are suppressed.
     pub ignore_nested_deprecations: bool,
-    /// What must be done before anything inside.
+    /// Objects that must be applied before anything in the module.
     pub depends_on: Vec<Traversal>,
-    /// Whether `depends_on` is written, be it empty.
+    /// Whether `depends_on` is present, even if empty.
     pub has_depends_on: bool,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
 impl ModuleCall {
-    /// The meta-arguments of such a block that need not be there.
-    pub const WORDS: &[&str] = &["count", "for_each", "providers", "depends_on", "version"];
+    /// Optional meta-arguments of a `module` block.
+    pub const META_ARGUMENTS: &[&str] = &["count", "for_each", "providers", "depends_on", "version"];
 
-    /// Whether it has `count` or `for_each`: there are as many instances as that says, perhaps none.
+    /// Whether `count` or `for_each` is set, so the number of instances may be any, including zero.
     pub fn is_repeated(&self) -> bool {
         self.count.is_some() || self.for_each.is_some()
     }
 
-    /// Whether there is one instance, whatever the values are, wherever the calling module is.
-    pub fn is_always_there(&self) -> bool {
+    /// Whether each instance of the calling module has exactly one instance of this module, independent of any value.
+    pub fn has_single_instance(&self) -> bool {
         !self.is_repeated() && self.enabled.is_none()
     }
 }
 
-/// Whose rules something follows where the two differ.
+/// The product whose rules apply where Terraform and OpenTofu differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
-    /// Terraform: what is in `.tf` files.
+    /// Terraform's rules, for `.tf` files.
     Terraform,
-    /// OpenTofu: what is in `.tofu` files, and what only OpenTofu has.
+    /// OpenTofu's rules, for `.tofu` files and features that only OpenTofu has.
     OpenTofu,
 }
 
-/// An entry of a module call's `providers` argument.
+/// An entry of the `providers` argument of a module call or a test run.
 #[derive(Clone, Debug)]
 pub struct PassedProvider {
-    /// The child module's name for it.
+    /// The child module's local name of the configuration.
     pub child: LocalProvider,
-    /// Where that name is written.
+    /// Span of the child's local name.
     pub child_span: Span,
-    /// The caller's provider configuration.
+    /// The caller's provider configuration that is passed.
     pub parent: LocalProviderRef,
 }

@@ -11,76 +11,76 @@ use super::block::Condition;
 /// A `variable` block.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Its label.
+    /// The block's label.
     pub name: Name,
-    /// Its type with the defaults of optional attributes; `any` when none is written.
+    /// The type with defaults of optional attributes; `any` without a `type` argument.
     pub constraint: TypeConstraint,
-    /// Whether a type is written: without one, text from outside is taken as a string, with one other than string it is
-    /// read as an expression.
+    /// Whether a `type` argument is present. Without one, text from the command line or environment is a string; with
+    /// a type other than a primitive one, the text is parsed as an expression.
     pub has_type: bool,
-    /// The default, converted to the type; a variable without one must be given.
+    /// The default value, converted to the type; `None` makes the variable required.
     pub default: Option<Value>,
-    /// Whether its value is hidden.
+    /// Whether the value is redacted in output.
     pub sensitive: bool,
-    /// Whether its value is never written to state or plan.
+    /// Whether the value is never written to the state or plan.
     pub ephemeral: bool,
-    /// Whether null may be given; if not, null means the default.
+    /// Whether null is a valid value; if not, null means the default.
     pub nullable: bool,
-    /// Whether its value must be known before the configuration is loaded, for module sources and versions.
+    /// Whether the value must be known while loading, for module sources and versions.
     pub constant: bool,
-    /// What people read about it.
+    /// Description for users of the module.
     pub description: Option<Name>,
-    /// Set when it should no longer be used: what to do instead.
+    /// Deprecation message, if the variable is deprecated.
     pub deprecated: Option<Name>,
-    /// Where that is written.
+    /// Span of the `deprecated` argument.
     pub deprecated_span: Span,
-    /// What values must fulfil.
+    /// `validation` blocks in source order.
     pub validations: Vec<Condition>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
 impl Variable {
-    /// Whether the caller must give a value.
+    /// Whether the caller must set a value.
     pub fn is_required(&self) -> bool {
         self.default.is_none()
     }
 }
 
-/// One argument of a `locals` block.
+/// A local value: one argument of a `locals` block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Local {
-    /// Its name.
+    /// Name of the local value.
     pub name: Name,
-    /// Its value.
+    /// Expression of the local value.
     pub expression: Expression,
-    /// The whole argument.
+    /// Span of the whole argument.
     pub span: Span,
 }
 
 /// An `output` block.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// Its label.
+    /// The block's label.
     pub name: Name,
-    /// Its value.
+    /// The `value` argument.
     pub expression: Expression,
-    /// The type its value is converted to, where one is written.
+    /// The `type` argument, to which the value is converted.
     pub constraint: Option<TypeConstraint>,
-    /// Whether its value is hidden.
+    /// Whether the value is redacted in output.
     pub sensitive: bool,
-    /// Whether its value is never written to state or plan.
+    /// Whether the value is never written to the state or plan.
     pub ephemeral: bool,
-    /// What people read about it.
+    /// Description for users of the module.
     pub description: Option<Name>,
-    /// Set when it should no longer be used: what to do instead.
+    /// Deprecation message, if the output is deprecated.
     pub deprecated: Option<Name>,
-    /// Where that is written in a file of Terraform, which does not take it in a root module; OpenTofu does.
+    /// Span of the `deprecated` argument in a `.tf` file. Terraform refuses it in a root module, OpenTofu does not.
     pub deprecated_span: Option<Span>,
-    /// What must be done before it is known, beside what it refers to.
+    /// Explicit dependencies, in addition to the references of the value.
     pub depends_on: Vec<Traversal>,
-    /// What must hold before it is taken.
+    /// `precondition` blocks in source order.
     pub preconditions: Vec<Condition>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }

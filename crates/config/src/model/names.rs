@@ -1,4 +1,4 @@
-//! Looking up what the expressions of a module name.
+//! Resolution of references to the declarations of a module.
 
 use groma_address::{Mode, Resource as ResourceAddress};
 use groma_hcl::{Step, Traversal};
@@ -8,9 +8,10 @@ use indexmap::Equivalent;
 use super::module::Module;
 
 impl Module {
-    /// The object of this module that `traversal` begins with; none where it is not declared, and for all other forms.
+    /// Returns the declaration that `traversal` refers to, or `None` if it is undeclared or not a reference to a
+    /// declaration.
     ///
-    /// Looked up once: what was found is kept with the text.
+    /// The result is cached in the traversal, because expressions are evaluated for each instance.
     pub fn binding(&self, traversal: &Traversal) -> Option<Binding> {
         if let Some(known) = Binding::of(traversal) {
             return Some(known);
@@ -30,6 +31,7 @@ impl Module {
             "data" => Mode::Data,
             "ephemeral" => Mode::Ephemeral,
             "list" => Mode::List,
+            // OpenTofu and Terraform accept `resource.TYPE.NAME` for types whose name is reserved.
             "resource" => Mode::Managed,
             _ if is_reserved(root) => return None,
             _ => return self.resource_at(Mode::Managed, root, name).map(Binding::Resource),
@@ -49,7 +51,8 @@ fn narrow(position: usize) -> Option<u32> {
     u32::try_from(position).ok()
 }
 
-/// A resource's address made of the names where they are. Has the hash of a [`ResourceAddress`].
+/// A resource address of borrowed names, for lookups without allocation. Its hash equals that of a
+/// [`ResourceAddress`].
 #[derive(Hash)]
 struct Written<'a> {
     mode: Mode,
@@ -59,7 +62,7 @@ struct Written<'a> {
 
 impl Equivalent<ResourceAddress> for Written<'_> {
     fn equivalent(&self, other: &ResourceAddress) -> bool {
-        // The own name first: it is the one that differs.
+        // The name first: most resources of a module share mode and type.
         *self.name == *other.name && *self.type_name == *other.type_name && self.mode == other.mode
     }
 }
@@ -71,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_where_they_are_have_the_hash_of_an_address() {
+    fn borrowed_address_hashes_like_an_owned_one() {
         let address = ResourceAddress::managed("type", "name");
         let written = Written { mode: Mode::Managed, type_name: "type", name: "name" };
         let hasher = std::hash::RandomState::new();

@@ -8,17 +8,17 @@ use groma_hcl::{Body, Expression};
 
 use crate::version::Constraints;
 
-/// A provider configuration as a module names it: `aws` or `aws.west`.
+/// A module's local name of a provider configuration: `aws` or `aws.west`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalProvider {
-    /// The module's name for the provider.
+    /// The local name of the provider.
     pub name: Name,
-    /// Which of several configurations.
+    /// The alias; `None` for the default configuration.
     pub alias: Option<Name>,
 }
 
 impl LocalProvider {
-    /// The default configuration of the provider `name`.
+    /// Returns the default configuration of the provider with the local name `name`.
     pub const fn default_of(name: Name) -> Self {
         Self { name, alias: None }
     }
@@ -34,61 +34,61 @@ impl fmt::Display for LocalProvider {
     }
 }
 
-/// A reference to a provider configuration, as a `provider` argument writes it.
+/// A reference to a provider configuration in a `provider` argument or a `providers` map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalProviderRef {
-    /// Which configuration.
+    /// The referenced configuration.
     pub provider: LocalProvider,
-    /// Which instance of a configuration with `for_each`: `aws.by_region[each.key]`.
+    /// The instance of a configuration with `for_each`: `aws.by_region[each.key]`.
     pub key: Option<Expression>,
-    /// Where it is written.
+    /// Span of the reference.
     pub span: Span,
 }
 
-/// A `provider` block.
+/// A `provider` block: one configuration of a provider.
 #[derive(Clone, Debug)]
 pub struct ProviderBlock {
-    /// Its label and alias.
+    /// The block's label and its `alias`.
     pub provider: LocalProvider,
-    /// One instance per element.
+    /// `for_each`: one instance for each element.
     pub for_each: Option<Expression>,
-    /// Versions by the deprecated `version` argument.
+    /// Version constraints of the deprecated `version` argument.
     pub version: Constraints,
-    /// The configuration proper, to be decoded with the provider's schema.
+    /// Provider-specific arguments, to be decoded with the provider's schema.
     pub body: Body,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
 impl ProviderBlock {
-    /// The words of the language in such a block, beside the configuration proper.
-    pub const WORDS: &[&str] = &["alias", "for_each", "version"];
+    /// Arguments that the language defines in a `provider` block.
+    pub const META_ARGUMENTS: &[&str] = &["alias", "for_each", "version"];
 }
 
 /// An entry of `required_providers`.
 #[derive(Clone, Debug)]
 pub struct RequiredProvider {
-    /// The module's name for the provider.
+    /// The local name of the provider.
     pub name: Name,
-    /// What it stands for.
+    /// The provider's source address.
     pub address: ProviderAddress,
-    /// The versions allowed.
+    /// The allowed versions of the provider.
     pub version: Constraints,
-    /// Where the versions are written.
+    /// Span of the version constraints.
     pub version_span: Span,
-    /// Configurations that the caller must hand in, by alias.
+    /// `configuration_aliases`: configurations that the caller must pass.
     pub aliases: Vec<LocalProvider>,
-    /// The whole entry.
+    /// Span of the entry.
     pub span: Span,
 }
 
-/// A `provider_meta` block.
+/// A `provider_meta` block: module metadata for a provider.
 #[derive(Clone, Debug)]
 pub struct ProviderMeta {
-    /// The module's name for the provider.
+    /// The local name of the provider.
     pub name: Name,
-    /// The content, to be decoded with the provider's schema.
+    /// Arguments, to be decoded with the provider's schema.
     pub body: Body,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }

@@ -1,4 +1,4 @@
-//! Blocks that tell what becomes of existing objects: moved, removed, import.
+//! Refactoring blocks: moved, removed, import.
 
 use groma_address::{ConfigResource, ModulePath, Target};
 use groma_diagnostics::Span;
@@ -8,65 +8,65 @@ use groma_lang::{Reference, references};
 use super::provider::{LocalProvider, LocalProviderRef};
 use super::resource::{Provisioner, implied_provider};
 
-/// A `moved` block. Both addresses are relative to the module that holds the block; one without an instance key stands
-/// for the whole resource or module call.
+/// A `moved` block. Both addresses are relative to the module that contains the block; an address without an instance
+/// key means the whole resource or module call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// The former address.
+    /// The address before the move.
     pub from: Target,
-    /// Where `from` is written.
+    /// Span of the `from` argument.
     pub from_span: Span,
-    /// The present address.
+    /// The address after the move.
     pub to: Target,
-    /// Where `to` is written.
+    /// Span of the `to` argument.
     pub to_span: Span,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
-/// What a `removed` block is about, relative to the module that holds it.
+/// The object of a `removed` block, relative to the module that contains the block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemovedFrom {
-    /// Everything in a module.
+    /// A module with everything in it.
     Module(ModulePath),
     /// All instances of a resource.
     Resource(ConfigResource),
 }
 
-/// A `removed` block.
+/// A `removed` block: stops managing objects, with or without destroying them.
 #[derive(Clone, Debug)]
 pub struct Removed {
-    /// What is no longer in the configuration.
+    /// The object that is no longer declared.
     pub from: RemovedFrom,
-    /// Where `from` is written.
+    /// Span of the `from` argument.
     pub from_span: Span,
-    /// Whether the objects are destroyed; if not they are only forgotten.
+    /// Whether the objects are destroyed; otherwise they are only removed from the state.
     pub destroy: bool,
-    /// What is run before an object is destroyed.
+    /// Destroy-time provisioners.
     pub provisioners: Vec<Provisioner>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
-/// An `import` block.
+/// An `import` block: adopts an existing object into the state.
 #[derive(Clone, Debug)]
 pub struct Import {
-    /// The resource the object becomes, relative to the module that holds the block.
+    /// The resource to import into, relative to the module that contains the block.
     pub to: ConfigResource,
-    /// The instance, with keys that may need evaluation.
+    /// The `to` argument with its instance keys, which may need evaluation.
     pub to_expression: Expression,
-    /// How the object is named outside.
+    /// The identification of the existing object.
     pub identity: ImportIdentity,
-    /// One import per element.
+    /// `for_each`: one import for each element.
     pub for_each: Option<Expression>,
-    /// The provider configuration for a resource that has no block yet.
+    /// The `provider` argument, for a resource without a block.
     pub provider: Option<LocalProviderRef>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
 impl Import {
-    /// The provider configuration of a resource that has no block yet, in its module's names.
+    /// Returns the provider configuration of a resource without a block, by its local name.
     pub fn local_provider(&self) -> LocalProvider {
         match &self.provider {
             Some(reference) => reference.provider.clone(),
@@ -74,7 +74,7 @@ impl Import {
         }
     }
 
-    /// Whether `expression`, which is one of the block's, refers to the resource that the object becomes.
+    /// Whether `expression`, an argument of the block, refers to the resource that is imported into.
     pub(crate) fn names_target(&self, expression: &Expression) -> bool {
         let (found, _) = references(expression);
         let is_target =
@@ -82,18 +82,18 @@ impl Import {
         self.to.module.is_root() && found.iter().any(|one| is_target(&one.target))
     }
 
-    /// Whether the object is found by what it becomes: a mistake, which is told when the configuration is read.
-    pub fn stands_on_itself(&self) -> bool {
+    /// Whether the identification refers to the resource that is imported into. This cycle is reported while loading.
+    pub fn is_self_referential(&self) -> bool {
         let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &self.identity;
         [identity].into_iter().chain(&self.for_each).any(|expression| self.names_target(expression))
     }
 }
 
-/// How an import block names the object.
+/// The argument of an import block that identifies the object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ImportIdentity {
-    /// `id`: one string.
+    /// `id`: a single string.
     Id(Expression),
-    /// `identity`: an object by the resource type's identity schema.
+    /// `identity`: an object that matches the resource type's identity schema.
     Identity(Expression),
 }

@@ -12,40 +12,40 @@ use super::provider::{LocalProvider, LocalProviderRef};
 /// A `resource`, `data`, `ephemeral` or `list` block.
 #[derive(Clone, Debug)]
 pub struct Resource {
-    /// Mode, type and name.
+    /// Mode, type and name of the resource.
     pub address: ResourceAddress,
-    /// The arguments proper: the block without its meta-arguments.
+    /// Resource-specific arguments: the block without its meta-arguments.
     pub body: Body,
-    /// How many instances.
+    /// `count`: the number of instances.
     pub count: Option<Expression>,
-    /// One instance per element.
+    /// `for_each`: one instance for each element.
     pub for_each: Option<Expression>,
-    /// The provider configuration written; without one, the default configuration of the provider that the type's name
-    /// begins with.
+    /// The `provider` argument. Without one, the resource uses the default configuration of the provider that its type
+    /// implies.
     pub provider: Option<LocalProviderRef>,
-    /// What must be done before, beside what it refers to.
+    /// Explicit dependencies, in addition to the references in the block.
     pub depends_on: Vec<Traversal>,
-    /// The `lifecycle` block; resources without one share one.
+    /// The `lifecycle` block. Resources without one share an empty one.
     pub lifecycle: Arc<Lifecycle>,
-    /// What is run on creation or destruction.
+    /// `provisioner` blocks in source order.
     pub provisioners: Vec<Provisioner>,
-    /// How provisioners reach the object, unless they say otherwise.
+    /// The resource's `connection` block, the default of its provisioners.
     pub connection: Option<Connection>,
-    /// The check block it belongs to: its errors are only warnings then.
+    /// The check block that contains this data block. Errors of such a resource are warnings.
     pub check: Option<Name>,
-    /// How objects are searched for, where it is a `list` block. Boxed because it is rare.
+    /// Search options of a `list` block. Boxed because they are rare.
     pub search: Option<Box<Search>>,
-    /// The whole block.
+    /// Span of the whole block.
     pub span: Span,
-    /// The block's header: keyword and labels.
+    /// Span of the block's header: keyword and labels.
     pub header_span: Span,
-    /// The label that says its type.
+    /// Span of the type label.
     pub type_span: Span,
 }
 
 impl Resource {
-    /// The words of the language in such a block, beside the arguments proper.
-    pub fn words(&self) -> &'static [&'static str] {
+    /// Returns the meta-arguments and nested blocks that the language defines for the resource's mode.
+    pub fn meta_arguments(&self) -> &'static [&'static str] {
         match self.address.mode {
             Mode::Managed => &["count", "for_each", "provider", "depends_on", "lifecycle", "provisioner", "connection"],
             Mode::Data | Mode::Ephemeral => &["count", "for_each", "provider", "depends_on", "lifecycle"],
@@ -53,7 +53,7 @@ impl Resource {
         }
     }
 
-    /// The provider configuration it uses, in its module's names.
+    /// Returns the local name of the provider configuration that the resource uses.
     pub fn local_provider(&self) -> LocalProvider {
         match &self.provider {
             Some(reference) => reference.provider.clone(),
@@ -62,7 +62,7 @@ impl Resource {
     }
 }
 
-/// The provider that a resource type's name implies: all before the first underscore.
+/// Returns the local provider name that a resource type implies: everything before the first underscore.
 pub(crate) fn implied_provider(type_name: &Name) -> Name {
     match type_name.split_once('_') {
         Some((provider, _)) => provider.into(),
@@ -70,61 +70,61 @@ pub(crate) fn implied_provider(type_name: &Name) -> Name {
     }
 }
 
-/// What a `list` block says beside what is searched for.
+/// Search options of a `list` block.
 #[derive(Clone, Debug)]
 pub struct Search {
-    /// Whether objects come with all of their attributes.
+    /// `include_resource`: whether results include all attributes.
     pub include_resource: Option<Expression>,
-    /// How many objects are wanted at most.
+    /// `limit`: the maximum number of results.
     pub limit: Option<Expression>,
-    /// Where the block begins, behind its header.
-    pub beginning: Span,
+    /// Span after the header, the start of the block's body.
+    pub body_start: Span,
 }
 
 impl Resource {
-    /// Whether it has `count` or `for_each`: there are as many instances as that says, perhaps none.
+    /// Whether `count` or `for_each` is set, so the number of instances may be any, including zero.
     pub fn is_repeated(&self) -> bool {
         self.count.is_some() || self.for_each.is_some()
     }
 
-    /// How provisioners reach the object. Where there are none, nobody looks at the block.
+    /// Returns the connection if a provisioner can use it. Without provisioners the block is never evaluated.
     pub fn used_connection(&self) -> Option<&Connection> {
         self.connection.as_ref().filter(|_| !self.provisioners.is_empty())
     }
 
-    /// Where something is shown that is about the content of the block as a whole.
-    pub fn beginning(&self) -> Span {
-        self.search.as_ref().map_or_else(|| self.body.missing_item_span(), |search| search.beginning)
+    /// Returns the span for errors about the body as a whole, such as a missing argument.
+    pub fn body_start(&self) -> Span {
+        self.search.as_ref().map_or_else(|| self.body.missing_item_span(), |search| search.body_start)
     }
 }
 
-/// A `lifecycle` block.
+/// A `lifecycle` block of a resource.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lifecycle {
     /// Whether a replacement is created before the old object is destroyed.
     pub create_before_destroy: Option<Expression>,
-    /// Whether a plan that would destroy the object is an error.
+    /// Whether a plan that would destroy the object fails.
     pub prevent_destroy: Option<Expression>,
-    /// Changes that are left alone.
+    /// Attributes whose changes in the configuration are ignored.
     pub ignore_changes: IgnoreChanges,
-    /// What, when changed, has the object replaced.
+    /// References whose changes force a replacement.
     pub replace_triggered_by: Vec<Expression>,
-    /// What must hold before the object is planned.
+    /// Conditions that must hold before the object is planned.
     pub preconditions: Vec<Condition>,
-    /// What must hold once it is known.
+    /// Conditions that must hold once the object is known.
     pub postconditions: Vec<Condition>,
-    /// Whether there is an instance at all.
+    /// `enabled`: whether the resource has an instance at all.
     pub enabled: Option<Expression>,
-    /// Whether the object is destroyed when it goes; if not it is only forgotten.
+    /// Whether the object is destroyed once it is no longer declared; otherwise it is only removed from the state.
     pub destroy: Option<Expression>,
-    /// Actions invoked around changes.
+    /// `action_trigger` blocks in source order.
     pub action_triggers: Vec<ActionTrigger>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
 impl Lifecycle {
-    /// The one that all resources without a `lifecycle` block share.
+    /// Returns the shared empty block of resources without a `lifecycle` block.
     pub fn none() -> Arc<Self> {
         static NONE: LazyLock<Arc<Lifecycle>> = LazyLock::new(Arc::default);
         Arc::clone(&NONE)
@@ -134,77 +134,77 @@ impl Lifecycle {
 /// The `ignore_changes` argument.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum IgnoreChanges {
-    /// Every change counts.
+    /// No changes are ignored.
     #[default]
     None,
-    /// No change counts: `all`.
+    /// All changes are ignored: `all`.
     All,
-    /// Changes at these places do not count; each is relative to the resource.
+    /// Changes of these attributes are ignored; each path is relative to the resource.
     Paths(Vec<Traversal>),
-    /// An expression that yields the list of paths as strings, to be evaluated by the planner.
+    /// Expression that yields the list of paths as strings, evaluated by the planner.
     Expression(Expression),
 }
 
-/// An `action_trigger` block.
+/// An `action_trigger` block: actions to invoke before or after a change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionTrigger {
-    /// The events, as written.
+    /// `events`: the changes that trigger the actions, as written.
     pub events: Vec<Expression>,
-    /// Whether it fires.
+    /// `condition`: whether the trigger is active.
     pub condition: Option<Expression>,
-    /// What is invoked.
+    /// `actions`: references to the actions to invoke.
     pub actions: Vec<Expression>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
-/// A `provisioner` block.
+/// A `provisioner` block: a program to run on creation or destruction.
 #[derive(Clone, Debug)]
 pub struct Provisioner {
-    /// Its label.
+    /// The provisioner type: the block's label.
     pub kind: Name,
-    /// When it runs.
+    /// Creation or destruction.
     pub when: ProvisionerWhen,
-    /// What a failure means.
+    /// Effect of a failure on the operation.
     pub on_failure: OnFailure,
-    /// The arguments proper.
+    /// Arguments of the provisioner type.
     pub body: Body,
-    /// How it reaches the object.
+    /// The provisioner's own `connection` block.
     pub connection: Option<Connection>,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
 impl Provisioner {
-    /// The words of the language in such a block, beside the arguments proper.
-    pub const WORDS: &[&str] = &["when", "on_failure", "connection"];
+    /// Meta-arguments and nested blocks that the language defines in a `provisioner` block.
+    pub const META_ARGUMENTS: &[&str] = &["when", "on_failure", "connection"];
 }
 
-/// When a provisioner runs.
+/// The event that a provisioner runs at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProvisionerWhen {
     /// After the object is created.
     #[default]
     Create,
-    /// Before it is destroyed.
+    /// Before the object is destroyed.
     Destroy,
 }
 
-/// What a provisioner's failure means.
+/// The effect of a failing provisioner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// The operation fails.
+    /// The operation fails and the object becomes tainted.
     #[default]
     Fail,
-    /// The operation goes on.
+    /// The failure is logged and the operation continues.
     Continue,
 }
 
-/// A `connection` block.
+/// A `connection` block: how provisioners connect to the object.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// Its arguments.
+    /// Arguments, such as the host and the credentials.
     pub body: Body,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }

@@ -1,4 +1,4 @@
-//! What `terraform` blocks set apart from providers.
+//! Settings of `terraform` blocks: backend, cloud, required version.
 
 use groma_address::Name;
 use groma_diagnostics::Span;
@@ -8,36 +8,36 @@ use indexmap::IndexMap;
 
 use crate::version::Constraints;
 
-/// A `backend` block.
+/// A `backend` block: type and arguments of the state storage.
 #[derive(Clone, Debug)]
 pub struct Backend {
-    /// Its label.
+    /// The backend type: the block's label.
     pub kind: Name,
-    /// Its arguments.
+    /// Arguments, to be decoded by the backend.
     pub body: Body,
-    /// The values of the arguments, of those that are known before anything is planned: constants, and what is made of variables with a
-    /// value and of local values.
+    /// Values of the arguments that are known before planning: constants, and expressions of local values and
+    /// variables with a value.
     pub known: IndexMap<Name, Value>,
-    /// Where the label is written.
+    /// Span of the label.
     pub kind_span: Span,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
-/// A `cloud` block.
+/// A `cloud` block: settings of HCP Terraform.
 #[derive(Clone, Debug)]
 pub struct Cloud {
-    /// Its arguments.
+    /// Arguments, to be decoded by the cloud backend.
     pub body: Body,
-    /// The block's header.
+    /// Span of the block's header.
     pub span: Span,
 }
 
 /// A `required_version` argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionRequirement {
-    /// The versions allowed.
+    /// The allowed versions of the program.
     pub constraints: Constraints,
-    /// Where they are written.
+    /// Span of the constraints.
     pub span: Span,
 }

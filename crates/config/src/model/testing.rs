@@ -1,4 +1,4 @@
-//! What files of tests say about other files and about the configuration.
+//! Blocks of test files that affect loading.
 
 use std::fmt;
 
@@ -8,36 +8,36 @@ use groma_diagnostics::Span;
 use crate::module_source::ModuleSource;
 use crate::version::Constraints;
 
-/// The `module` block of a run: what is run in the place of the configuration under test.
+/// The `module` block of a run: the module under test, used instead of the configuration.
 #[derive(Clone, Debug)]
 pub struct RunModule {
-    /// Where it comes from: a folder, seen from the root module, or a registry.
+    /// Source address: a directory relative to the root module, or a registry module.
     pub source: ModuleSource,
-    /// The versions allowed; only for modules of a registry.
+    /// Allowed versions; for registry modules only.
     pub version: Constraints,
-    /// The block's header.
+    /// Span of the block's header.
     pub block: Span,
-    /// The `source` argument.
+    /// Span of the `source` argument.
     pub span: Span,
 }
 
-/// A block that gives values in the place of what a provider or a module would say.
+/// An `override_*` block: values that replace those of a provider or a module.
 #[derive(Clone, Debug)]
 pub struct Override {
-    /// Whose values these are.
+    /// The overridden resource or module.
     pub target: OverrideTarget,
-    /// The block's header.
+    /// Span of the block's header.
     pub block: Span,
-    /// The `target` argument.
+    /// Span of the `target` argument.
     pub span: Span,
 }
 
-/// An object whose values a test gives: a resource, or all outputs of a module.
+/// The target of an override block: a resource, or all outputs of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OverrideTarget {
-    /// The module, or that of the resource.
+    /// The overridden module, or the module that contains the resource.
     pub module: ModuleInstance,
-    /// The resource.
+    /// The overridden resource or instance; `None` for a whole module.
     pub resource: Option<(Resource, InstanceKey)>,
 }
 

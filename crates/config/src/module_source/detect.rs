@@ -1,9 +1,9 @@
-//! Short forms of package addresses, written out.
+//! Expansion of short package addresses to URLs.
 
-/// `address` as a URL, perhaps with a protocol in front (`git::`).
+/// Expands `address` to a URL with an optional forced protocol (`git::`).
 ///
 /// # Errors
-/// It is neither a URL nor a known short form.
+/// The address is neither a URL nor a known short form.
 pub(super) fn complete(address: &str) -> Result<String, String> {
     let (forced, rest) = match forced(address) {
         Some((protocol, rest)) => (Some(protocol), rest),
@@ -14,14 +14,14 @@ pub(super) fn complete(address: &str) -> Result<String, String> {
             Ok(address.to_owned())
         } else {
             Err(format!(
-                "The port in {rest:?} is no number. Behind the host and a colon comes a port, and behind a slash the path."
+                "The port in {rest:?} is not a number. Write HOST:PORT/PATH, or HOST/PATH for the default port."
             ))
         };
     }
     let found = shorthand(rest)?.ok_or_else(|| {
         format!(
-            "There is no way to tell how to install {rest:?}. If it is a folder of this package, write \"./{rest}\": the dot says that the \
-             path is relative to this module."
+            "Cannot determine how to install {rest:?}. If it is a directory, write \"./{rest}\": a leading dot makes the path relative \
+             to the calling module."
         )
     })?;
     let (found_protocol, url) = self::forced(&found).map_or((None, &*found), |(protocol, url)| (Some(protocol), url));
@@ -31,14 +31,14 @@ pub(super) fn complete(address: &str) -> Result<String, String> {
     })
 }
 
-/// The protocol in front of an address, and what follows.
+/// Splits a forced protocol (`git::`) from an address.
 fn forced(address: &str) -> Option<(&str, &str)> {
     let (protocol, rest) = address.split_once("::")?;
     let is_protocol = !protocol.is_empty() && protocol.chars().all(|c| c.is_ascii_alphanumeric());
     (is_protocol && !rest.is_empty()).then_some((protocol, rest))
 }
 
-/// Whether it begins as a URL does: `scheme:`.
+/// Whether the text begins with a URL scheme: `https:`.
 fn has_scheme(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| {
         scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -46,90 +46,94 @@ fn has_scheme(text: &str) -> bool {
     })
 }
 
-/// Whether the port of a URL, if it has one, is a number.
+/// Whether the port of a URL, if present, is a number.
 fn has_right_port(url: &str) -> bool {
     let Some((_, rest)) = url.split_once("://") else { return true };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let behind_address = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
-    behind_address.split_once(':').is_none_or(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()))
+    // The colons of an IPv6 address in brackets are not port separators.
+    let after_brackets = host.rsplit_once(']').map_or(host, |(_, rest)| rest);
+    after_brackets.split_once(':').is_none_or(|(_, port)| port.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 fn shorthand(text: &str) -> Result<Option<String>, String> {
-    let (place, query) = text.split_at(text.find('?').unwrap_or(text.len()));
-    if place.starts_with('/') {
+    let (base, query) = text.split_at(text.find('?').unwrap_or(text.len()));
+    if base.starts_with('/') {
         return Ok(Some(format!("file://{text}")));
     }
     for host in ["github.com", "bitbucket.org"] {
-        if place.strip_prefix(host).is_some_and(|rest| rest.starts_with('/')) {
-            return repository(host, place).map(|url| Some(format!("git::{url}{query}")));
+        if base.strip_prefix(host).is_some_and(|rest| rest.starts_with('/')) {
+            return repository(host, base).map(|url| Some(format!("git::{url}{query}")));
         }
     }
-    if let Some(url) = secure_shell(place) {
-        return Ok(Some(format!("git::{url}{}", written_anew(query))));
+    if let Some(url) = secure_shell(base) {
+        return Ok(Some(format!("git::{url}{}", normalize_query(query))));
     }
-    if place.contains(".amazonaws.com/") {
-        return bucket(place).map(|url| Some(format!("s3::{url}{query}")));
+    if base.contains(".amazonaws.com/") {
+        return bucket(base).map(|url| Some(format!("s3::{url}{query}")));
     }
-    if place.contains("googleapis.com/") {
-        return google_bucket(place).map(|url| Some(format!("gcs::{url}{query}")));
+    if base.contains("googleapis.com/") {
+        return google_bucket(base).map(|url| Some(format!("gcs::{url}{query}")));
     }
     Ok(None)
 }
 
-fn repository(host: &str, place: &str) -> Result<String, String> {
-    let mut parts = place.splitn(4, '/').skip(1);
+fn repository(host: &str, base: &str) -> Result<String, String> {
+    let mut parts = base.splitn(4, '/').skip(1);
     let (Some(owner), Some(name)) = (parts.next(), parts.next().filter(|name| !name.is_empty())) else {
-        return Err(format!("A repository there is written {host}/OWNER/NAME, and this is {place:?}."));
+        return Err(format!("{base:?} is not a valid repository address. Write {host}/OWNER/NAME."));
     };
     let name = name.strip_suffix(".git").unwrap_or(name);
     let below = parts.next().filter(|rest| !rest.is_empty());
-    // On GitHub nothing but a folder of the repository can be meant.
+    // For GitHub a path after the repository is a subdirectory. Terraform does not treat Bitbucket paths this way.
     let divider = if host == "github.com" { "//" } else { "/" };
     let below = below.map(|rest| format!("{divider}{rest}")).unwrap_or_default();
     Ok(format!("https://{host}/{owner}/{name}.git{below}"))
 }
 
-/// `git@host:path`, as `scp` and git have it.
-fn secure_shell(place: &str) -> Option<String> {
-    let (host, path) = place.strip_prefix("git@")?.split_once(':')?;
+/// Expands the scp-like form `git@host:path` to an `ssh://` URL.
+fn secure_shell(base: &str) -> Option<String> {
+    let (host, path) = base.strip_prefix("git@")?.split_once(':')?;
     let path = path.strip_prefix('/').unwrap_or(path);
     (!host.is_empty() && !path.is_empty()).then(|| format!("ssh://git@{host}/{path}"))
 }
 
-/// The arguments of an address as Terraform writes those of `git@host:path` into the manifest of modules: in the order of their names, with
-/// every character escaped that has a meaning anywhere in a URL.
-fn written_anew(query: &str) -> String {
+/// Normalizes the query string as Terraform does for `git@host:path` sources in the module manifest: sorted by name,
+/// with all reserved characters escaped.
+fn normalize_query(query: &str) -> String {
     let arguments = form_urlencoded::parse(query.strip_prefix('?').unwrap_or_default().as_bytes());
     let mut arguments: Vec<_> = arguments.collect();
     if arguments.is_empty() {
         return String::new();
     }
-    // Those of one name stay in their order.
+    // A stable sort keeps the order of arguments with the same name.
     arguments.sort_by(|(one, _), (other, _)| one.cmp(other));
     let text = form_urlencoded::Serializer::for_suffix(String::from("?"), 1).extend_pairs(arguments).finish();
-    // Forms escape these two the other way round.
+    // Go's `url.Values` escapes `*` but not `~`; form encoding does the opposite.
     text.replace("%7E", "~").replace('*', "%2A")
 }
 
-fn bucket(place: &str) -> Result<String, String> {
-    let wrong = || format!("{place:?} is no address of an S3 object. Write BUCKET.s3.REGION.amazonaws.com/KEY.");
-    let (host, key) = place.split_once('/').ok_or_else(wrong)?;
+fn bucket(base: &str) -> Result<String, String> {
+    let wrong = || format!("{base:?} is not a valid S3 object address. Write BUCKET.s3.REGION.amazonaws.com/KEY.");
+    let (host, key) = base.split_once('/').ok_or_else(wrong)?;
     match *host.split('.').collect::<Vec<_>>() {
+        // Path style: the bucket is the first part of the key.
         [region, _, _] => Ok(format!("https://{region}.amazonaws.com/{key}")),
+        // Virtual-host style: the bucket is the first label of the host.
         [bucket, region, _, _] => Ok(format!("https://{region}.amazonaws.com/{bucket}/{key}")),
+        // Virtual-host style with a separate region label, normalized to the same form.
         [bucket, "s3", region, _, _] => Ok(format!("https://s3-{region}.amazonaws.com/{bucket}/{key}")),
         _ => Err(wrong()),
     }
 }
 
-fn google_bucket(place: &str) -> Result<String, String> {
-    match *place.splitn(5, '/').collect::<Vec<_>>() {
+fn google_bucket(base: &str) -> Result<String, String> {
+    match *base.splitn(5, '/').collect::<Vec<_>>() {
         [_, _, version, bucket, object] => {
             Ok(format!("https://www.googleapis.com/storage/{version}/{bucket}/{object}"))
         }
         _ => Err(format!(
-            "{place:?} is no address of a Cloud Storage object. Write www.googleapis.com/storage/v1/BUCKET/OBJECT."
+            "{base:?} is not a valid Cloud Storage object address. Write www.googleapis.com/storage/v1/BUCKET/OBJECT."
         )),
     }
 }

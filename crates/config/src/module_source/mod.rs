@@ -1,4 +1,4 @@
-//! Addresses of modules: folders, modules of a registry, packages of any other kind.
+//! Module source addresses: local directories, registry modules, and remote packages.
 
 mod detect;
 mod registry;
@@ -12,32 +12,33 @@ pub use registry::RegistryModule;
 use crate::source::{display, normalize};
 use split::{clean_subfolder, split_subfolder};
 
-/// Where a module's configuration comes from. Its text form is the one that the manifest of installed modules has.
+/// The source of a module. Displays in the form that the module manifest records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleSource {
-    /// `./x` or `../x`: a folder of the same package, relative to the calling module's directory.
+    /// `./x` or `../x`: a directory of the same package, relative to the calling module's directory.
     Local(PathBuf),
-    /// A module of a registry.
+    /// A module in a module registry.
     Registry(RegistryModule),
-    /// A repository, an archive, a folder elsewhere.
+    /// A repository, an archive or an absolute directory.
     Package(Package),
 }
 
-/// A package that is fetched whole, and the folder in it that is meant.
+/// A remote package, which is downloaded as a whole, with the module's subdirectory in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
-    /// Its address with the protocol in front if it is not that of the URL: `git::https://example.com/x.git?ref=v1`.
+    /// Package address, with a forced protocol if it differs from the URL's: `git::https://example.com/x.git?ref=v1`.
     pub address: String,
-    /// The folder inside; empty for the package itself. It may be a pattern with `*`.
+    /// Subdirectory inside of the package, empty for its root. May be a glob pattern with `*`.
     pub subfolder: String,
 }
 
 impl ModuleSource {
-    /// Reads the text of a `source` argument.
+    /// Parses the value of a `source` argument.
     ///
     /// # Errors
-    /// The text is no address; says why.
+    /// The text is not a module source; the string is the reason.
     pub fn parse(text: &str) -> Result<Self, String> {
+        // A local path must begin with a dot; everything else is a registry or package address.
         if ["./", "../", ".\\", "..\\"].iter().any(|prefix| text.starts_with(prefix)) {
             return Ok(Self::Local(PathBuf::from(local(text))));
         }
@@ -47,7 +48,7 @@ impl ModuleSource {
         Package::parse(text).map(Self::Package)
     }
 
-    /// The whole address, where modules of a registry without a host belong to `default_registry`.
+    /// Returns the complete address; registry modules without a host belong to `default_registry`.
     pub fn address(&self, default_registry: &str) -> String {
         match self {
             Self::Registry(module) => module.address(default_registry),
@@ -55,7 +56,7 @@ impl ModuleSource {
         }
     }
 
-    /// Whether `recorded`, an address that somebody wrote down, means the same.
+    /// Whether `recorded`, an address from the module manifest, refers to the same module.
     pub fn is(&self, recorded: &str, default_registry: &str) -> bool {
         let own = self.address(default_registry);
         own == recorded || Self::parse(recorded).is_ok_and(|other| other.address(default_registry) == own)
@@ -63,18 +64,18 @@ impl ModuleSource {
 }
 
 impl Package {
-    /// Reads the address of a package, in short forms too: `github.com/owner/name//folder?ref=v1`.
+    /// Parses a package address, including short forms: `github.com/owner/name//directory?ref=v1`.
     ///
     /// # Errors
-    /// The text is no address; says why.
+    /// The text is not a package address; the string is the reason.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (package, subfolder) = split_subfolder(text);
         if package.trim().is_empty() {
-            return Err("The source is empty. Write a folder that begins with ./ or ../, or the address of a module to install.".to_owned());
+            return Err("The source is empty. Specify a directory that begins with ./ or ../, or the address of a module to install.".to_owned());
         }
         let detected = detect::complete(&package)?;
         let (address, inner) = split_subfolder(&detected);
-        // A short form can hold a folder of its own, which then comes first.
+        // The expansion of a short form may contain a subdirectory itself (`github.com/a/b/sub`), which comes first.
         let subfolder = if inner.is_empty() { subfolder } else { format!("{inner}/{subfolder}") };
         Ok(Self { address, subfolder: clean_subfolder(&subfolder)? })
     }
@@ -101,12 +102,12 @@ impl Display for Package {
     }
 }
 
-/// The folder as the manifest writes it: without detours, and with a dot in front.
+/// Formats a local source as the manifest does: normalized, with a leading `./` or `../`.
 fn local(text: &str) -> String {
     let clean = display(&normalize(std::path::Path::new(&text.replace('\\', "/"))));
     match &*clean {
         "." => "./".to_owned(),
-        // The folder above becomes `./..`, as in Terraform.
+        // Terraform writes the parent directory as `./..`.
         inside if !inside.starts_with("../") => format!("./{inside}"),
         _ => clean,
     }
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn short_forms_are_written_out() {
+    fn short_forms_are_expanded() {
         for (text, expected) in [
             ("./modules/z/", "./modules/z"),
             ("./a/../../b", "../b"),
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_gets_a_hint() {
+    fn invalid_sources_get_a_hint() {
         for text in [
             "modules/vpc",
             "foo",

@@ -1,4 +1,4 @@
-//! Modules of a registry: `[HOST/]NAMESPACE/NAME/SYSTEM[//FOLDER]`.
+//! Registry module addresses: `[HOST/]NAMESPACE/NAME/SYSTEM[//SUBDIRECTORY]`.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -6,29 +6,29 @@ use groma_address::{DEFAULT_PROVIDER_HOST, normal_host};
 
 use super::split::{clean_subfolder, split_subfolder};
 
-/// A module of a registry.
+/// The address of a module in a module registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegistryModule {
-    /// The registry; nothing where the address names none.
+    /// Registry host; `None` for the default registry.
     pub host: Option<String>,
-    /// Who publishes it.
+    /// Namespace of the publisher in the registry.
     pub namespace: String,
-    /// Its name.
+    /// Name of the module.
     pub name: String,
-    /// What it is for, such as `aws`.
+    /// Target system of the module, such as `aws`.
     pub system: String,
-    /// The folder inside; empty for the package itself.
+    /// Subdirectory inside of the package; empty for the package's root.
     pub subfolder: String,
 }
 
-/// Hosts of repositories, which are no registries whatever the address looks like.
+/// Repository hosts that Terraform never treats as registries, even if an address looks like a registry address.
 const NO_REGISTRIES: [&str; 2] = ["github.com", "bitbucket.org"];
 
 impl RegistryModule {
-    /// Reads `text`; nothing where it does not look like a module of a registry.
+    /// Parses a registry address; returns `None` if `text` is an address of another kind.
     ///
     /// # Errors
-    /// The folder leads out of the package.
+    /// The subdirectory is outside of the package.
     pub fn parse(text: &str) -> Result<Option<Self>, String> {
         let (package, subfolder) = split_subfolder(text);
         let parts: Vec<&str> = package.split('/').collect();
@@ -47,17 +47,17 @@ impl RegistryModule {
         Ok(Some(Self { host, namespace, name, system, subfolder: clean_subfolder(&subfolder)? }))
     }
 
-    /// The registry's host, where `default` is the one of addresses without.
+    /// Returns the registry host, or `default` if the address has none.
     pub fn host_or<'a>(&'a self, default: &'a str) -> &'a str {
         self.host.as_deref().unwrap_or(default)
     }
 
-    /// The address of the package, with its registry.
+    /// Returns the address of the package, including the registry host.
     pub fn package(&self, default_host: &str) -> String {
         format!("{}/{}/{}/{}", self.host_or(default_host), self.namespace, self.name, self.system)
     }
 
-    /// The whole address, with its registry.
+    /// Returns the complete address, including registry host and subdirectory.
     pub fn address(&self, default_host: &str) -> String {
         let package = self.package(default_host);
         if self.subfolder.is_empty() { package } else { format!("{package}//{}", self.subfolder) }
@@ -70,8 +70,9 @@ impl Display for RegistryModule {
     }
 }
 
-/// The host in its normal form; nothing for what is a folder, or a repository on a host that is no registry.
+/// Normalizes the registry host; returns `None` if the first part is a directory or a repository host.
 fn registry_host(text: &str) -> Option<String> {
+    // A registry host needs a dot; otherwise `a/b/c/d` is a directory.
     normal_host(text).filter(|host| host.contains('.') && !NO_REGISTRIES.contains(&host.as_str()))
 }
 

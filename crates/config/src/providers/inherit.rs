@@ -1,8 +1,9 @@
-//! From a module's name for a provider configuration to the block that configures it.
+//! Resolution of a module's local provider name to the `provider` block that configures it.
 //!
-//! A module's own block counts first. Then comes what its caller passes in `providers`, under the caller's name, and so
-//! on upwards. A configuration without alias that nobody passes is inherited from the nearest module above that
-//! configures the same provider; the root module has one for every provider, as if empty.
+//! The caller's `providers` argument takes precedence: it maps the name to a configuration of the caller, which is
+//! resolved in the same way. Then follows the module's own block. A default configuration (without alias) that is
+//! neither passed nor declared is inherited from the nearest ancestor that configures the same provider; the root
+//! module has an implied empty one for every provider.
 
 use groma_address::{InstanceKey, ModulePath, ProviderConfig};
 use groma_hcl::Expression;
@@ -10,46 +11,47 @@ use groma_hcl::Expression;
 use crate::configuration::Configuration;
 use crate::model::{LocalProvider, LocalProviderRef, Module, Resource};
 
-/// A provider configuration that is referred to and not there.
+/// A provider configuration that is referenced but not declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingProvider {
-    /// Where it would have to be.
-    pub wanted: ProviderConfig,
+    /// Address of the missing configuration.
+    pub expected: ProviderConfig,
 }
 
-/// What chooses among the instances of a provider block with `for_each`.
+/// The expression that selects an instance of a provider block with `for_each`.
 #[derive(Clone, Copy, Debug)]
 pub enum ProviderKey<'a> {
-    /// The reference itself: `provider = aws.by_region[each.key]`.
+    /// A key in the reference itself: `provider = aws.by_region[each.key]`.
     Own(&'a Expression),
-    /// The call of a module above, which hands one instance in: `providers = { aws = aws.by_region[each.key] }`.
+    /// A key in the `providers` argument of an ancestor's module call: `providers = { aws = aws.by_region[each.key]
+    /// }`.
     Passed {
-        /// The module that is called.
+        /// The called module.
         module: &'a ModulePath,
-        /// The key, as the module that calls sees it.
+        /// The key, to be evaluated in the calling module.
         key: &'a Expression,
     },
 }
 
-/// The configuration that is meant by a module's name for it.
+/// A resolved provider configuration.
 #[derive(Clone, Debug)]
 pub struct ProviderUse<'a> {
-    /// The block.
+    /// Address of the provider block.
     pub config: ProviderConfig,
-    /// Which of its instances.
+    /// The selected instance of a block with `for_each`.
     pub key: Option<ProviderKey<'a>>,
 }
 
 impl Configuration {
-    /// The provider configuration that `resource` of the module at `path` uses.
+    /// Returns the provider configuration that `resource` of the module at `path` uses.
     ///
     /// # Errors
-    /// There is no such configuration: an alias without a block, and nothing passed by the caller.
+    /// The configuration is missing: an alias without a block that the caller does not pass either.
     pub fn provider_config(&self, path: &ModulePath, resource: &Resource) -> Result<ProviderConfig, MissingProvider> {
         self.resolve_provider_config(path, &resource.local_provider())
     }
 
-    /// The provider configuration that the module at `path` calls `local`.
+    /// Resolves the local name `local` of the module at `path` to a provider configuration.
     ///
     /// # Errors
     /// As [`Self::provider_config`].
@@ -61,7 +63,8 @@ impl Configuration {
         resolve(&self.chain(path), local).map(|found| found.config)
     }
 
-    /// The same with what chooses the instance, where `written` is the argument that names it.
+    /// Resolves a local name like [`Self::resolve_provider_config`], together with the key that selects the instance;
+    /// `written` is the argument with the reference.
     ///
     /// # Errors
     /// As [`Self::provider_config`].
@@ -76,7 +79,7 @@ impl Configuration {
         Ok(ProviderUse { key: own.or(found.key), ..found })
     }
 
-    /// The modules from the root down to the one at `path`.
+    /// Returns the modules from the root down to the one at `path`.
     fn chain(&self, path: &ModulePath) -> Vec<&Module> {
         let mut chain: Vec<&Module> = vec![&self.root];
         for name in path.steps() {
@@ -92,7 +95,7 @@ pub(crate) fn resolve<'a>(chain: &[&'a Module], local: &LocalProvider) -> Result
     let Some((module, above)) = chain.split_last() else {
         let provider = groma_address::ProviderAddress::default_for(&local.name);
         return Err(MissingProvider {
-            wanted: ProviderConfig {
+            expected: ProviderConfig {
                 module: ModulePath::root(),
                 provider,
                 alias: local.alias.clone(),
@@ -103,7 +106,7 @@ pub(crate) fn resolve<'a>(chain: &[&'a Module], local: &LocalProvider) -> Result
     let provider = module.provider_address(&local.name);
     let here =
         ProviderConfig { module: module.path.clone(), provider, alias: local.alias.clone(), key: InstanceKey::None };
-    // With a caller's configuration an empty block only says that one is expected.
+    // An empty block next to a passed configuration is only a proxy: the form before `configuration_aliases`.
     if let Some(passed) = passed_in(above, module, local) {
         return passed_on(above, module, passed);
     }
@@ -112,13 +115,14 @@ pub(crate) fn resolve<'a>(chain: &[&'a Module], local: &LocalProvider) -> Result
         return Ok(without_key(here));
     }
     match (&local.alias, above.is_empty()) {
-        (Some(_), _) => Err(MissingProvider { wanted: here }),
+        (Some(_), _) => Err(MissingProvider { expected: here }),
         (None, true) => Ok(without_key(here)),
+        // Only default configurations are inherited; aliases must be passed explicitly.
         (None, false) => Ok(inherited(above, here)),
     }
 }
 
-/// What the caller of `module` hands in as `passed`.
+/// Resolves the configuration `passed` by the caller of `module`.
 fn passed_on<'a>(
     above: &[&'a Module],
     module: &'a Module,
@@ -129,26 +133,26 @@ fn passed_on<'a>(
     Ok(ProviderUse { key: key.or(found.key), ..found })
 }
 
-/// What the caller of `module` passes for `local`, in the caller's names.
+/// Returns the configuration that the caller of `module` passes for `local`, by the caller's local name.
 fn passed_in<'a>(above: &[&'a Module], module: &Module, local: &LocalProvider) -> Option<&'a LocalProviderRef> {
     let name = module.path.steps().last()?;
     let call = above.last()?.calls.get(name)?;
     call.providers.iter().find(|passed| passed.child == *local).map(|passed| &passed.parent)
 }
 
-/// The nearest configuration without alias of the same provider.
-fn inherited<'a>(above: &[&'a Module], wanted: ProviderConfig) -> ProviderUse<'a> {
+/// Returns the nearest default configuration of the same provider.
+fn inherited<'a>(above: &[&'a Module], expected: ProviderConfig) -> ProviderUse<'a> {
     for (depth, module) in above.iter().enumerate().rev() {
         let block = module.providers.values().find(|block| {
-            block.provider.alias.is_none() && module.provider_address(&block.provider.name) == wanted.provider
+            block.provider.alias.is_none() && module.provider_address(&block.provider.name) == expected.provider
         });
         if block.is_some() || depth == 0 {
-            return ProviderUse { config: ProviderConfig { module: module.path.clone(), ..wanted }, key: None };
+            return ProviderUse { config: ProviderConfig { module: module.path.clone(), ..expected }, key: None };
         }
-        // The local name that the module above uses for the same provider may be passed to it in turn.
-        let local = module.required_providers.values().find(|required| required.address == wanted.provider);
+        // A caller may in turn have received the configuration under its own local name of the provider.
+        let local = module.required_providers.values().find(|required| required.address == expected.provider);
         let local =
-            LocalProvider::default_of(local.map_or_else(|| wanted.provider.type_name.clone(), |r| r.name.clone()));
+            LocalProvider::default_of(local.map_or_else(|| expected.provider.type_name.clone(), |r| r.name.clone()));
         let (parents, _) = above.split_at(depth);
         if let Some(passed) = passed_in(parents, module, &local)
             && let Ok(found) = passed_on(parents, module, passed)
@@ -156,5 +160,5 @@ fn inherited<'a>(above: &[&'a Module], wanted: ProviderConfig) -> ProviderUse<'a
             return found;
         }
     }
-    ProviderUse { config: wanted, key: None }
+    ProviderUse { config: expected, key: None }
 }

@@ -1,4 +1,4 @@
-//! Which providers a configuration needs, and which provider configuration each resource uses.
+//! Provider requirements of a configuration, and the provider configuration that each resource uses.
 
 mod inherit;
 pub(crate) mod requirements;

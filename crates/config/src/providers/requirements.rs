@@ -1,4 +1,4 @@
-//! The providers that the modules of a configuration need.
+//! Provider requirements of all modules of a configuration.
 
 use std::collections::HashSet;
 
@@ -9,25 +9,25 @@ use indexmap::IndexMap;
 use crate::model::{Module, implied_provider};
 use crate::version::Constraints;
 
-/// What all modules together ask of a provider.
+/// The combined requirements of all modules for one provider.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderRequirement {
-    /// The versions that every module allows.
+    /// Versions that every module allows.
     pub constraints: Constraints,
-    /// The modules that need it, each with the place that says so.
+    /// The modules that need the provider, each with the span of the first block that requires it.
     pub needed_by: Vec<(ModulePath, Span)>,
 }
 
 impl ProviderRequirement {
-    /// Asks for what `other` asks for, too.
+    /// Adds the constraints and modules of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.constraints.merge(&other.constraints);
         self.needed_by.extend(other.needed_by.iter().cloned());
     }
 }
 
-/// The providers that `root` and all modules below it need: required, configured, or implied by a resource. The built-in
-/// provider is among them.
+/// Returns the providers that `root` and its descendants require, configure or imply by a resource type, including the
+/// built-in provider.
 pub(crate) fn requirements(root: &Module) -> IndexMap<ProviderAddress, ProviderRequirement> {
     let mut all = IndexMap::new();
     let mut rest = vec![root];
@@ -39,7 +39,7 @@ pub(crate) fn requirements(root: &Module) -> IndexMap<ProviderAddress, ProviderR
     all
 }
 
-/// The same of one module alone, without those that it calls.
+/// Returns the providers that one module requires, configures or implies, without those of its child modules.
 pub fn module_requirements(module: &Module) -> IndexMap<ProviderAddress, ProviderRequirement> {
     let mut own = IndexMap::new();
     add_module(module, &mut own);
@@ -66,10 +66,11 @@ fn add_module(module: &Module, all: &mut IndexMap<ProviderAddress, ProviderRequi
     }
 }
 
-/// The local provider names that resources, imports and actions use or calls pass on, each once with its first place.
+/// Returns the local provider names that resources, imports, actions and module calls use, each with the span of its
+/// first use.
 fn used_names(module: &Module) -> Vec<(Name, Span)> {
     let mut used: IndexMap<Name, Span> = IndexMap::new();
-    // A module with very many resources has few types.
+    // A module may have thousands of resources of few types, so the implied name is computed once for each type.
     let mut seen_types: HashSet<&Name> = HashSet::new();
     for resource in module.resources.values() {
         match &resource.provider {
@@ -92,7 +93,7 @@ fn used_names(module: &Module) -> Vec<(Name, Span)> {
         used.entry(reference.provider.name.clone()).or_insert(reference.span);
     }
     for import in module.imports.iter().filter(|import| import.provider.is_none() && import.to.module.is_root()) {
-        // A resource that is declared says by itself what it needs.
+        // A declared resource already contributes its provider, which may differ from the implied one.
         if !module.resources.contains_key(&import.to.resource) {
             used.entry(implied_provider(&import.to.resource.type_name)).or_insert(import.span);
         }

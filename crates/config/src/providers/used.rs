@@ -1,4 +1,4 @@
-//! Which provider blocks something uses.
+//! Detection of provider blocks that are used.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,8 @@ use groma_diagnostics::Span;
 use super::inherit::resolve;
 use crate::model::{LocalProvider, Module, implied_provider};
 
-/// The provider blocks in `root` and below that some block uses, by their headers. What is wrong in others keeps nobody from anything.
+/// Returns the header spans of the provider blocks, in `root` and below, that another block uses. Errors in unused
+/// ones must not fail a run.
 pub(crate) fn used_blocks(root: &Module) -> HashSet<Span> {
     let mut used = HashSet::new();
     visit(&mut vec![root], &mut used);
@@ -18,6 +19,7 @@ pub(crate) fn used_blocks(root: &Module) -> HashSet<Span> {
 fn visit(chain: &mut Vec<&Module>, used: &mut HashSet<Span>) {
     let Some(module) = chain.last().copied() else { return };
     for local in named(module) {
+        // Unresolved names are reported by the provider checks.
         let Ok(found) = resolve(chain, &local) else { continue };
         let owner = chain.get(found.config.module.steps().len()).copied().unwrap_or(module);
         let block = owner.providers.values().find(|block| {
@@ -33,10 +35,10 @@ fn visit(chain: &mut Vec<&Module>, used: &mut HashSet<Span>) {
     }
 }
 
-/// The module's names for the configurations that its blocks use, written or implied.
+/// Returns the local names of the provider configurations that the module's blocks use, explicitly or implicitly.
 fn named(module: &Module) -> HashSet<LocalProvider> {
     let mut all = HashSet::new();
-    // A module with very many resources has few types.
+    // A module may have thousands of resources of few types, so the implied name is computed once for each type.
     let mut types: HashSet<&Name> = HashSet::new();
     for resource in module.resources.values() {
         match &resource.provider {

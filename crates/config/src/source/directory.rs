@@ -1,29 +1,29 @@
-//! Which files of a folder are configuration.
+//! Classification of the files in a directory by name.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
 use super::files::Entry;
 
-/// How a file is written.
+/// The syntax of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
-    /// `.tf`, `.tofu`, `.tfquery.hcl`.
+    /// Native syntax: `.tf`, `.tofu`, `.tfquery.hcl`.
     Native,
-    /// `.tf.json`, `.tofu.json`, `.tfquery.json`.
+    /// JSON syntax: `.tf.json`, `.tofu.json`, `.tfquery.json`.
     Json,
 }
 
-/// The configuration files of one folder, each list sorted by name.
+/// The configuration files of a directory, each list sorted by name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct DirectoryFiles {
     pub(crate) primary: Vec<(OsString, Syntax)>,
     pub(crate) overrides: Vec<(OsString, Syntax)>,
-    /// Searches, which only some commands read.
+    /// Query files, which only some commands read.
     pub(crate) queries: Vec<(OsString, Syntax)>,
 }
 
-/// Suffix, how it is written, and the suffix of the file that takes its place if both are there.
+/// A suffix, its syntax, and the suffix of the OpenTofu file that shadows a file of the same base name.
 type Suffix = (&'static str, Syntax, Option<&'static str>);
 
 const SUFFIXES: [Suffix; 4] = [
@@ -33,10 +33,10 @@ const SUFFIXES: [Suffix; 4] = [
     (".tofu.json", Syntax::Json, None),
 ];
 
-/// The suffixes of query files.
+/// Suffixes of query files.
 const QUERIES: [(&str, Syntax); 2] = [(".tfquery.hcl", Syntax::Native), (".tfquery.json", Syntax::Json)];
 
-/// The suffixes of files of tests, each with that of the file that takes its place if both are there.
+/// Suffixes of test files, each with the one that shadows it.
 const TESTS: [Suffix; 4] = [
     (".tftest.hcl", Syntax::Native, Some(".tofutest.hcl")),
     (".tftest.json", Syntax::Json, Some(".tofutest.json")),
@@ -44,15 +44,15 @@ const TESTS: [Suffix; 4] = [
     (".tofutest.json", Syntax::Json, None),
 ];
 
-/// The suffixes of files of mock data.
+/// Suffixes of mock data files.
 const MOCKS: [Suffix; 2] = [(".tfmock.hcl", Syntax::Native, None), (".tfmock.json", Syntax::Json, None)];
 
-/// The files of tests among the entries of a folder, sorted by name; `x.tftest.hcl` is left out beside `x.tofutest.hcl`.
+/// Returns the test files among the entries of a directory, sorted by name. `x.tofutest.hcl` shadows `x.tftest.hcl`.
 pub(crate) fn test_files(entries: Vec<Entry>) -> Vec<(OsString, Syntax)> {
     files_of(&TESTS, entries)
 }
 
-/// The files of mock data among the entries of a folder, sorted by name.
+/// Returns the mock data files among the entries of a directory, sorted by name.
 pub(crate) fn mock_files(entries: Vec<Entry>) -> Vec<(OsString, Syntax)> {
     files_of(&MOCKS, entries)
 }
@@ -68,8 +68,8 @@ fn files_of(suffixes: &[Suffix], mut entries: Vec<Entry>) -> Vec<(OsString, Synt
     files.collect()
 }
 
-/// Sorts the entries of a module's folder into primary, override and query files; hidden files, editors' backups and everything
-/// else are left out, and so is `x.tf` beside `x.tofu`.
+/// Sorts the entries of a module's directory into primary, override and query files. Hidden files and editor backups
+/// are ignored, and `x.tofu` shadows `x.tf`.
 pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
     entries.retain(|entry| !entry.is_directory && !is_ignored(&entry.name));
     entries.sort();
@@ -86,6 +86,7 @@ pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
         if is_shadowed(&names, base, rival) {
             continue;
         }
+        // Terraform's rule: exactly `override`, or the suffix `_override`, before the extension.
         let is_override = base == b"override" || base.ends_with(b"_override");
         let list = if is_override { &mut files.overrides } else { &mut files.primary };
         list.push((entry.name.clone(), syntax));
@@ -93,20 +94,20 @@ pub(crate) fn module_files(mut entries: Vec<Entry>) -> DirectoryFiles {
     files
 }
 
-/// The name before the suffix, how the file is written, and the suffix of the file that takes its place.
+/// Splits a file name into base name and suffix; returns the base, the syntax and the shadowing suffix.
 ///
-/// Names are compared as bytes, because they need not be UTF-8.
+/// Works on bytes, because file names may be invalid UTF-8.
 fn classify<'n>(name: &'n OsStr, suffixes: &[Suffix]) -> Option<(&'n [u8], Syntax, Option<&'static str>)> {
     let name = name.as_encoded_bytes();
     suffixes.iter().find_map(|(suffix, syntax, rival)| Some((name.strip_suffix(suffix.as_bytes())?, *syntax, *rival)))
 }
 
-/// Whether `names` has the file with the suffix `rival` that takes the place of another one.
+/// Whether `names` contains the shadowing file of `base`.
 fn is_shadowed(names: &HashSet<&[u8]>, base: &[u8], rival: Option<&str>) -> bool {
     rival.is_some_and(|suffix| names.contains(&*[base, suffix.as_bytes()].concat()))
 }
 
-/// Hidden files, and what vim (`x~`) and emacs (`#x#`) leave behind.
+/// Whether the file is hidden, or a backup of vim (`x~`) or emacs (`#x#`).
 fn is_ignored(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b".") || name.ends_with(b"~") || (name.starts_with(b"#") && name.ends_with(b"#"))
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_sorted_into_primary_and_override() {
+    fn primary_and_override_files_are_separated() {
         let (primary, overrides) = sorted(&[
             "z.tf",
             "a.tf.json",
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_tests_are_shadowed_by_those_of_opentofu() {
+    fn tofutest_files_shadow_tftest_files() {
         let names = [
             "z.tftest.hcl",
             "a.tftest.json",

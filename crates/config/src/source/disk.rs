@@ -1,4 +1,4 @@
-//! Configuration on disk.
+//! Configuration files on disk.
 
 use std::fs;
 use std::io;
@@ -6,14 +6,14 @@ use std::path::{Component, Path, PathBuf};
 
 use super::files::{Entry, Files};
 
-/// The files below (and beside) a root module's directory.
+/// Files on disk, with paths relative to the root module's directory.
 #[derive(Clone, Debug)]
 pub struct DiskFiles {
     root: PathBuf,
 }
 
 impl DiskFiles {
-    /// The files seen from the root module in `root`.
+    /// Creates a view of the file system for the root module in `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
@@ -25,6 +25,7 @@ impl Files for DiskFiles {
         for entry in fs::read_dir(self.root.join(directory))? {
             let entry = entry?;
             let kind = entry.file_type()?;
+            // A link to a directory counts as a directory, so that it is not read as a configuration file.
             let is_directory = if kind.is_symlink() { entry.path().is_dir() } else { kind.is_dir() };
             entries.push(Entry { name: entry.file_name(), is_directory });
         }
@@ -35,6 +36,7 @@ impl Files for DiskFiles {
         fs::read(self.root.join(path))
     }
 
+    // Not `fs::canonicalize`: the result stays relative to the root module, and steps that do not exist are kept.
     fn follow(&self, path: &Path) -> PathBuf {
         let mut real = PathBuf::new();
         let mut rest = steps(path);
@@ -62,10 +64,10 @@ impl Files for DiskFiles {
     }
 }
 
-/// How many symbolic links a path may have on its way; more lead in a circle.
+/// Maximum number of symbolic links in a path, after which a cycle is assumed.
 const LINKS: usize = 255;
 
-/// The steps of a path, the last first.
+/// Returns the components of a path, last first, without `.`.
 fn steps(path: &Path) -> Vec<PathBuf> {
     let steps = path.components().filter(|step| *step != Component::CurDir);
     steps.rev().map(|step| PathBuf::from(step.as_os_str())).collect()
@@ -76,20 +78,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_on_the_way_to_a_folder_are_followed() {
+    fn symbolic_links_in_a_path_are_followed() {
         let folder = tempfile::tempdir().unwrap();
-        let link = |target: &Path, place: &str| std::os::unix::fs::symlink(target, folder.path().join(place)).unwrap();
+        let link = |target: &Path, path: &str| std::os::unix::fs::symlink(target, folder.path().join(path)).unwrap();
         fs::create_dir_all(folder.path().join("root/modules")).unwrap();
         fs::create_dir_all(folder.path().join("common/network/inner")).unwrap();
         link(Path::new("../../common/network"), "root/modules/network");
         link(&folder.path().join("common"), "root/everything");
-        link(Path::new("circle"), "root/circle");
+        link(Path::new("cycle"), "root/cycle");
         let files = DiskFiles::new(folder.path().join("root"));
         let follow = |path: &str| files.follow(Path::new(path));
         assert_eq!(follow("modules/network/inner"), Path::new("../common/network/inner"));
         assert_eq!(follow("everything/network"), folder.path().join("common/network"));
         assert_eq!(follow("modules/nothing"), Path::new("modules/nothing"));
         assert_eq!(follow("../common"), Path::new("../common"));
-        assert_eq!(follow("circle/x"), Path::new("circle/x"));
+        assert_eq!(follow("cycle/x"), Path::new("cycle/x"));
     }
 }

@@ -1,29 +1,29 @@
-//! What the loader needs of a file system.
+//! File system access of the loader.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An entry of a folder.
+/// A directory entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// Its name in the folder, which need not be UTF-8.
+    /// File name, which may be invalid UTF-8.
     pub name: OsString,
-    /// Whether it is a folder itself.
+    /// Whether the entry is a directory, or a symbolic link to one.
     pub is_directory: bool,
 }
 
-/// What the loader needs of a file system.
+/// Abstraction of the file system for the loader.
 ///
-/// Paths are relative to the root module's directory (`modules/network/main.tf`, `../common/main.tf`); an absolute path
-/// is what it is.
+/// Relative paths start at the root module's directory (`modules/network/main.tf`, `../common/main.tf`); absolute
+/// paths are used as they are.
 pub trait Files: Send + Sync {
-    /// The entries of a folder, in any order.
+    /// Lists a directory in any order.
     fn list(&self, directory: &Path) -> io::Result<Vec<Entry>>;
 
-    /// The bytes of a file.
+    /// Reads a whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// The folder itself, where steps of the path are symbolic links; `path` has no `..` but at its beginning.
+    /// Resolves symbolic links in a path to a directory. `path` is normalized: `..` occurs only at its start.
     fn follow(&self, path: &Path) -> PathBuf;
 }

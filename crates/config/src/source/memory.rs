@@ -1,4 +1,4 @@
-//! Configuration in memory: a saved plan's snapshot, or a test's text.
+//! Configuration files in memory: the snapshot of a saved plan, or the text of a test.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::files::{Entry, Files};
 use super::path::normalize;
 
-/// Files by path, relative to the root module's directory.
+/// In-memory files by path, relative to the root module's directory.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryFiles {
     files: BTreeMap<PathBuf, Vec<u8>>,
@@ -15,19 +15,19 @@ pub struct MemoryFiles {
 }
 
 impl MemoryFiles {
-    /// No file; the root directory exists.
+    /// Creates an empty file system with a root directory.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same with one file more.
+    /// Adds a file and returns the file system, for chaining.
     #[must_use]
     pub fn with(mut self, path: impl AsRef<Path>, text: impl Into<Vec<u8>>) -> Self {
         self.insert(path, text);
         self
     }
 
-    /// Adds a file, or replaces it.
+    /// Adds or replaces a file and creates its parent directories.
     pub fn insert(&mut self, path: impl AsRef<Path>, text: impl Into<Vec<u8>>) {
         let path = normalize(path.as_ref());
         let mut child = path.clone();
@@ -60,6 +60,7 @@ impl Files for MemoryFiles {
         let directory = normalize(directory);
         match self.directories.get(&directory) {
             Some(entries) => Ok(entries.iter().cloned().collect()),
+            // The root directory exists even without files.
             None if directory.as_os_str().is_empty() => Ok(Vec::new()),
             None => Err(io::ErrorKind::NotFound.into()),
         }
@@ -69,8 +70,9 @@ impl Files for MemoryFiles {
         self.files.get(&normalize(path)).cloned().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// A link is a file that says where it leads.
+    /// Resolves a link, which is modeled as a file that contains its target.
     fn follow(&self, path: &Path) -> PathBuf {
+        // A symbolic link in a snapshot is stored as a file at the link's path.
         let target = self.files.get(path).and_then(|target| std::str::from_utf8(target).ok());
         target.map_or_else(|| path.to_owned(), PathBuf::from)
     }
@@ -81,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_follow_from_the_paths_of_files() {
+    fn directories_are_derived_from_file_paths() {
         let files = MemoryFiles::new().with("main.tf", "").with("./a/b/x.tf", "x").with("../s/y.tf", "y");
         let names = |directory: &str| -> Vec<String> {
             files

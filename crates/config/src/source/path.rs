@@ -2,9 +2,10 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// The path without `.` steps and without `x/..` detours; what leads out of the root module's directory keeps its `..`.
+/// Removes `.` and `x/..` from a path; `..` steps that leave the root module's directory stay.
 ///
-/// Symbolic links are not looked at, as in Terraform: the text of a source comes first, and then where it leads.
+/// Purely textual, as in Terraform: symbolic links are resolved later, so `link/..` is the directory that contains the
+/// link.
 pub(crate) fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -23,7 +24,7 @@ pub(crate) fn normalize(path: &Path) -> PathBuf {
     normal
 }
 
-/// The path as people read it: `/` between the steps, `.` for the root module's directory itself.
+/// Formats a path for users: `/` as the separator, `.` for the root module's directory.
 pub(crate) fn display(path: &Path) -> String {
     if path.as_os_str().is_empty() {
         return ".".to_owned();
@@ -37,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn detours_vanish_and_ways_out_stay() {
+    fn normalize_keeps_leading_parent_steps() {
         let normal = |path: &str| display(&normalize(Path::new(path)));
         assert_eq!(normal("./a/../b/./c"), "b/c");
         assert_eq!(normal("a/../../c"), "../c");

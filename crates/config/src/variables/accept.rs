@@ -1,4 +1,4 @@
-//! Whether what was given can be a variable's value.
+//! Conversion of given values to the variable's type.
 
 use std::fmt::Write as _;
 
@@ -8,34 +8,34 @@ use groma_value::{Marks, Value, convert::ConversionError};
 use super::input::Origin;
 use crate::model::Variable;
 
-/// Why a value cannot be a variable's.
+/// Reason why a value cannot be assigned to a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unsuitable {
-    /// It is null, and the variable takes no null and has no default.
+    /// The value is null, but the variable is not nullable and has no default.
     Null,
-    /// It does not fit the type.
+    /// The value cannot be converted to the variable's type.
     Type(ConversionError),
 }
 
 impl Unsuitable {
-    /// What is wrong with the value given at `given`, by `origin` if it is a root module's. It is said at the declaration where there is no
-    /// such text, or where the text would show a secret, and then with what gave the value; who runs a command sees what they say there.
+    /// Creates the diagnostic for a value at the span `given`; `origin` is the source of a root variable's value.
+    ///
+    /// The subject is the declaration if the value has no source text or is sensitive; the detail then names the
+    /// origin. Values of the command line need no origin: the user just typed them.
     pub fn diagnose(&self, variable: &Variable, given: Span, origin: Option<&Origin>) -> Diagnostic {
         let name = &variable.name;
         let (summary, mut detail) = match self {
             Self::Null => (
                 "Required variable not set",
                 format!(
-                    "The variable \"{name}\" must not be null: it is declared with nullable = false. Give a value, or leave the \
-                     argument out if there is a default."
+                    "The variable \"{name}\" must not be null because it is declared with nullable = false. Set it to a value \
+                     other than null."
                 ),
             ),
             Self::Type(problem) => {
-                let place = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
-                let detail = format!(
-                    "The value for var.{name} does not fit the type that the module declares for it: {place}{}.",
-                    problem.message
-                );
+                let path = if problem.path.is_empty() { String::new() } else { format!("{}: ", problem.path) };
+                let detail =
+                    format!("The value for var.{name} does not match the variable's type: {path}{}.", problem.message);
                 ("Invalid value for input variable", detail)
             }
         };
@@ -44,35 +44,36 @@ impl Unsuitable {
             return Diagnostic::error(summary, detail).at(given);
         }
         if let Some(origin) = origin.filter(|origin| **origin != Origin::CommandLine) {
-            let _ = write!(detail, " It was given by {}.", origin.describe(name));
+            let _ = write!(detail, " The value comes from {}.", origin.describe(name));
         }
         Diagnostic::error(summary, detail).at(variable.span)
     }
 }
 
 impl Variable {
-    /// The value that the variable has when `given` is handed in: converted to its type, with defaults of optional
-    /// attributes, null replaced by the default where null is not allowed, and with the variable's marks.
+    /// Converts `given` to the variable's final value: of the declared type, with defaults of optional attributes,
+    /// null replaced by the default if the variable is not nullable, and with the variable's marks.
     ///
-    /// For root variables and arguments of module calls alike.
+    /// Applies to root variables and to arguments of module calls.
     ///
     /// # Errors
-    /// The value does not fit.
+    /// The value is null or cannot be converted.
     pub fn accept(&self, given: &Value) -> Result<Value, Unsuitable> {
+        // A non-nullable variable takes its default for an explicit null, like for a missing argument.
         if given.is_null() && !self.nullable {
             return self.default.as_ref().map(|default| self.mark(default)).ok_or(Unsuitable::Null);
         }
         self.constraint.convert(given).map(|value| self.mark(&value)).map_err(Unsuitable::Type)
     }
 
-    /// The unknown value of the variable's type.
+    /// Returns an unknown value of the variable's type.
     ///
-    /// Only a constraint has optional attributes. A value has all of its attributes, and so has the type of an unknown one.
+    /// Optional attributes are a property of type constraints; in the type of a value they are ordinary attributes.
     pub fn any_value(&self) -> Value {
         Value::unknown(self.constraint.ty.without_optional_attributes())
     }
 
-    /// The default with the variable's marks.
+    /// Returns the default value with the variable's marks.
     pub fn default_value(&self) -> Option<Value> {
         self.default.as_ref().map(|default| self.mark(default))
     }
@@ -89,12 +90,12 @@ impl Variable {
     }
 }
 
-/// The variable is required and nobody gave a value.
+/// Creates the error for a required variable without a value.
 pub fn missing(variable: &Variable) -> Diagnostic {
     Diagnostic::error(
         "No value for required variable",
         format!(
-            "The variable {:?} has no default, and no value was given. Give one with -var, -var-file, a .tfvars file or the \
+            "The variable {:?} has no default, and no value was set. Set one with -var, -var-file, a .tfvars file or the \
              environment variable TF_VAR_{}.",
             variable.name, variable.name
         ),

@@ -1,4 +1,4 @@
-//! Gathering values from all sources.
+//! Collection of variable values from all sources, in order of precedence.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -15,14 +15,14 @@ use super::sources::{VariableOption, VariableSources};
 use crate::model::Variable;
 use crate::source::Files;
 
-/// What is given, by the name of its variable.
+/// Collected values by variable name.
 type Values = IndexMap<Name, Given>;
 
-/// How many undeclared variables are named one by one.
+/// Maximum number of undeclared variables with a warning each; the others share one, as in Terraform.
 const NAMED_UNDECLARED: usize = 2;
 
-/// The values given for `variables` of the root module in the directory that `files` shows, with those for variables that
-/// are not declared reported and left out.
+/// Collects the values of `variables`, the root module's variables, from the environment, variables files and options.
+/// Values of undeclared variables are reported and dropped.
 pub fn collect(
     variables: &IndexMap<Name, Variable>,
     given: &VariableSources,
@@ -38,7 +38,7 @@ pub fn collect(
     collector.finish()
 }
 
-/// What is wrong with options by themselves, whatever variables there are: files that cannot be read, and assignments that are none.
+/// Checks the options independently of the declared variables: unreadable files and malformed assignments.
 pub fn check_options(options: &[VariableOption], sources: &Sources, files: &dyn Files) -> Diagnostics {
     let variables = IndexMap::new();
     let mut collector =
@@ -47,7 +47,7 @@ pub fn check_options(options: &[VariableOption], sources: &Sources, files: &dyn 
     collector.diagnostics
 }
 
-/// The arguments in a file that `init -backend-config` names, the later of a name winning.
+/// Reads the arguments of an `init -backend-config` file; the last argument of a name wins.
 pub fn settings_file(path: &Path, sources: &Sources, files: &dyn Files) -> (IndexMap<Name, InputValue>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let settings = read::file(path, files.read(path), "file", Origin::NamedFile, sources, &mut diagnostics);
@@ -59,23 +59,24 @@ pub fn settings_file(path: &Path, sources: &Sources, files: &dyn Files) -> (Inde
     (values, diagnostics)
 }
 
-/// The names of the variables files that are read without being asked for, the strongest last.
+/// Returns the names of the automatically loaded variables files in increasing precedence.
 fn automatic_files(files: &dyn Files) -> Vec<OsString> {
     let entries = files.list(Path::new("")).unwrap_or_default();
     let mut names: Vec<OsString> =
         entries.into_iter().filter(|entry| !entry.is_directory).map(|entry| entry.name).collect();
     let has_suffix = |name: &OsStr, suffix: &str| name.as_encoded_bytes().ends_with(suffix.as_bytes());
-    names.retain(|name| has_suffix(name, ".auto.tfvars") || has_suffix(name, ".auto.tfvars.json") || is_usual(name));
-    let rank = |name: &OsStr| USUAL.iter().position(|usual| *usual == name).unwrap_or(USUAL.len());
+    names.retain(|name| has_suffix(name, ".auto.tfvars") || has_suffix(name, ".auto.tfvars.json") || is_default(name));
+    let rank = |name: &OsStr| DEFAULT_FILES.iter().position(|file| *file == name).unwrap_or(DEFAULT_FILES.len());
+    // The fixed names come first, then the others in lexical order, so that the last file wins.
     names.sort_by(|a, b| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
     names
 }
 
-/// The variables files that have one name everywhere.
-const USUAL: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
+/// Variables files with a fixed name, in increasing precedence.
+const DEFAULT_FILES: [&str; 2] = ["terraform.tfvars", "terraform.tfvars.json"];
 
-fn is_usual(name: &OsStr) -> bool {
-    USUAL.iter().any(|usual| *usual == name)
+fn is_default(name: &OsStr) -> bool {
+    DEFAULT_FILES.iter().any(|file| *file == name)
 }
 
 struct Collector<'a> {
@@ -87,7 +88,7 @@ struct Collector<'a> {
 }
 
 impl Collector<'_> {
-    /// The environment may speak of variables of other configurations.
+    /// Reads `TF_VAR_` variables. Undeclared ones are ignored: the environment may be shared between configurations.
     fn environment(&mut self, environment: &[(String, OsString)]) {
         for (name, value) in environment {
             let Some(variable) = self.variables.get(name.as_str()) else { continue };
@@ -98,7 +99,7 @@ impl Collector<'_> {
         }
     }
 
-    /// A value that is not valid UTF-8. The value is not repeated: it may be a secret.
+    /// Records an environment variable that is not valid UTF-8. The value is not quoted, because it may be a secret.
     fn unreadable(&mut self, variable: &Variable) {
         let name = &variable.name;
         let detail = format!(
@@ -121,8 +122,9 @@ impl Collector<'_> {
     fn automatic_file(&mut self, name: &OsStr) {
         let path = Path::new(name);
         let content = self.files.read(path);
-        // A link that leads nowhere is no file, where nobody asked for one; the others are there to be read.
-        if is_usual(name) && content.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+        // Terraform tests only whether `terraform.tfvars` exists, so a dangling link counts as missing; a dangling
+        // `*.auto.tfvars` is an error.
+        if is_default(name) && content.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             return;
         }
         self.content(path, content, Origin::AutoFile);
@@ -143,18 +145,19 @@ impl Collector<'_> {
 
     fn assignment(&mut self, option: &str) {
         let Some((name, text)) = option.split_once('=') else {
-            // The text may be a secret on its own: it is not repeated.
+            // Not quoted: without an equals sign the whole option may be a secret.
             self.diagnostics.push(Diagnostic::error(
                 "Invalid -var option",
-                "A -var option is a variable's name, an equals sign and the value: -var=\"name=value\".",
+                "A -var option must be a variable name and a value, separated by an equals sign: -var=\"name=value\".",
             ));
             return;
         };
+        // Only a space before the equals sign is an error; one after it belongs to the value, as in Terraform.
         if name.ends_with(' ') {
             self.diagnostics.push(Diagnostic::error(
                 "Invalid -var option",
                 format!(
-                    "The option for {:?} has a space before its equals sign. Remove it: -var=\"name=value\".",
+                    "The -var option for {:?} has a space before the equals sign. Remove it: -var=\"name=value\".",
                     name.trim()
                 ),
             ));
@@ -163,7 +166,8 @@ impl Collector<'_> {
         self.text(self.variables.get(name), name, text, Origin::CommandLine);
     }
 
-    /// What counts in the end; only of that it matters what is wrong.
+    /// Returns the effective values and reports their problems; problems of overridden and undeclared values are
+    /// dropped.
     fn finish(mut self) -> (IndexMap<Name, InputValue>, Diagnostics) {
         let mut values = IndexMap::new();
         let mut undeclared = Vec::new();
@@ -180,44 +184,46 @@ impl Collector<'_> {
     }
 }
 
-/// On the command line it is a slip; files may serve several configurations.
+/// Reports values of undeclared variables: an error for `-var`, which is likely a typo, but a warning for files, which
+/// may serve several configurations.
 fn report_undeclared(undeclared: Vec<(Name, Origin)>, diagnostics: &mut Diagnostics) {
-    let (slips, shared): (Vec<_>, Vec<_>) =
+    let (options, files): (Vec<_>, Vec<_>) =
         undeclared.into_iter().partition(|(_, origin)| matches!(origin, Origin::CommandLine));
-    for (name, origin) in shared.iter().take(NAMED_UNDECLARED) {
+    for (name, origin) in files.iter().take(NAMED_UNDECLARED) {
         diagnostics.push(Diagnostic::warning(
             "Value for undeclared variable",
             format!(
-                "There is a value for {name:?} in {}, and the root module declares no such variable. Add a variable block to use it. \
-                 Values for many configurations are better given as TF_VAR_ environment variables, which never warn.",
+                "The root module does not declare a variable {name:?}, but {} sets a value for it. Declare the variable to use the \
+                 value. To share values between configurations without this warning, use TF_VAR_ environment variables.",
                 origin.describe(name)
             ),
         ));
     }
-    let more = shared.len().saturating_sub(NAMED_UNDECLARED);
+    let more = files.len().saturating_sub(NAMED_UNDECLARED);
     if more > 0 {
         diagnostics.push(Diagnostic::warning(
             "Values for undeclared variables",
-            format!("There are values for {more} more variables that are not declared."),
+            format!("Number of further undeclared variables with a value: {more}."),
         ));
     }
-    for (name, _) in slips {
+    for (name, _) in options {
         diagnostics.push(Diagnostic::error(
             "Value for undeclared variable",
             format!(
-                "The command line gives a value for {name:?}, and the root module declares no such variable. Check the name, or add \
-                 a variable block."
+                "The command line sets a value for {name:?}, but the root module does not declare this variable. Check the name, or \
+                 add a variable block."
             ),
         ));
     }
 }
 
-/// The commonest slip: a variable is declared where it should get its value.
+/// Rewords the error about a `variable` block in a variables file, a common confusion of declaring a variable with
+/// setting it.
 fn declared(problem: Diagnostic) -> Diagnostic {
     if problem.summary != "Unexpected \"variable\" block" {
         return problem;
     }
-    let detail = "This file gives values to variables, in lines such as name = \"value\". The block that declares a variable \
-                  belongs in a .tf file.";
+    let detail = "A variables file sets the values of variables, with lines such as name = \"value\". To declare a variable, move \
+                  the block to a .tf file.";
     Diagnostic { summary: "Variable declaration in .tfvars file".into(), detail: detail.into(), ..problem }
 }

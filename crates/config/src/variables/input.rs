@@ -1,4 +1,4 @@
-//! A value that was given for a variable.
+//! Values of input variables with their origin.
 
 use std::fmt;
 
@@ -6,40 +6,40 @@ use groma_address::Name;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_value::Value;
 
-/// Where a value was given.
+/// The source of a variable's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The environment variable `TF_VAR_…`.
+    /// An environment variable `TF_VAR_…`.
     Environment,
-    /// A variables file that is read of its own accord.
+    /// A variables file that is loaded automatically, by path.
     AutoFile(String),
-    /// A variables file named with `-var-file`.
+    /// A variables file of the `-var-file` option, by path.
     NamedFile(String),
-    /// `-var` on the command line.
+    /// The `-var` option.
     CommandLine,
 }
 
-/// A value given for a variable, not yet converted to its type.
+/// A value for a variable, not yet converted to the variable's type.
 #[derive(Clone, Debug)]
 pub struct InputValue {
-    /// The value.
+    /// The value as given.
     pub value: Value,
-    /// Where it was given.
+    /// The source of the value.
     pub origin: Origin,
-    /// Its text, where that is in a file.
+    /// Span of the value if it is in a file.
     pub span: Span,
 }
 
-/// What a source gives: nothing is wrong with the run where another source wins, or nobody asks for the variable.
+/// A value from one source with its problems, which are reported only if no later source overrides the value.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) value: InputValue,
-    /// What is wrong with its text.
+    /// Problems of the value's text.
     pub(super) problems: Diagnostics,
 }
 
 impl Origin {
-    /// The source in the middle of a sentence: `was given NAME ... by`.
+    /// Describes the source in the middle of a sentence.
     pub(super) fn describe(&self, name: &Name) -> impl fmt::Display + '_ {
         struct Described<'a>(&'a Origin, Name);
         impl fmt::Display for Described<'_> {

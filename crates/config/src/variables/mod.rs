@@ -1,8 +1,9 @@
-//! The values of the root module's variables: where they come from, and what becomes of them.
+//! Values of the root module's variables.
 //!
-//! [`collect`] gathers what was given, the later source winning; [`Variable::accept`](crate::Variable::accept) converts it
-//! to the variable's type. From weak to strong: environment, `terraform.tfvars`, `terraform.tfvars.json`, `*.auto.tfvars` and
-//! `*.auto.tfvars.json` by name, then `-var` and `-var-file` in the order of the command line.
+//! [`collect`] gathers the values from all sources, and [`Variable::accept`](crate::Variable::accept) converts them to
+//! the variables' types. Later sources override earlier ones: environment, `terraform.tfvars`,
+//! `terraform.tfvars.json`, `*.auto.tfvars` and `*.auto.tfvars.json` by name, then `-var` and `-var-file` in
+//! command-line order.
 
 mod accept;
 mod collect;

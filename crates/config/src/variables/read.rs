@@ -1,4 +1,4 @@
-//! Variables files, and values written as text.
+//! Parsing of variables files and of values given as text.
 
 use std::io;
 use std::path::Path;
@@ -15,7 +15,8 @@ use crate::decode::{Unparsed, constant_text};
 use crate::model::Variable;
 use crate::source::display;
 
-/// The assignments in a file that was read, in its order; `what` it is to people. What is wrong with a value comes with it.
+/// Returns the assignments of a variables file in source order, each with the problems of its value. `what` names the
+/// kind of file in messages.
 pub(super) fn file(
     path: &Path,
     content: io::Result<Vec<u8>>,
@@ -30,15 +31,15 @@ pub(super) fn file(
     let (broken, unparsed) = (problems.has_errors(), Unparsed::of(&problems));
     diagnostics.append(problems);
     let (attributes, problems) = parsed.body.attributes();
-    // A file that cannot be parsed looks as if it held blocks.
+    // After a syntax error the parser may see blocks that do not exist, so errors about blocks are dropped.
     if !broken {
         diagnostics.append(problems);
     }
     attributes.iter().map(|attribute| assignment(attribute, origin.clone(), &unparsed)).collect()
 }
 
-/// Whether the file is in the JSON syntax: its name says so, or it is one that somebody names, which a shell may call anything, and it
-/// begins as no other file does.
+/// Whether the file is in the JSON syntax: by its `.json` suffix, or by its content for a file given with `-var-file`,
+/// because process substitution (`<(...)`) gives it an arbitrary name.
 fn is_json(file: &SourceFile, origin: &Origin) -> bool {
     let is_named = matches!(origin, Origin::NamedFile(_));
     file.name().ends_with(".json") || (is_named && file.text().trim_start().starts_with('{'))
@@ -54,7 +55,7 @@ fn register(
     let shown = display(path);
     let problem = match content {
         _ if path.as_os_str().is_empty() => {
-            format!("The {what} has no name: the option is empty. Give the path of a file, or leave the option out.")
+            format!("The option for the {what} is empty. Specify the path of a file, or remove the option.")
         }
         Ok(bytes) => return sources.add_bytes(shown, bytes),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -73,11 +74,12 @@ fn assignment(attribute: &Attribute, origin: Origin, unparsed: &Unparsed) -> (Na
     (Name::clone(&attribute.name.name), Given { value, problems: unparsed.leave_out(problems) })
 }
 
-/// The value that `text` is for `variable`, as given on the command line, in the environment or at a prompt.
+/// Parses a value of `variable` from the command line, the environment or a prompt.
 ///
-/// Where the variable's type is a string, a number, a truth value or not written at all, the text is the value; otherwise
-/// it is an expression. With what is wrong with that.
+/// The text is the value itself if the variable's type is primitive or missing; otherwise it is an expression. Also
+/// returns the problems of the expression.
 pub(super) fn text(variable: Option<&Variable>, name: &str, text: &str, sources: &Sources) -> (Value, Diagnostics) {
+    // Terraform's rule: without a type, or with a primitive one, `-var x=[1]` is the string "[1]".
     let is_expression = variable.is_some_and(|variable| {
         variable.has_type && !matches!(variable.constraint.ty, Type::String | Type::Number | Type::Bool)
     });
@@ -89,6 +91,7 @@ pub(super) fn text(variable: Option<&Variable>, name: &str, text: &str, sources:
     };
     let (expression, mut problems) = parse_expression(&file);
     let value = if problems.has_errors() { Value::DYNAMIC } else { evaluate_constant(&expression, &mut problems) };
+    // Snippets and details could quote the text of a sensitive value.
     let hidden = variable.filter(|variable| variable.sensitive);
     let shown = problems.into_iter().map(|problem| match hidden {
         Some(variable) => without_text(problem, variable),
@@ -97,8 +100,11 @@ pub(super) fn text(variable: Option<&Variable>, name: &str, text: &str, sources:
     (value, shown.collect())
 }
 
-/// A problem with a sensitive value, which must not be shown: the declaration stands in for its text.
+/// Replaces a diagnostic about a sensitive value by one at the variable's declaration, without the text.
 fn without_text(problem: Diagnostic, variable: &Variable) -> Diagnostic {
-    let detail = format!("The value for var.{}, which is sensitive, is no expression that can be read.", variable.name);
+    let detail = format!(
+        "The value for var.{} is not a valid expression. It is not shown because the variable is sensitive.",
+        variable.name
+    );
     Diagnostic::error(problem.summary, detail).at(variable.span)
 }

@@ -1,22 +1,22 @@
-//! Where the values of root variables come from.
+//! Raw inputs that contain values of root variables.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What the environment and the command line say about variables.
+/// The environment variables and command-line options that set variables.
 #[derive(Clone, Debug, Default)]
 pub struct VariableSources {
-    /// The environment variables that begin with `TF_VAR_`, without that prefix. A value need not be valid UTF-8.
+    /// Environment variables with the prefix `TF_VAR_`, without the prefix. A value may be invalid UTF-8.
     pub environment: Vec<(String, OsString)>,
-    /// `-var` and `-var-file` in the order of the command line.
+    /// `-var` and `-var-file` options in command-line order.
     pub options: Vec<VariableOption>,
 }
 
-/// An option of the command line.
+/// A command-line option that sets variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VariableOption {
-    /// `-var`: `name=value`.
+    /// `-var`, as `name=value`.
     Assignment(String),
-    /// `-var-file`.
+    /// `-var-file`: the path of a variables file.
     File(PathBuf),
 }

@@ -5,37 +5,37 @@ use std::str::FromStr;
 
 use super::number::{Version, VersionError};
 
-/// How a version has to relate to the one in the constraint.
+/// The operator of a version constraint.
 ///
-/// In the order in which Terraform lists constraints about the same version.
+/// Sorted in the order in which Terraform prints constraints with the same version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operator {
-    /// `>`.
+    /// `>`: later versions only.
     Greater,
-    /// `>=`.
+    /// `>=`: this version or later.
     GreaterOrEqual,
-    /// `=` or nothing.
+    /// `=`, or no operator.
     Equal,
-    /// `~>`: only the last written segment may grow.
+    /// `~>`: only the last written segment may increase.
     Pessimistic,
-    /// `<=`.
+    /// `<=`: this version or earlier.
     LessOrEqual,
-    /// `<`.
+    /// `<`: earlier versions only.
     Less,
-    /// `!=`.
+    /// `!=`: any version except this one.
     NotEqual,
 }
 
-/// One condition on a version.
+/// A single version constraint.
 #[derive(Clone, Debug)]
 pub struct Constraint {
-    /// The relation.
+    /// Required relation to the version.
     pub operator: Operator,
-    /// What it relates to.
+    /// The version to compare with.
     pub version: Version,
 }
 
-/// `~> 1.2` is not `~> 1.2.0`: how many segments stand there is part of the meaning. Elsewhere they are the same version.
+/// Compares the number of written segments only for `~>`, where it matters: `~> 1.2` differs from `~> 1.2.0`.
 impl PartialEq for Constraint {
     fn eq(&self, other: &Self) -> bool {
         let written = |one: &Self| (one.operator == Operator::Pessimistic).then(|| one.version.written_segments());
@@ -45,13 +45,13 @@ impl PartialEq for Constraint {
 
 impl Eq for Constraint {}
 
-/// Conditions that must all hold; none at all allows every version.
+/// Constraints that must all hold; the empty list allows every version.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Constraints {
     list: Vec<Constraint>,
 }
 
-/// Longest first, so that `>=` is not read as `>`.
+/// Two-character operators first, so that `>=` is not parsed as `>`.
 const OPERATORS: [(&str, Operator); 7] = [
     (">=", Operator::GreaterOrEqual),
     ("<=", Operator::LessOrEqual),
@@ -63,9 +63,9 @@ const OPERATORS: [(&str, Operator); 7] = [
 ];
 
 impl Constraint {
-    /// Whether `version` is allowed.
+    /// Whether `version` satisfies the constraint.
     ///
-    /// A pre-release is only allowed by a constraint that names a pre-release of the same release, or that version.
+    /// A pre-release satisfies only exact constraints, and ranges whose version is a pre-release of the same release.
     pub fn allows(&self, version: &Version) -> bool {
         match self.operator {
             Operator::Equal => *version == self.version,
@@ -83,9 +83,11 @@ impl Constraint {
     }
 
     fn allows_within_last_segment(&self, version: &Version) -> bool {
+        // `~> 1.0-beta` must not select 1.0 itself: go-version compares pre-releases with pre-releases only.
         if self.version.is_prerelease() && !version.is_prerelease() {
             return false;
         }
+        // `~> 1.2.3` fixes 1.2, `~> 1.2` fixes 1, and `~> 1` fixes nothing.
         let fixed = self.version.written_segments().saturating_sub(1);
         self.comparable(version)
             && *version >= self.version
@@ -94,22 +96,22 @@ impl Constraint {
 }
 
 impl Constraints {
-    /// Whether all of them allow `version`.
+    /// Whether all constraints allow `version`.
     pub fn allow(&self, version: &Version) -> bool {
         self.list.iter().all(|constraint| constraint.allows(version))
     }
 
-    /// Whether there is none.
+    /// Whether the list has no constraints.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Those that `text` has for a provider, whose versions are semantic ones: of three numbers at most, without a `v`, and with a dash
-    /// before what makes a pre-release.
+    /// Parses the constraints on a provider's version, which must be semantic: three segments or fewer, no `v` prefix,
+    /// and a dash before the pre-release.
     ///
     /// # Errors
     ///
-    /// One of them is none.
+    /// A constraint is malformed or not semantic.
     pub fn of_provider(text: &str) -> Result<Self, VersionError> {
         let constraints = text.parse()?;
         match text.split(',').map(str::trim).find(|constraint| !is_semantic(constraint)) {
@@ -118,12 +120,12 @@ impl Constraints {
         }
     }
 
-    /// Each of them, as written.
+    /// Iterates over the constraints in source order.
     pub fn iter(&self) -> std::slice::Iter<'_, Constraint> {
         self.list.iter()
     }
 
-    /// Both together; a constraint that is in both stands once.
+    /// Adds the constraints of `other` that are not in the list yet.
     pub fn merge(&mut self, other: &Self) {
         for constraint in &other.list {
             if !self.list.contains(constraint) {
@@ -133,7 +135,7 @@ impl Constraints {
     }
 }
 
-/// The operator that `constraint` begins with, and what stands behind it.
+/// Splits a constraint into its operator and the rest.
 fn operator_of(constraint: &str) -> (Operator, &str) {
     OPERATORS
         .iter()
@@ -141,7 +143,7 @@ fn operator_of(constraint: &str) -> (Operator, &str) {
         .unwrap_or((Operator::Equal, constraint))
 }
 
-/// Whether the version in a constraint is written as semantic versions are, after one space at most.
+/// Whether the version of a constraint is semantic and follows its operator after one space or none.
 fn is_semantic(constraint: &str) -> bool {
     let (_, rest) = operator_of(constraint);
     let version = rest.strip_prefix(' ').unwrap_or(rest);
@@ -158,7 +160,7 @@ impl FromStr for Constraint {
         let trimmed = text.trim();
         let (operator, rest) = operator_of(trimmed);
         let rest = rest.trim_start();
-        // A dash with nothing behind it names no pre-release.
+        // go-version accepts a trailing dash and ignores it.
         let rest = rest.strip_suffix('-').filter(|rest| rest.ends_with(|c: char| c.is_ascii_digit())).unwrap_or(rest);
         let version = rest.parse().map_err(|_| VersionError::new(format!("malformed constraint: {trimmed}")))?;
         Ok(Self { operator, version })
@@ -169,6 +171,7 @@ impl FromStr for Constraints {
     type Err = VersionError;
 
     fn from_str(text: &str) -> Result<Self, VersionError> {
+        // An empty string is malformed rather than an empty list, as in Terraform.
         let list = text.split(',').map(str::parse).collect::<Result<_, _>>()?;
         Ok(Self { list })
     }
@@ -189,7 +192,7 @@ impl fmt::Display for Constraint {
         if self.operator != Operator::Pessimistic || self.version.written_segments() >= self.version.segments().len() {
             return write!(f, "{}", self.version);
         }
-        // How many segments stand there is part of the meaning of `~>`.
+        // Printed with the written number of segments, which determines the meaning of `~>`.
         for index in 0..self.version.written_segments() {
             let dot = if index == 0 { "" } else { "." };
             write!(f, "{dot}{}", self.version.segment(index))?;
@@ -222,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn merging_keeps_what_allows_less() {
+    fn merge_keeps_constraints_of_different_precision() {
         let mut both: Constraints = "~> 1.2, >= 1.0".parse().unwrap();
         both.merge(&"~> 1.2.0, >= 1.0.0".parse().unwrap());
         assert_eq!(both.to_string(), "~> 1.2, >= 1.0.0, ~> 1.2.0");
     }
 
     #[test]
-    fn every_operator_means_what_the_field_says() {
+    fn operators_allow_and_refuse() {
         for (constraints, allowed, refused) in [
             ("1.2.3", "1.2.3", "1.2.4"),
             ("= 1.2", "1.2.0", "1.2.1"),
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pre_release_has_to_be_asked_for() {
+    fn pre_releases_need_an_explicit_constraint() {
         assert!(!allows(">= 1.0.0", "1.5.0-beta1"));
         assert!(allows(">= 1.5.0-alpha", "1.5.0-beta1"));
         assert!(!allows(">= 1.4.0-alpha", "1.5.0-beta1"));
@@ -257,20 +260,20 @@ mod tests {
     }
 
     #[test]
-    fn a_dash_with_nothing_behind_it_names_no_pre_release() {
+    fn trailing_dash_is_ignored() {
         assert!(allows("> 1.0-", "1.0.1") && !allows("> 1.0-", "1.0.0"));
         assert!(allows("1.0.0-", "1.0.0") && !allows("1.0.0-", "1.0.0-beta"));
         assert!("-".parse::<Constraints>().is_err());
     }
 
     #[test]
-    fn constraints_print_with_the_segments_that_matter() {
+    fn constraints_print_significant_segments() {
         let printed = |text: &str| text.parse::<Constraints>().unwrap().to_string();
         assert_eq!(printed("~>1.2,>=1.0, !=1.5"), "~> 1.2, >= 1.0.0, != 1.5.0");
     }
 
     #[test]
-    fn versions_of_providers_are_semantic() {
+    fn provider_versions_must_be_semantic() {
         for (constraints, is_fine) in [
             ("~> 1.0-beta, >=1,  < 2.0.0+x ", true),
             ("v1.0.0", false),
@@ -287,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_constraints_are_refused_with_the_text_at_fault() {
+    fn malformed_constraints_are_quoted_in_the_error() {
         for wrong in ["", ">= ", "abc", ">= 1.0,", "=> 1.0", "~ 1.0"] {
             let error = wrong.parse::<Constraints>().unwrap_err();
             assert!(error.message.starts_with("malformed constraint"), "{wrong}: {error}");

@@ -1,4 +1,4 @@
-//! Versions and version constraints, as `required_version` and `required_providers` write them.
+//! Versions and version constraints of `required_version`, `required_providers` and module calls.
 
 mod constraint;
 mod number;

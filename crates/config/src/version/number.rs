@@ -1,4 +1,4 @@
-//! One version: numeric segments, an optional pre-release and optional build metadata.
+//! Semantic versions, with the deviations of HashiCorp's version library.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,8 +7,7 @@ use std::str::FromStr;
 
 /// A version such as `1.5.0`, `v2.0.0-beta.1` or `3.1.0+linux`.
 ///
-/// Missing segments count as zero when versions are compared, so `1.2` equals `1.2.0`. Build metadata takes no part in
-/// comparisons.
+/// Missing segments compare as zero, so `1.2` equals `1.2.0`. Build metadata is ignored in comparisons.
 #[derive(Clone, Debug)]
 pub struct Version {
     segments: Vec<u64>,
@@ -17,11 +16,11 @@ pub struct Version {
     metadata: String,
 }
 
-/// A text that is no version, or a constraint that is none.
+/// Error of parsing a version or a version constraint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct VersionError {
-    /// What is wrong, beginning with a lower-case letter.
+    /// The problem, beginning with a lower-case letter.
     pub message: String,
 }
 
@@ -32,42 +31,42 @@ impl VersionError {
 }
 
 impl Version {
-    /// A released version of three segments.
+    /// Creates a release with three segments.
     pub fn new(major: u64, minor: u64, patch: u64) -> Self {
         Self { segments: vec![major, minor, patch], written: 3, prerelease: String::new(), metadata: String::new() }
     }
 
-    /// The numeric segments, at least three.
+    /// Numeric segments, at least three.
     pub fn segments(&self) -> &[u64] {
         &self.segments
     }
 
-    /// How many segments its author wrote: `1.2` has two.
+    /// Returns the number of segments in the source text: two for `1.2`.
     pub fn written_segments(&self) -> usize {
         self.written
     }
 
-    /// The pre-release part without its dash; empty for a release.
+    /// The pre-release without its dash; empty for a release.
     pub fn prerelease(&self) -> &str {
         &self.prerelease
     }
 
-    /// The build metadata without its plus sign.
+    /// The build metadata without its plus sign; empty if there is none.
     pub fn metadata(&self) -> &str {
         &self.metadata
     }
 
-    /// Whether it comes before a release.
+    /// Whether the version has a pre-release part.
     pub fn is_prerelease(&self) -> bool {
         !self.prerelease.is_empty()
     }
 
-    /// The segment at `index`, zero where the version has none.
+    /// Returns the segment at `index`, or zero if it is missing.
     pub fn segment(&self, index: usize) -> u64 {
         self.segments.get(index).copied().unwrap_or(0)
     }
 
-    /// The same version as a release: without pre-release and metadata.
+    /// Returns the version without pre-release and build metadata.
     #[must_use]
     pub fn release(&self) -> Self {
         Self {
@@ -78,11 +77,12 @@ impl Version {
         }
     }
 
-    /// Whether both have the same numeric segments.
+    /// Whether the numeric segments are equal.
     pub(super) fn same_segments(&self, other: &Self) -> bool {
         self.compare_segments(other) == Ordering::Equal
     }
 
+    // Missing segments compare as zero: `1.2` and `1.2.0` must be equal.
     fn compare_segments(&self, other: &Self) -> Ordering {
         let length = self.segments.len().max(other.segments.len());
         (0..length)
@@ -101,7 +101,7 @@ impl FromStr for Version {
         let (rest, metadata) = rest.split_once('+').map_or((rest, None), |(front, metadata)| (front, Some(metadata)));
         let numbers_end = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
         let (numbers, suffix) = rest.split_at(numbers_end);
-        // `1.0beta` and `1.0-beta` are the same to the field's version library.
+        // HashiCorp's go-version treats `1.0beta` and `1.0-beta` alike.
         let prerelease = suffix.strip_prefix('-').unwrap_or(suffix);
         let well_formed = |part: &str| {
             part.split('.')
@@ -111,6 +111,7 @@ impl FromStr for Version {
             return Err(malformed());
         }
         let mut segments = Vec::with_capacity(3);
+        // Segments are signed 64-bit numbers in go-version, so larger ones are malformed.
         for part in numbers.split('.') {
             let number = part.parse::<i64>().ok().and_then(|number| u64::try_from(number).ok());
             segments.push(number.ok_or_else(malformed)?);
@@ -165,6 +166,7 @@ impl PartialEq for Version {
 impl Eq for Version {}
 
 impl Hash for Version {
+    // Equal versions need equal hashes, so trailing zero segments must not count.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let significant = self.segments.iter().rposition(|segment| *segment != 0).map_or(0, |last| last + 1);
         self.segments.get(..significant).unwrap_or_default().hash(state);
@@ -172,7 +174,8 @@ impl Hash for Version {
     }
 }
 
-/// A release is later than its pre-releases; parts are compared one by one, numbers as numbers and before words.
+/// Compares pre-releases: a release is later than its pre-releases; identifiers compare one by one, numbers before
+/// words.
 fn compare_prereleases(left: &str, right: &str) -> Ordering {
     match (left.is_empty(), right.is_empty()) {
         (true, true) => return Ordering::Equal,
@@ -209,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_ordered_as_semantic_versions() {
+    fn versions_order_as_semantic_versions() {
         let ascending =
             ["0.1", "1.0.0-alpha", "1.0.0-alpha.1", "1.0.0-beta.2", "1.0.0-beta.11", "1.0.0", "1.0.1", "1.10", "2"];
         for pair in ascending.windows(2) {
@@ -218,14 +221,14 @@ mod tests {
     }
 
     #[test]
-    fn missing_segments_and_build_metadata_do_not_matter() {
+    fn missing_segments_and_build_metadata_are_ignored() {
         assert_eq!(version("1.2"), version("v1.2.0+linux"));
         assert_eq!(version("1.2").to_string(), "1.2.0");
         assert_eq!(version("1.2").written_segments(), 2);
     }
 
     #[test]
-    fn text_that_is_no_version_is_refused() {
+    fn malformed_versions_are_refused() {
         for wrong in ["", "a", "1..2", "1.2.", "1.2.3-", "1.2.3+", "1.2 .3", "99999999999999999999"] {
             assert!(wrong.parse::<Version>().is_err(), "{wrong:?}");
         }

@@ -1,11 +1,11 @@
-//! Configurations written in one text, and diagnostics as a person reads them.
+//! Configurations in a single text, and printing of diagnostics.
 
 #![allow(dead_code, reason = "every test file uses its part")]
 
 use groma_config::{Configuration, LoadOptions, MemoryFiles, load};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources};
 
-/// The files of a text that names each with a line `-- path --`; text before the first is `main.tf`.
+/// Splits a text into files at lines `-- path --`; text before the first is `main.tf`.
 pub fn texts(text: &str) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = vec![("main.tf".to_owned(), String::new())];
     for line in text.lines() {
@@ -22,7 +22,7 @@ pub fn texts(text: &str) -> Vec<(String, String)> {
     files
 }
 
-/// The same files in memory.
+/// Returns the files of a text as an in-memory file system.
 pub fn files(text: &str) -> MemoryFiles {
     texts(text).into_iter().collect()
 }
@@ -34,14 +34,14 @@ pub fn load_text(text: &str) -> (Option<Configuration>, Diagnostics, Sources) {
     (configuration, diagnostics, sources)
 }
 
-/// Loads the configuration in `text`, which has nothing wrong with it.
+/// Loads the configuration in `text`, and asserts that it has no diagnostics.
 pub fn load_fine(text: &str) -> Configuration {
     let (configuration, diagnostics, sources) = load_text(text);
     assert!(diagnostics.is_empty(), "{}", print(&diagnostics, &sources));
     configuration.unwrap()
 }
 
-/// All diagnostics, each with its place and the text at fault.
+/// Prints all diagnostics, each with its location and the text at fault.
 pub fn print(diagnostics: &Diagnostics, sources: &Sources) -> String {
     let printed: Vec<String> = diagnostics.iter().map(|diagnostic| print_one(diagnostic, sources)).collect();
     printed.join("\n")
@@ -52,10 +52,10 @@ fn print_one(diagnostic: &Diagnostic, sources: &Sources) -> String {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let place = diagnostic.subject.and_then(|span| sources.locate(span)).map_or_else(String::new, |at| {
+    let location = diagnostic.subject.and_then(|span| sources.locate(span)).map_or_else(String::new, |at| {
         let text = sources.text(diagnostic.subject.unwrap_or_default()).unwrap_or_default();
         let first_line = text.lines().next().unwrap_or_default().to_owned();
         format!(" {}:{}:{} `{first_line}`", at.file.name(), at.start.line, at.start.column)
     });
-    format!("{severity}{place}\n  {}\n  {}\n", diagnostic.summary, diagnostic.detail.replace('\n', "\n  "))
+    format!("{severity}{location}\n  {}\n  {}\n", diagnostic.summary, diagnostic.detail.replace('\n', "\n  "))
 }

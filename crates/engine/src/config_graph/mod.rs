@@ -150,7 +150,7 @@ impl ConfigGraph {
     pub fn is_always_there(&self, module: ModuleIndex) -> bool {
         let Some(place) = self.module(module).caller else { return true };
         let call = self.module(place.module).config.calls.get_index(place.call as usize);
-        call.is_some_and(|(_, call)| call.is_always_there()) && self.is_always_there(place.module)
+        call.is_some_and(|(_, call)| call.has_single_instance()) && self.is_always_there(place.module)
     }
 
     /// All modules; callers before the modules they call.

@@ -28,7 +28,7 @@ type Imports = HashMap<ConfigResource, Vec<usize>>;
 
 pub(super) fn imports(root: &Module) -> Imports {
     let mut imports = Imports::new();
-    for (at, import) in root.imports.iter().enumerate().filter(|(_, import)| !import.stands_on_itself()) {
+    for (at, import) in root.imports.iter().enumerate().filter(|(_, import)| !import.is_self_referential()) {
         imports.entry(import.to.clone()).or_default().push(at);
     }
     imports

@@ -314,7 +314,7 @@ fn is_plain(module: &ModuleInstance) -> bool {
 fn repeats(graph: &ConfigGraph, module: ModuleIndex) -> bool {
     let Some(place) = graph.module(module).caller else { return false };
     let calls = &graph.module(place.module).config.calls;
-    calls.get_index(place.call as usize).is_some_and(|(_, call)| !call.is_always_there())
+    calls.get_index(place.call as usize).is_some_and(|(_, call)| !call.has_single_instance())
 }
 
 fn wanted_len(module: &ModuleInstance) -> usize {

@@ -89,7 +89,7 @@ impl Validator<'_> {
             address: instance,
             schema: &template.schema,
             body: Some(&template.body),
-            span: resource.beginning(),
+            span: resource.body_start(),
         };
         let problems = provider.validate(&subject, value).await;
         let failed = problems.has_errors();

@@ -211,7 +211,7 @@ impl Validator<'_> {
         }
         let expansion = if call.is_repeated() { Expansion::Abstract } else { Expansion::Single };
         let instances = self.world.expand_call(module, at, expansion);
-        if !(call.is_always_there() && self.is_always_there(module)) {
+        if !(call.has_single_instance() && self.is_always_there(module)) {
             // Whether an object of another repetition is wrong in the arguments is told where there is an instance.
             instances.iter().for_each(|made| self.world.module_mut(*made).repetition = Repetition::Unknown);
         }

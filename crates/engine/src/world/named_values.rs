@@ -26,7 +26,7 @@ pub fn count(
         Repetition::None | Repetition::Each(..) | Repetition::Element(..) => {
             let detail = "\"count.index\" means something only inside a block that has the \"count\" argument.";
             let problem = Diagnostic::error("Reference to \"count\" in non-counted context", detail);
-            return Err(groma_config::unless_misspelt(problem.at(found.span), config, "count"));
+            return Err(groma_config::attribute_to_typo(problem.at(found.span), config, "count"));
         }
     };
     Ok(Resolved { value, consumed: 1 })
@@ -52,7 +52,7 @@ pub fn each(
         _ => {
             let detail = "\"each\" means something only inside a block that has the \"for_each\" argument.";
             let problem = Diagnostic::error("Reference to \"each\" in context without for_each", detail);
-            return Err(groma_config::unless_misspelt(problem.at(found.span), config, "for_each"));
+            return Err(groma_config::attribute_to_typo(problem.at(found.span), config, "for_each"));
         }
     };
     Ok(Resolved { value, consumed: 1 })

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use groma_diagnostics::cluster_count;
+use groma_diagnostics::grapheme_count;
 
 use super::Piece;
 use crate::token::TokenKind;
@@ -80,5 +80,5 @@ fn align_cells(
 
 /// The width of pieces with the spaces before them, in grapheme clusters.
 fn columns(pieces: &[Piece<'_>]) -> usize {
-    pieces.iter().map(|piece| piece.spaces + cluster_count(&piece.text)).sum()
+    pieces.iter().map(|piece| piece.spaces + grapheme_count(&piece.text)).sum()
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use groma_diagnostics::{Diagnostic, Span, cluster_count, clusters};
+use groma_diagnostics::{Diagnostic, Span, grapheme_count, graphemes};
 
 use super::escape::plain_text;
 use super::{Newlines, Parser};
@@ -327,7 +327,7 @@ fn remove_indentation(pieces: &mut [Piece<'_>]) {
         if line_start {
             let indentation = &text[..text.len() - text.trim_start().len()];
             if indentation.len() < text.len() || !text.ends_with('\n') {
-                least = least.min(cluster_count(indentation));
+                least = least.min(grapheme_count(indentation));
                 lines.push(index);
             }
         }
@@ -335,7 +335,7 @@ fn remove_indentation(pieces: &mut [Piece<'_>]) {
     }
     for index in lines {
         if let Some(Piece::Literal { text, .. }) = pieces.get_mut(index) {
-            let cut = clusters(text).take(least).map(str::len).sum::<usize>();
+            let cut = graphemes(text).take(least).map(str::len).sum::<usize>();
             match text {
                 Cow::Borrowed(text) => *text = &text[cut..],
                 Cow::Owned(text) => drop(text.drain(..cut)),

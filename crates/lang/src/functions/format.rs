@@ -1,6 +1,6 @@
 //! The functions `format` and `formatlist`: patterns with verbs such as `%-8s` and `%05.2f`.
 
-use groma_diagnostics::{cluster_count, clusters};
+use groma_diagnostics::{grapheme_count, graphemes};
 use groma_value::{Kind, Type, Value, convert};
 
 use super::digits::{self, Layout};
@@ -245,7 +245,7 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
             let text = converted(&Type::String)?;
             let text = text.as_str().unwrap_or_default();
             let text = match verb.layout.precision {
-                Some(most) if most > 0 => clusters(text).take(most).collect(),
+                Some(most) if most > 0 => graphemes(text).take(most).collect(),
                 _ => text.to_owned(),
             };
             let text = if verb.mode == 'q' {
@@ -274,7 +274,7 @@ fn append(verb: &Verb<'_>, value: &Value, out: &mut String) -> Result<(), String
 
 fn padded(layout: &Layout, text: String) -> String {
     let Some(width) = layout.width else { return text };
-    let missing = width.saturating_sub(cluster_count(&text));
+    let missing = width.saturating_sub(grapheme_count(&text));
     let padding = if layout.zero { "0" } else { " " }.repeat(missing);
     if layout.minus { text + &padding } else { padding + &text }
 }

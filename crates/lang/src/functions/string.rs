@@ -1,6 +1,6 @@
 //! Functions of strings.
 
-use groma_diagnostics::{cluster_count, clusters};
+use groma_diagnostics::{grapheme_count, graphemes};
 use groma_value::{Bound, Kind, Refinement, Type, Value};
 
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
@@ -49,12 +49,12 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-/// The length of a string in grapheme clusters; of an unknown one as far as its beginning tells.
+/// The length of a string in grapheme graphemes; of an unknown one as far as its beginning tells.
 pub(super) fn length_of(value: &Value) -> Value {
     let length = match value.kind() {
-        Kind::String(text) => Value::number(cluster_count(text)),
+        Kind::String(text) => Value::number(grapheme_count(text)),
         Kind::Unknown(known) => {
-            let least = cluster_count(known.known_prefix());
+            let least = grapheme_count(known.known_prefix());
             Value::refined(Type::Number, Refinement::NOT_NULL.lower_bound(Bound::inclusive(least)))
         }
         _ => Value::unknown(Type::Number),
@@ -126,7 +126,7 @@ fn title(text: &str) -> String {
 }
 
 fn reversed(text: &str) -> String {
-    let all: Vec<&str> = clusters(text).collect();
+    let all: Vec<&str> = graphemes(text).collect();
     all.into_iter().rev().collect()
 }
 
@@ -134,12 +134,12 @@ fn substr(arguments: &Arguments<'_>) -> Outcome {
     let text = arguments.text(0);
     let (offset, length) = (arguments.integer(1)?, arguments.integer(2)?);
     let start = if offset < 0 {
-        let total = i64::try_from(cluster_count(text)).unwrap_or(i64::MAX);
+        let total = i64::try_from(grapheme_count(text)).unwrap_or(i64::MAX);
         usize::try_from(offset.saturating_add(total)).unwrap_or(0)
     } else {
         usize::try_from(offset).unwrap_or(usize::MAX)
     };
-    let rest = clusters(text).skip(start);
+    let rest = graphemes(text).skip(start);
     let part: String = match usize::try_from(length) {
         // No length means no text, except when counting from the end.
         Ok(0) if offset < 0 => rest.collect(),

@@ -54,7 +54,7 @@ fn top_blocks(text: &str) -> Vec<Section> {
 }
 
 fn top_block(start: usize, open: usize, end: usize) -> Section {
-    Section { start, end, label: Label::Header(open), around: None }
+    Section { start, end, label: Label::Header(open), parent: None }
 }
 
 /// Normalizes a block header: one space between words, and quoted labels.

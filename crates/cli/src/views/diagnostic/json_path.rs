@@ -10,7 +10,7 @@ pub(super) fn path(file: &SourceFile, at: usize) -> Option<String> {
     while let Some(section) = next.and_then(|number| sections.get(number))
         && section.end <= at
     {
-        next = section.around;
+        next = section.parent;
     }
     let mut steps = Vec::new();
     while let Some(section) = next.and_then(|number| sections.get(number)) {
@@ -19,7 +19,7 @@ pub(super) fn path(file: &SourceFile, at: usize) -> Option<String> {
             Label::Element(position) => steps.push(format!("[{position}]")),
             Label::Whole | Label::Header(_) => {}
         }
-        next = section.around;
+        next = section.parent;
     }
     let path: String = steps.into_iter().rev().collect();
     (!path.is_empty()).then(|| path.strip_prefix('.').unwrap_or(&path).to_owned())
@@ -62,9 +62,9 @@ fn sections(text: &str) -> Vec<Section> {
                     (b'{', Some(key)) => Label::Key(key),
                     _ => Label::Element(outer.position),
                 });
-                let around = open.last().map(|outer| outer.number);
+                let parent = open.last().map(|outer| outer.number);
                 open.push(Open { number: sections.len(), kind: *byte, position: 0, key: None });
-                sections.push(Section { start: at, end: bytes.len(), label, around });
+                sections.push(Section { start: at, end: bytes.len(), label, parent });
             }
             b'}' | b']' => {
                 if let Some(inner) = open.pop()

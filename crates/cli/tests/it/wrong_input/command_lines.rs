@@ -131,10 +131,10 @@ fn invalid_variable_value_names_its_source() {
     let main = "variable \"n\" {\n  type = number\n}\nvariable \"secret\" {\n  type      = number\n  default   = 1\n  sensitive = true\n}\n";
     let summary = "Invalid value for input variable";
     let set = folder(main).with("TF_VAR_n", "many");
-    refuses(&set, &["plan"], summary, "a number is required. It was given by the environment variable TF_VAR_n.");
+    refuses(&set, &["plan"], summary, "a number is required. The value comes from the environment variable TF_VAR_n.");
     let written = folder(main);
     written.write("terraform.tfvars", "n      = 1\nsecret = \"hidden\"\n");
-    refuses(&written, &["plan"], summary, "It was given by the file \"terraform.tfvars\".");
+    refuses(&written, &["plan"], summary, "The value comes from the file \"terraform.tfvars\".");
     assert!(!written.fails(&["plan"]).contains("hidden"));
 }
 

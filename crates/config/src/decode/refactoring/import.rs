@@ -45,24 +45,28 @@ fn import_identity(block: &Block, content: &Content, decoding: &mut Decoding<'_>
     match (content.get("id"), content.get("identity")) {
         (Some(id), None) => Some(ImportIdentity::Id(id.expression.clone())),
         (None, Some(identity)) => Some(ImportIdentity::Identity(identity.expression.clone())),
-        // An argument that there is not may be what should have been "id".
+        // An unknown argument in the block may be a misspelled "id".
         (None, None) if !content.is_whole() || decoding.unparsed.is_in(block.span) => None,
         (None, None) => {
             decoding.error(
                 block.header,
                 "Invalid import block",
-                "Add \"id\" or \"identity\": what the object is called outside.",
+                "Add \"id\" or \"identity\" to identify the existing object.",
             );
             None
         }
         (Some(_), Some(_)) => {
-            decoding.error(block.header, "Invalid import block", "Use one of \"id\" and \"identity\", not both.");
+            decoding.error(
+                block.header,
+                "Invalid import block",
+                "\"id\" and \"identity\" cannot both be set. Remove one of them.",
+            );
             None
         }
     }
 }
 
-/// The resource that `to` names, whatever its keys will come out as.
+/// Parses the resource in `to`, whose keys may need evaluation.
 fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<ConfigResource> {
     if let ExpressionKind::Null | ExpressionKind::Bool(_) = expression.kind {
         return no_instance(expression.span, decoding);
@@ -80,14 +84,17 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
         }
         let [Word::Name(name, _), more @ ..] = more else {
             let wrong = more.first().map_or(*step, Word::span);
-            decoding.error(wrong, "Invalid address operator", "The name of a module follows, after a dot.");
+            decoding.error(
+                wrong,
+                "Invalid address operator",
+                "Expected a dot and the name of a module after \"module\".",
+            );
             return None;
         };
         modules.push(name.clone());
         rest = match more {
-            [Word::Key(_), wrong @ (Word::Key(_) | Word::NoKey(_)), ..] | [wrong @ Word::NoKey(_), ..] => {
-                let detail =
-                    "A module has one key at most, a text in quotes or a whole number, and then a name after a dot.";
+            [Word::Key(_), wrong @ (Word::Key(_) | Word::InvalidKey(_)), ..] | [wrong @ Word::InvalidKey(_), ..] => {
+                let detail = "A module can have one instance key, a quoted string or a whole number, followed by a dot and a name.";
                 decoding.error(wrong.span(), "Invalid address operator", detail);
                 return None;
             }
@@ -96,7 +103,7 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
         };
     }
     let mode = match rest {
-        [Word::Name(word, _), ..] => Mode::beginning_with(word),
+        [Word::Name(word, _), ..] => Mode::from_block_keyword(word),
         _ => None,
     };
     let (type_name, name, after) = match (mode, rest) {
@@ -120,12 +127,12 @@ fn import_target(expression: &Expression, decoding: &mut Decoding<'_>) -> Option
     }
 }
 
-/// Reports an address of something else than a resource instance; `span` is what makes it one.
+/// Reports an address that is not a resource instance; `span` is the part at fault.
 fn no_instance(span: Span, decoding: &mut Decoding<'_>) -> Option<ConfigResource> {
     decoding.error(
         span,
         "Invalid address",
-        "An import is into one resource instance: TYPE.NAME, with module steps before it and a key after it if need be.",
+        "The import target must be a resource instance: TYPE.NAME, optionally with a module path before it and an instance key after it.",
     );
     None
 }
@@ -134,26 +141,26 @@ fn not_an_address(expression: &Expression, decoding: &mut Decoding<'_>) {
     decoding.error(
         expression.span,
         "Invalid expression",
-        "Write the address of a resource instance; its keys, in brackets, may be expressions: aws_vpc.main[each.key].",
+        "The value must be the address of a resource instance. Its keys may be expressions: aws_vpc.main[each.key].",
     );
 }
 
-/// A part of an address whose keys are not evaluated yet.
+/// A part of an address with unevaluated keys.
 enum Word {
     Name(Name, Span),
     Key(Span),
-    /// What is in brackets is no key of anything: a word, a broken number.
-    NoKey(Span),
+    /// An index that cannot be an instance key: a keyword or a malformed number.
+    InvalidKey(Span),
 }
 
 impl Word {
     fn span(&self) -> Span {
-        let (Self::Name(_, span) | Self::Key(span) | Self::NoKey(span)) = self;
+        let (Self::Name(_, span) | Self::Key(span) | Self::InvalidKey(span)) = self;
         *span
     }
 }
 
-/// Gathers the words of an address; false for anything that is no address.
+/// Collects the parts of an address; returns false if the expression is not an address.
 fn static_words(expression: &Expression, words: &mut Vec<Word>) -> bool {
     match &expression.kind {
         ExpressionKind::Traversal(traversal) => {
@@ -164,7 +171,7 @@ fn static_words(expression: &Expression, words: &mut Vec<Word>) -> bool {
         ExpressionKind::Index(index) => {
             let fine = static_words(&index.source, words);
             let is_word = matches!(index.key.kind, ExpressionKind::Null | ExpressionKind::Bool(_));
-            words.push(if is_word { Word::NoKey(index.brackets) } else { Word::Key(index.brackets) });
+            words.push(if is_word { Word::InvalidKey(index.brackets) } else { Word::Key(index.brackets) });
             fine
         }
         ExpressionKind::Relative(relative) => {
@@ -179,7 +186,7 @@ fn static_words(expression: &Expression, words: &mut Vec<Word>) -> bool {
 fn word(step: &Step) -> Word {
     match step {
         Step::Attribute { name, span } => Word::Name(name.clone(), *span),
-        Step::Index { key, span } if instance_key(key).is_none() => Word::NoKey(*span),
+        Step::Index { key, span } if instance_key(key).is_none() => Word::InvalidKey(*span),
         Step::Index { span, .. } => Word::Key(*span),
     }
 }

@@ -27,7 +27,7 @@ pub(in crate::decode) fn moved(block: &Block, decoding: &mut Decoding<'_>) -> Op
         decoding.error(
             block.header,
             "Invalid \"moved\" addresses",
-            "Both addresses have to be resources, or both modules. One of these is a resource and the other a module.",
+            "Both addresses must be resources, or both must be modules.",
         );
         return None;
     }
@@ -35,7 +35,7 @@ pub(in crate::decode) fn moved(block: &Block, decoding: &mut Decoding<'_>) -> Op
         decoding.error(
             block.header,
             "Invalid \"moved\" addresses",
-            "Both addresses have to be of the same kind: managed resources, or data sources.",
+            "Both addresses must be managed resources, or both must be data sources.",
         );
         return None;
     }
@@ -51,8 +51,7 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
             traversal.span,
             "Invalid address",
             format!(
-                "The word {word:?} begins references to other things than resources. If a resource type has that name, write resource.{word} \
-                 for it."
+                "{word:?} is a reserved word that does not refer to a resource. For a resource type of this name, write resource.{word}."
             ),
         );
         return None;
@@ -68,6 +67,7 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
     let mode = address.resource.as_ref().map(|(resource, _)| resource.mode);
     if let Some(detail) = mode.and_then(in_no_state) {
         let problem = match decoding.dialect {
+            // Terraform accepts such a move without any effect, so this is only a warning; OpenTofu refuses it.
             Dialect::Terraform => Diagnostic::warning("Invalid \"moved\" address", detail),
             Dialect::OpenTofu => Diagnostic::error("Invalid \"moved\" address", detail),
         };
@@ -84,14 +84,14 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
     }
 }
 
-/// Why nothing of that mode can be moved, if that is so. Terraform passes over it without a word.
+/// Returns the reason why objects of a mode cannot be moved. Terraform ignores such blocks silently.
 fn in_no_state(mode: Mode) -> Option<&'static str> {
     match mode {
         Mode::Managed | Mode::Data => None,
         Mode::Ephemeral => {
-            Some("Ephemeral resources are opened anew in every run; there is nothing to move. Remove the block.")
+            Some("Ephemeral resources are not stored in the state, so they cannot be moved. Remove the block.")
         }
-        Mode::List => Some("Lists of queries are not kept in the state; there is nothing to move. Remove the block."),
+        Mode::List => Some("List resources are not stored in the state, so they cannot be moved. Remove the block."),
     }
 }
 

@@ -6,7 +6,7 @@ use groma_address::Mode;
 use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Content, Traversal};
 
-use crate::decode::address::{Address, KeyPlace, Keyed, NoAddress, Why};
+use crate::decode::address::{Address, KeySpan, Keyed, NoAddress, Why};
 use crate::decode::context::{Decoding, Dialect};
 use crate::decode::meta::duplicate_lifecycle;
 use crate::decode::{literal, provisioner, syntax};
@@ -29,46 +29,46 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
     let provisioners = removed_provisioners(&content, decoding);
     let is_about_module = matches!(&from, Some((RemovedFrom::Module(_), _)));
     if is_about_module {
-        about_a_module(block, &content, &provisioners, decoding);
+        refuse_module_blocks(block, &content, &provisioners, decoding);
     }
     let (from, from_span) = from?;
-    // What is left unsaid is of no interest where what is said is wrong.
-    let are_wrong = provisioners.len() < content.blocks_of("provisioner").count();
-    let is_sound = !are_wrong && (provisioners.is_empty() || !is_about_module);
-    if decoding.dialect == Dialect::OpenTofu && is_sound {
-        decoding.diagnostics.append(left_unsaid(block, destroy, &provisioners));
+    // The warning about a missing `destroy` is only useful if the block is otherwise valid.
+    let has_invalid = provisioners.len() < content.blocks_of("provisioner").count();
+    let is_valid = !has_invalid && (provisioners.is_empty() || !is_about_module);
+    if decoding.dialect == Dialect::OpenTofu && is_valid {
+        decoding.diagnostics.append(destroy_warning(block, destroy, &provisioners));
     }
     let destroy = match destroy {
-        Destroy::Said(destroy) => destroy,
-        Destroy::Unsaid | Destroy::Unclear => decoding.dialect == Dialect::Terraform,
+        Destroy::Set(destroy) => destroy,
+        Destroy::Missing | Destroy::Invalid => decoding.dialect == Dialect::Terraform,
     };
     Some(Removed { from, from_span, destroy, provisioners, span: block.header })
 }
 
-/// Reports what a block about a module cannot have.
-fn about_a_module(block: &Block, content: &Content, provisioners: &[Provisioner], decoding: &mut Decoding<'_>) {
+/// Reports blocks that are not allowed in a removed block for a module.
+fn refuse_module_blocks(block: &Block, content: &Content, provisioners: &[Provisioner], decoding: &mut Decoding<'_>) {
     if let Some(first) = provisioners.first() {
         let (span, summary) = match decoding.dialect {
             Dialect::Terraform => (first.span, "Invalid provisioner block"),
             Dialect::OpenTofu => (block.header, "Invalid \"removed\" block"),
         };
-        decoding.error(span, summary, "Only a resource can have provisioners; this block is about a module.");
+        decoding.error(span, summary, "Only resources can have provisioners, but this block removes a module.");
     }
     if let Some(first) = content.blocks_of("connection").next() {
         decoding.error(
             first.header,
             "Invalid connection block",
-            "Only provisioners of a resource connect to anything; this block is about a module.",
+            "Only resources can have connections, but this block removes a module.",
         );
     }
 }
 
 fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(RemovedFrom, Span)> {
-    // A word in brackets is no part of a traversal, but what is wrong with it is the same.
+    // The parser does not treat `x[null]` as a traversal, but the error is the same as for other keys.
     if let Some(index) = syntax::index_of_word(&attribute.expression) {
         let address = removed_address(&index.source.as_traversal()?, decoding)?;
         let of = if address.resource.is_some() { Keyed::Resource } else { Keyed::Module };
-        has_key(address.first_key.unwrap_or(KeyPlace { span: index.brackets, of }), decoding);
+        has_key(address.first_key.unwrap_or(KeySpan { span: index.brackets, of }), decoding);
         return None;
     }
     let traversal = syntax::address(&attribute.expression, decoding)?;
@@ -78,8 +78,8 @@ fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(R
             Diagnostic::warning(
                 "Reserved word in an address",
                 format!(
-                    "The word {word:?} begins references to other things than resources. Here it is taken for the name of a resource type, \
-                     so that the block does nothing unless there is such a type."
+                    "{word:?} is a reserved word that does not refer to a resource. Here it is used as a resource type, so the block has no \
+                     effect unless such a type exists."
                 ),
             )
             .at(traversal.span),
@@ -98,9 +98,11 @@ fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(R
         }
         Some((resource, _)) => {
             let (what, why) = match resource.mode {
-                Mode::Ephemeral => ("Ephemeral resource", "ephemeral resources are in no state"),
-                Mode::List => ("List", "lists of queries are in no state"),
-                Mode::Data | Mode::Managed => ("Data source", "data sources leave the state when their block goes"),
+                Mode::Ephemeral => ("Ephemeral resource", "ephemeral resources are not stored in the state"),
+                Mode::List => ("List", "list resources are not stored in the state"),
+                Mode::Data | Mode::Managed => {
+                    ("Data source", "data sources are removed from the state with their block")
+                }
             };
             let detail = format!("Only managed resources can be removed: {why}. Remove this block.");
             decoding.error(span, not_allowed(&format!("{what} address"), decoding), detail);
@@ -109,14 +111,14 @@ fn removed_from(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(R
     }
 }
 
-/// Reads an address; what goes on behind that of a resource is taken for a part of one instance.
+/// Parses the address of a removed block. Anything after a resource is reported as an instance key.
 fn removed_address(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option<Address> {
     match Address::of(traversal) {
         Ok(address) => return Some(address),
         Err(NoAddress { first_key: Some(key), .. }) => has_key(key, decoding),
-        Err(NoAddress { why: Why::GoesOn, .. }) => {
-            let detail = "A removed block is about a whole resource, with all its instances. Nothing can follow its type and name: leave \
-                          the rest out.";
+        Err(NoAddress { why: Why::ExtraSteps, .. }) => {
+            let detail = "A removed block applies to a whole resource with all its instances. Remove everything after its type and \
+                          name.";
             decoding.error(traversal.span, keys_not_allowed("Resource", decoding), detail);
         }
         Err(no_address) => no_address.report(traversal.span, decoding),
@@ -124,17 +126,17 @@ fn removed_address(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option
     None
 }
 
-/// Reports a key.
-fn has_key(key: KeyPlace, decoding: &mut Decoding<'_>) {
+/// Reports an instance key in the address.
+fn has_key(key: KeySpan, decoding: &mut Decoding<'_>) {
     let (what, whole) = match key.of {
         Keyed::Resource => ("Resource", "resource"),
         Keyed::Module => ("Module", "module"),
     };
-    let detail = format!("A removed block is about a whole {whole}, with all its instances. Leave the key out.");
+    let detail = format!("A removed block applies to a whole {whole} with all its instances. Remove the key.");
     decoding.error(key.span, keys_not_allowed(what, decoding), detail);
 }
 
-/// The summary of an address that has the keys of instances.
+/// Returns the product's summary for an address with instance keys.
 fn keys_not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
     match decoding.dialect {
         Dialect::Terraform => format!("{what} instance keys not allowed"),
@@ -142,7 +144,7 @@ fn keys_not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
     }
 }
 
-/// The summary that something is not allowed, as each product says so.
+/// Returns the product's summary for a disallowed address.
 fn not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
     match decoding.dialect {
         Dialect::Terraform => format!("{what} not allowed"),
@@ -150,44 +152,44 @@ fn not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
     }
 }
 
-/// What OpenTofu warns of: that it is not said what becomes of the object, which is forgotten then, where Terraform destroys it; and that
-/// provisioners of what is forgotten are for nothing.
-fn left_unsaid(block: &Block, destroy: Destroy, provisioners: &[Provisioner]) -> Option<Diagnostic> {
+/// Returns OpenTofu's warnings: about a missing `destroy` (OpenTofu then forgets the object, but Terraform destroys
+/// it), and about provisioners of forgotten objects, which never run.
+fn destroy_warning(block: &Block, destroy: Destroy, provisioners: &[Provisioner]) -> Option<Diagnostic> {
     let (summary, detail) = match destroy {
-        Destroy::Unsaid => (
+        Destroy::Missing => (
             "Missing lifecycle from the removed block",
-            "In a .tofu file the object is forgotten, not destroyed, unless the block says otherwise; in a .tf file it is destroyed. Say which \
-             is meant: lifecycle { destroy = false }, or true.",
+            "In a .tofu file the object is forgotten unless the block has \"destroy\"; in a .tf file it is destroyed. Set the argument \
+             explicitly: lifecycle { destroy = false } or lifecycle { destroy = true }.",
         ),
-        Destroy::Said(false) if !provisioners.is_empty() => (
+        Destroy::Set(false) if !provisioners.is_empty() => (
             "Removed block provisioners will not be executed",
-            "The object is forgotten, not destroyed, so that nothing is run for it. Remove the provisioners, or set destroy = true.",
+            "The object is forgotten, not destroyed, so its provisioners never run. Remove the provisioners, or set destroy = true.",
         ),
-        Destroy::Said(_) | Destroy::Unclear => return None,
+        Destroy::Set(_) | Destroy::Invalid => return None,
     };
     Some(Diagnostic::warning(summary, detail).at(block.header))
 }
 
-/// What a block says about whether the object is destroyed.
+/// The `destroy` argument of a removed block.
 #[derive(Clone, Copy)]
 enum Destroy {
-    Said(bool),
-    Unsaid,
-    /// Something is wrong that may have been meant to say it.
-    Unclear,
+    Set(bool),
+    Missing,
+    /// An invalid argument or block, which may have been meant to set it.
+    Invalid,
 }
 
 fn removed_destroy(content: &Content, decoding: &mut Decoding<'_>) -> Destroy {
-    let unsaid = |content: &Content| if content.is_whole() { Destroy::Unsaid } else { Destroy::Unclear };
+    let missing = |content: &Content| if content.is_whole() { Destroy::Missing } else { Destroy::Invalid };
     let mut blocks = content.blocks_of("lifecycle");
-    let Some(first) = blocks.next() else { return unsaid(content) };
+    let Some(first) = blocks.next() else { return missing(content) };
     for block in blocks {
         duplicate_lifecycle(block, first.header, "removed block", decoding);
     }
     let lifecycle = decoding.content(&first.body, &REMOVED_LIFECYCLE);
     match lifecycle.get("destroy") {
-        Some(destroy) => literal::boolean(destroy, decoding).map_or(Destroy::Unclear, Destroy::Said),
-        None => unsaid(&lifecycle),
+        Some(destroy) => literal::boolean(destroy, decoding).map_or(Destroy::Invalid, Destroy::Set),
+        None => missing(&lifecycle),
     }
 }
 
@@ -205,10 +207,11 @@ fn removed_provisioners(content: &Content, decoding: &mut Decoding<'_>) -> Vec<P
             decoding.error(
                 block.header,
                 summary,
-                "A removed block runs provisioners on destruction only. Add when = destroy.",
+                "Removed blocks support only destroy-time provisioners. Add when = destroy.",
             );
             continue;
         }
+        // The block's connection is the default of its provisioners, as in a resource.
         decoded.connection = decoded.connection.or_else(|| shared.clone());
         provisioners.push(decoded);
     }

@@ -1,4 +1,4 @@
-//! `mock_provider` blocks, and the files of the folders that they name.
+//! Decoding of `mock_provider` blocks and mock data files.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
@@ -34,22 +34,22 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("override_resource", &[])
 });
 
-/// What a file of mock data says, by which another of its folder may say the same.
+/// The contents of a mock data file that must be unique within its directory.
 #[derive(Debug)]
 pub(crate) struct MockFile {
-    /// The types that it mocks: the kind of the block, the type, and the header.
+    /// Mocked types: block type, label and header span.
     pub(crate) mocked: Vec<(Name, Name, Span)>,
-    /// What it overrides.
+    /// `override_*` blocks of the file.
     pub(crate) overrides: Vec<Override>,
 }
 
-/// Decodes a file of mock data.
+/// Decodes a mock data file.
 pub(crate) fn mock_file(body: &Body, decoding: &mut Decoding<'_>) -> MockFile {
     let content = decoding.content(body, &FILE);
     MockFile { mocked: mocks(&content, decoding), overrides: overriding::blocks(&content, decoding) }
 }
 
-/// Decodes the block into `found`, and gives the configuration that it stands for.
+/// Decodes a `mock_provider` block into `found`, and returns the configuration that it declares.
 pub(super) fn provider(block: &Block, found: &mut TestContent, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
     let label = block.labels.first()?;
     let content = decoding.content(&block.body, &PROVIDER);
@@ -57,7 +57,7 @@ pub(super) fn provider(block: &Block, found: &mut TestContent, decoding: &mut De
         overriding::during(attribute, decoding);
     }
     let source = content.get("source").and_then(|attribute| literal::string(attribute, decoding));
-    // An empty one is as good as none.
+    // An empty string means no source, as in Terraform.
     let source = source.filter(|source| !source.is_empty());
     found.mocks.extend(source.map(|source| (PathBuf::from(&*source), block.header)));
     mocks(&content, decoding);
@@ -67,7 +67,7 @@ pub(super) fn provider(block: &Block, found: &mut TestContent, decoding: &mut De
     is_name.then(|| LocalProvider { name: label.value.clone(), alias })
 }
 
-/// The types that a body mocks.
+/// Decodes the mock blocks of a body, and reports duplicates.
 fn mocks(content: &Content, decoding: &mut Decoding<'_>) -> Vec<(Name, Name, Span)> {
     let mut found = Vec::new();
     for (kind, twice) in [("mock_resource", "mock_resource block"), ("mock_data", "mock_data block")] {

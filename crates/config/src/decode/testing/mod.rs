@@ -1,6 +1,6 @@
-//! Files of tests, and the files of the folders that their mocked providers name.
+//! Decoding of test files and mock data files.
 //!
-//! What is wrong with how they are written is told. Of what they say only that is kept which other files and commands have to do with.
+//! The syntax is checked completely, but only blocks that affect loading are kept; tests are not executed.
 
 mod mock;
 mod overriding;
@@ -33,33 +33,33 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
 
 static TEST: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("parallel").optional("skip_cleanup"));
 
-/// What a file of tests says about others.
+/// The blocks of a test file that affect loading.
 #[derive(Debug, Default)]
 pub(crate) struct TestContent {
-    /// Its runs, in their order.
+    /// `run` blocks in source order.
     pub(crate) runs: Vec<RunContent>,
-    /// What is overridden for all runs.
+    /// `override_*` blocks that apply to all runs.
     pub(crate) overrides: Vec<Override>,
-    /// The provider configurations that runs can be given, each with the header of its block.
+    /// Provider configurations that runs can use, each with the header of its block.
     pub(crate) providers: Vec<(LocalProvider, Span)>,
-    /// The folders that mocked providers name, each with the header of the block.
+    /// Mock data directories of mocked providers, each with the header of its block.
     pub(crate) mocks: Vec<(PathBuf, Span)>,
 }
 
-/// What a run says about others.
+/// The parts of a `run` block that affect loading.
 #[derive(Debug)]
 pub(crate) struct RunContent {
-    /// Its name.
+    /// The block's label.
     pub(crate) name: Name,
-    /// The module in the place of the one under test.
+    /// The `module` block, which replaces the configuration under test.
     pub(crate) module: Option<RunModule>,
-    /// Provider configurations of the file that are handed to what is run, under names of its own.
+    /// Provider configurations of the file that are passed to the configuration under test, under its own names.
     pub(crate) providers: Vec<PassedProvider>,
-    /// What is overridden for this run.
+    /// `override_*` blocks that apply to this run only.
     pub(crate) overrides: Vec<Override>,
 }
 
-/// Decodes a whole file of tests.
+/// Decodes a test file.
 pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent {
     let content = decoding.content(body, &FILE);
     if let Some(block) = only_one(&content, "variables", decoding) {
@@ -73,17 +73,17 @@ pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent
     found.overrides.extend(overriding::blocks(&content, decoding));
     let mut runs = Seen::new("\"run\" block names");
     for block in content.blocks_of("run") {
-        // OpenTofu tells runs apart by their places.
-        let is_told_apart = decoding.dialect == Dialect::OpenTofu;
+        // OpenTofu allows runs of the same name: it identifies them by position.
+        let allows_duplicates = decoding.dialect == Dialect::OpenTofu;
         let add = |label: &Label| runs.add(label.value.clone(), block.header, decoding);
-        let is_first = is_told_apart || block.labels.first().is_some_and(add);
+        let is_first = allows_duplicates || block.labels.first().is_some_and(add);
         let run = run::run(block, &found.providers, decoding);
         found.runs.extend(run.filter(|_| is_first));
     }
     found
 }
 
-/// Values of variables.
+/// Checks the syntax of a `variables` block.
 fn values(block: &Block, decoding: &mut Decoding<'_>) {
     let (_, problems) = block.body.attributes();
     decoding.diagnostics.append(problems);
@@ -100,12 +100,12 @@ fn settings(block: &Block, decoding: &mut Decoding<'_>) {
 /// Reports `skip_cleanup`, which released versions of Terraform refuse.
 fn refuse_skipped_cleanup(content: &Content, decoding: &mut Decoding<'_>) {
     if let Some(attribute) = content.get("skip_cleanup") {
-        let detail = "What a test has made is always destroyed after it. Remove the argument.";
+        let detail = "Tests always destroy the objects that they create. Remove the argument.";
         decoding.error(attribute.name.span, "Invalid attribute", detail);
     }
 }
 
-/// The provider configurations that the runs of the file can be given.
+/// Decodes the provider configurations that the runs of the file can use.
 fn providers(content: &Content, found: &mut TestContent, decoding: &mut Decoding<'_>) {
     let mut seen = Seen::new("provider block");
     for block in &content.blocks {
@@ -122,19 +122,19 @@ fn providers(content: &Content, found: &mut TestContent, decoding: &mut Decoding
     }
 }
 
-/// The block of `kind`, of which there can be one.
+/// Returns the single block of `kind`, and reports others.
 fn only_one<'c>(content: &'c Content, kind: &'c str, decoding: &mut Decoding<'_>) -> Option<&'c Block> {
     let mut blocks = content.blocks_of(kind);
     let first = blocks.next()?;
     for other in blocks {
-        let place = decoding.place(first.header);
-        let detail = format!("There is one at {place} already. Write everything in one block.");
+        let location = decoding.location(first.header);
+        let detail = format!("A {kind} block is already at {location}. Merge the two blocks.");
         decoding.error(other.header, format!("Multiple \"{kind}\" blocks"), detail);
     }
     Some(first)
 }
 
-/// Things of which each can be there once.
+/// Detector of duplicate declarations.
 struct Seen<T> {
     what: &'static str,
     first: HashMap<T, Span>,
@@ -145,30 +145,30 @@ impl<T: Eq + std::hash::Hash> Seen<T> {
         Self { what, first: HashMap::new() }
     }
 
-    /// Whether `thing` is the first of its kind; another is reported.
-    fn add(&mut self, thing: T, span: Span, decoding: &mut Decoding<'_>) -> bool {
-        if let Some(first) = self.first.get(&thing) {
-            let place = decoding.place(*first);
-            let detail = format!("There is the same at {place} already. Remove one of the two.");
+    /// Whether `key` is new; reports a duplicate.
+    fn add(&mut self, key: T, span: Span, decoding: &mut Decoding<'_>) -> bool {
+        if let Some(first) = self.first.get(&key) {
+            let location = decoding.location(*first);
+            let detail = format!("The same declaration is already at {location}. Remove one of the two.");
             decoding.error(span, format!("Duplicate {}", self.what), detail);
             return false;
         }
-        self.first.insert(thing, span).is_none()
+        self.first.insert(key, span).is_none()
     }
 }
 
-/// One of `words`, which stands without quotes; anything else is reported.
-fn one_word(attribute: &Attribute, words: [&str; 2], summary: &str, decoding: &mut Decoding<'_>) -> Option<Name> {
+/// Decodes one of two keywords, without quotes; reports anything else.
+fn one_keyword(attribute: &Attribute, words: [&str; 2], summary: &str, decoding: &mut Decoding<'_>) -> Option<Name> {
     let expression = &attribute.expression;
     let found = word(expression, decoding).filter(|word| words.contains(&&**word));
     if found.is_none() && !syntax::is_invalid(expression) {
         let [one, other] = words;
-        decoding.error(expression.span, summary, format!("Write {one} or {other} here, without quotes."));
+        decoding.error(expression.span, summary, format!("The value must be {one} or {other}, without quotes."));
     }
     found
 }
 
-/// The single word that `expression` is; quotes are for the JSON syntax, which has nothing else.
+/// Returns the keyword in `expression`. Quotes are allowed only in the JSON syntax, which requires them.
 fn word(expression: &Expression, decoding: &Decoding<'_>) -> Option<Name> {
     if matches!(expression.kind, ExpressionKind::String(_)) {
         return None;

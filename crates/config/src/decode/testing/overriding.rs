@@ -1,11 +1,12 @@
-//! `override_resource`, `override_data` and `override_module` blocks: values in the place of what a provider would say.
+//! `override_resource`, `override_data` and `override_module` blocks: values that replace those of a provider or a
+//! module.
 
 use std::sync::LazyLock;
 
 use groma_address::Mode;
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 
-use super::{Seen, one_word};
+use super::{Seen, one_keyword};
 use crate::decode::address::Address;
 use crate::decode::context::Decoding;
 use crate::decode::syntax;
@@ -19,14 +20,14 @@ fn overriding() -> BodySchema {
     BodySchema::new().optional("target").optional("override_during")
 }
 
-/// What a kind of block is about.
+/// The kind of object that a block type overrides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum About {
     Object(Mode),
     Module,
 }
 
-/// A kind of block: its name, and what is said when there are two about the same.
+/// A block type: its name, its object, and the noun for duplicates.
 struct Kind {
     name: &'static str,
     twice: &'static str,
@@ -39,7 +40,7 @@ const KINDS: [Kind; 3] = [
     Kind { name: "override_module", twice: "override_module block", about: About::Module },
 ];
 
-/// What all such blocks in a body override.
+/// Decodes the override blocks of a body, and reports duplicate targets.
 pub(super) fn blocks(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Override> {
     let mut found = Vec::new();
     for kind in &KINDS {
@@ -54,7 +55,7 @@ pub(super) fn blocks(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Over
     found
 }
 
-/// What a block gives values of.
+/// Decodes an override block.
 fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Option<Override> {
     let schema = if about == About::Module { &MODULE } else { &OBJECT };
     let content = decoding.content(&block.body, schema);
@@ -62,7 +63,7 @@ fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Optio
         during(attribute, decoding);
     }
     let Some(attribute) = content.get("target") else {
-        let detail = "Say whose values these are: target = ADDRESS.";
+        let detail = "Set the address of the overridden object: target = ADDRESS.";
         decoding.error(block.header, "Missing target attribute", detail);
         return None;
     };
@@ -70,9 +71,9 @@ fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Optio
     Some(Override { target, block: block.header, span: attribute.expression.span })
 }
 
-/// Checks when the values count.
+/// Checks the `override_during` argument.
 pub(super) fn during(attribute: &Attribute, decoding: &mut Decoding<'_>) {
-    one_word(attribute, ["plan", "apply"], "Invalid override_during value", decoding);
+    one_keyword(attribute, ["plan", "apply"], "Invalid override_during value", decoding);
 }
 
 fn target(attribute: &Attribute, about: About, decoding: &mut Decoding<'_>) -> Option<OverrideTarget> {
@@ -80,7 +81,7 @@ fn target(attribute: &Attribute, about: About, decoding: &mut Decoding<'_>) -> O
     let address = Address::read(&traversal, decoding)?;
     let span = attribute.expression.span;
     if let Some(word) = &address.reserved {
-        let detail = format!("No resource is called {word}: the name begins references to other things.");
+        let detail = format!("{word} is a reserved word that does not refer to a resource.");
         decoding.error(span, "Invalid address", detail);
         return None;
     }
@@ -90,12 +91,12 @@ fn target(attribute: &Attribute, about: About, decoding: &mut Decoding<'_>) -> O
     }
     let found = address.resource.as_ref().map_or(About::Module, |(resource, _)| About::Object(resource.mode));
     if found != about {
-        let wanted = match about {
+        let expected = match about {
             About::Object(Mode::Data) => "a data source: data.TYPE.NAME",
             About::Object(_) => "a managed resource: TYPE.NAME",
             About::Module => "a module: module.NAME",
         };
-        decoding.error(span, "Invalid override target", format!("The target of this block is {wanted}."));
+        decoding.error(span, "Invalid override target", format!("The target of this block must be {expected}."));
         return None;
     }
     Some(OverrideTarget { module: address.module, resource: address.resource })

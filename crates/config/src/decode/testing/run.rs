@@ -6,7 +6,7 @@ use groma_diagnostics::{Diagnostic, Span};
 use groma_hcl::{Attribute, Block, BodySchema, Traversal};
 use groma_lang::{Reference, parse_reference};
 
-use super::{RunContent, one_word, only_one, overriding, refuse_skipped_cleanup, values};
+use super::{RunContent, one_keyword, only_one, overriding, refuse_skipped_cleanup, values};
 use crate::decode::context::Decoding;
 use crate::decode::{condition, depends_on, literal, module_call, name, version};
 use crate::model::{LocalProvider, PassedProvider, RunModule};
@@ -36,7 +36,7 @@ static PLAN_OPTIONS: LazyLock<BodySchema> =
 
 static MODULE: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("source").optional("version"));
 
-/// Decodes a `run` block; `declared` are the configurations that the file has.
+/// Decodes a `run` block; `declared` contains the provider configurations of the file.
 pub(super) fn run(
     block: &Block,
     declared: &[(LocalProvider, Span)],
@@ -46,7 +46,7 @@ pub(super) fn run(
     name::check(label, "run block name", decoding);
     let content = decoding.content(&block.body, &RUN);
     if let Some(attribute) = content.get("command") {
-        one_word(attribute, ["plan", "apply"], "Invalid \"command\" keyword", decoding);
+        one_keyword(attribute, ["plan", "apply"], "Invalid \"command\" keyword", decoding);
     }
     if let Some(attribute) = content.get("expect_failures") {
         expect_failures(attribute, decoding);
@@ -67,17 +67,18 @@ pub(super) fn run(
     }
     let module = only_one(&content, "module", decoding).and_then(|block| module(block, decoding));
     for block in content.blocks_of("assert") {
+        // Decoded only for its errors: tests are not executed here.
         condition::condition(block, decoding);
     }
     for block in content.blocks_of("backend") {
-        let detail = "The states of tests are kept in memory. Remove the block.";
+        let detail = "Test states are kept in memory. Remove the block.";
         decoding.error(block.header, "Invalid block", detail);
     }
     let overrides = overriding::blocks(&content, decoding);
     Some(RunContent { name: label.value.clone(), module, providers: providers.unwrap_or_default(), overrides })
 }
 
-/// What must go wrong for the test to pass: things with conditions.
+/// Checks `expect_failures`: references to objects with conditions.
 fn expect_failures(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     for traversal in depends_on::depends_on(attribute, decoding) {
         if let Err(problem) = has_conditions(&traversal) {
@@ -88,12 +89,12 @@ fn expect_failures(attribute: &Attribute, decoding: &mut Decoding<'_>) {
 
 fn has_conditions(traversal: &Traversal) -> Result<(), Box<Diagnostic>> {
     let target = parse_reference(traversal).map_err(Box::new)?.target;
-    // To the language outputs and checks are no names, so that they look like resources, as runs do.
+    // `output.x` and `check.x` are no references of the language, so they parse as resources, like `run.x`.
     let is_run = &*traversal.root.name == "run";
     if !is_run && matches!(target, Reference::Variable(_) | Reference::Resource(_)) {
         return Ok(());
     }
-    let detail = "Only what has conditions can fail them: input variables, outputs, check blocks, resources and data.";
+    let detail = "Only objects with conditions can be expected to fail: input variables, outputs, check blocks, resources and data sources.";
     Err(Box::new(Diagnostic::error("Invalid `expect_failures` reference", detail).at(traversal.span)))
 }
 
@@ -106,7 +107,7 @@ fn passed_providers(
     for parent in found.iter().map(|passed| &passed.parent) {
         if !declared.iter().any(|(provider, _)| *provider == parent.provider) {
             let detail =
-                "No provider or mock_provider block of this file declares it. Add one, with an alias if need be.";
+                "No provider or mock_provider block of this file declares this configuration. Add a block for it.";
             decoding.error(parent.span, format!("Missing provider definition for {}", parent.provider), detail);
         }
     }
@@ -117,12 +118,11 @@ fn plan_options(block: &Block, decoding: &mut Decoding<'_>) {
     let content = decoding.content(&block.body, &PLAN_OPTIONS);
     let mode = content
         .get("mode")
-        .and_then(|attribute| one_word(attribute, ["normal", "refresh-only"], "Invalid \"mode\" keyword", decoding));
+        .and_then(|attribute| one_keyword(attribute, ["normal", "refresh-only"], "Invalid \"mode\" keyword", decoding));
     if let Some(attribute) = content.get("refresh") {
         let refresh = literal::boolean(attribute, decoding);
         if refresh == Some(false) && mode.as_deref() == Some("refresh-only") {
-            let detail =
-                "A plan that does nothing but refresh cannot be made without. Remove one of the two arguments.";
+            let detail = "mode = refresh-only requires a refresh. Remove one of the two arguments.";
             decoding.error(attribute.name.span, "Incompatible plan options", detail);
         }
     }
@@ -131,23 +131,23 @@ fn plan_options(block: &Block, decoding: &mut Decoding<'_>) {
     }
 }
 
-/// The module that is run in the place of the one under test.
+/// Decodes the `module` block of a run.
 fn module(block: &Block, decoding: &mut Decoding<'_>) -> Option<RunModule> {
     let content = decoding.content(&block.body, &MODULE);
     let version = content.get("version");
     let constraints = version.map(|attribute| version::of_module(attribute, decoding));
     let Some(source) = content.get("source") else {
-        let detail = "Say where the module comes from: a folder such as \"./setup\", or a registry.";
+        let detail = "Set the module's source: a directory such as \"./setup\", or a registry module.";
         decoding.error(block.header, "Missing \"source\" attribute for module block", detail);
         return None;
     };
     let text = literal::string(source, decoding)?;
     let wrong = match ModuleSource::parse(&text) {
         Ok(ModuleSource::Local(_)) if version.is_some() => {
-            "Only modules of a registry have versions. Remove the \"version\" argument.".into()
+            "Only registry modules have versions. Remove the \"version\" argument.".into()
         }
-        Ok(ModuleSource::Package(_)) => "The modules of tests come from folders and registries only.".into(),
-        // A version that cannot be read has been reported.
+        Ok(ModuleSource::Package(_)) => "Test modules must be local directories or registry modules.".into(),
+        // An invalid version has been reported.
         Ok(found) => {
             let version = constraints.unwrap_or_else(|| Some(Constraints::default()))?;
             return Some(RunModule { source: found, version, block: block.header, span: source.expression.span });

@@ -1,4 +1,4 @@
-//! The values of the arguments of an `encryption` block, which may be secrets.
+//! Evaluation of the arguments in an `encryption` block, whose values may be secrets.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use groma_value::{Type, Value, convert};
 use crate::load::early::Early;
 use crate::model::encryption::EncryptionBlock;
 
-/// Reads arguments, and gathers what is wrong with them.
+/// Evaluates arguments and collects their problems.
 pub(super) struct Arguments<'a> {
     pub(super) block: &'a EncryptionBlock,
     pub(super) early: &'a Early<'a>,
@@ -18,23 +18,23 @@ pub(super) struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// A text.
+    /// Evaluates a string argument.
     pub(super) fn text(&mut self, attribute: &Attribute) -> Option<String> {
         let value = self.value(attribute, &Type::String)?;
         value.as_str().map(str::to_owned)
     }
 
-    /// A whole number.
+    /// Evaluates an integer argument.
     pub(super) fn number(&mut self, attribute: &Attribute) -> Option<i64> {
         let value = self.value(attribute, &Type::Number)?;
         let number = value.as_number().and_then(|number| number.to_i64());
         if number.is_none() {
-            self.error(attribute.name.span, "Invalid encryption argument", "The argument has to be a whole number.");
+            self.error(attribute.name.span, "Invalid encryption argument", "The argument must be a whole number.");
         }
         number
     }
 
-    /// Bytes; null is as good as none.
+    /// Evaluates a list of bytes; null is the empty list.
     pub(super) fn bytes(&mut self, attribute: &Attribute) -> Option<Vec<u8>> {
         if attribute.expression.kind == ExpressionKind::Null {
             return Some(Vec::new());
@@ -45,13 +45,13 @@ impl Arguments<'_> {
             self.error(
                 attribute.name.span,
                 "Invalid encryption argument",
-                "The argument has to be a list of numbers from 0 to 255.",
+                "The argument must be a list of whole numbers from 0 to 255.",
             );
         }
         bytes
     }
 
-    /// A program with its arguments.
+    /// Evaluates a command: a list of the program and its arguments.
     pub(super) fn program(&mut self, attribute: &Attribute) -> Option<Program> {
         let value = self.value(attribute, &Type::List(Arc::new(Type::String)))?;
         let words = value.as_slice().unwrap_or_default().iter().map(|word| word.as_str().map(str::to_owned));
@@ -61,27 +61,28 @@ impl Arguments<'_> {
         match program.and_then(Program::new) {
             Ok(program) => Some(program),
             Err(problem) => {
-                let detail = format!("The argument {:?} cannot be run: {problem}.", attribute.name.name);
+                let detail = format!("The argument {:?} is not a valid command: {problem}.", attribute.name.name);
                 self.error(attribute.name.span, "Invalid encryption argument", detail);
                 None
             }
         }
     }
 
-    /// The value of an argument, which may be a secret; messages about it show its name only.
+    /// Evaluates an argument and converts it to `ty`. Messages contain only the argument's name, because the value may
+    /// be a secret.
     fn value(&mut self, attribute: &Attribute, ty: &Type) -> Option<Value> {
         let value = self.early.secret(&attribute.expression, "encryption argument", &mut self.diagnostics)?;
         match convert::convert(&value, ty) {
             Ok(value) if !value.is_null() => Some(value),
             _ => {
-                let detail = format!("The argument {:?} has to be a {}.", attribute.name.name, ty.friendly_name());
+                let detail = format!("The argument {:?} must be a {}.", attribute.name.name, ty.friendly_name());
                 self.error(attribute.name.span, "Invalid encryption argument", detail);
                 None
             }
         }
     }
 
-    /// Notes a problem, once: several targets may have the same keys.
+    /// Reports a problem once: several targets may use the same keys.
     pub(super) fn error(&mut self, span: Span, summary: impl Into<String>, detail: impl Into<String>) {
         let problem = Diagnostic::error(summary, detail).at(span);
         if self.diagnostics.iter().all(|known| *known != problem) {
@@ -90,7 +91,7 @@ impl Arguments<'_> {
     }
 }
 
-/// The bytes that a list of numbers stands for.
+/// Converts a list of numbers to bytes; returns `None` if a number is out of range.
 pub(super) fn bytes_of(value: &Value) -> Option<Vec<u8>> {
     let numbers = convert::convert(value, &Type::List(Arc::new(Type::Number))).ok()?;
     let byte = |number: &Value| number.as_number().and_then(|number| u8::try_from(number.to_i64()?).ok());

@@ -1,4 +1,4 @@
-//! What is wrong with an `encryption` block whatever values its arguments have.
+//! Checks of an `encryption` block that do not depend on the values of its arguments.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -8,7 +8,7 @@ use super::names::{KeyArgument, key_provider_of, method_name, method_of};
 use super::schemas::{UNENCRYPTED, key_provider_schema, method_schema};
 use crate::model::encryption::{EncryptionBlock, EncryptionTarget};
 
-/// Reports what is wrong whatever values the arguments have.
+/// Reports invalid references and arguments of all parts, including unused ones.
 pub(super) fn check(block: &EncryptionBlock, diagnostics: &mut Diagnostics) {
     for target in block.targets() {
         let mut targets = vec![target];
@@ -38,7 +38,7 @@ pub(super) fn check(block: &EncryptionBlock, diagnostics: &mut Diagnostics) {
     diagnostics.append(in_clear(block));
 }
 
-/// What is wrong with the method that a target names. It may be one of those that could not be read.
+/// Checks the method reference of a target. If a method failed to decode, an undeclared one is not an error.
 fn wrong_method(block: &EncryptionBlock, target: &EncryptionTarget) -> Option<Diagnostic> {
     match block.has_unread_parts {
         true => method_name(target).err(),
@@ -46,7 +46,8 @@ fn wrong_method(block: &EncryptionBlock, target: &EncryptionTarget) -> Option<Di
     }
 }
 
-/// The same for what keys come from.
+/// Checks the key provider references of an argument. If a key provider failed to decode, an undeclared one is not an
+/// error.
 fn wrong_key_provider(block: &EncryptionBlock, expression: &Expression) -> Option<Diagnostic> {
     match KeyArgument::read(expression) {
         Err(problem) => Some(problem),
@@ -55,13 +56,13 @@ fn wrong_key_provider(block: &EncryptionBlock, expression: &Expression) -> Optio
     }
 }
 
-/// A warning where something may be in clear.
+/// Warns if a method stores plain text.
 fn in_clear(block: &EncryptionBlock) -> Option<Diagnostic> {
     let (_, part) = block.methods.iter().find(|((kind, _), _)| &**kind == UNENCRYPTED)?;
     Some(
         Diagnostic::warning(
             "Unencrypted method configured",
-            "The method \"unencrypted\" lets states or plans be in clear. It is meant for the time of a migration only.",
+            "The method \"unencrypted\" stores states or plans as plain text. Use it only while migrating to or from encryption.",
         )
         .at(part.span),
     )

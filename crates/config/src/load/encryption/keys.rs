@@ -1,4 +1,4 @@
-//! Key providers.
+//! Evaluation of key providers.
 
 use std::sync::Arc;
 
@@ -15,11 +15,12 @@ use super::names::{KeyArgument, key_provider_in, key_provider_of, no_key};
 use super::schemas::{ALIAS, key_provider_schema};
 use crate::model::encryption::EncryptionPart;
 
-/// How many key providers may be chained, and fallbacks lie within each other.
+/// Maximum length of a chain of key providers, and of a list of fallbacks.
 pub(super) const DEPTH_LIMIT: usize = 16;
 
 impl Arguments<'_> {
-    /// Where the keys that `expression` gives come from; `above` are the key providers that need them.
+    /// Evaluates an argument with keys: a key provider or literal keys. `above` contains the key providers that are
+    /// being evaluated, to detect cycles.
     pub(super) fn keys(&mut self, expression: &Expression, above: &mut Vec<(Name, Name)>) -> Option<KeyProvider> {
         let argument = KeyArgument::read(expression).map_err(|problem| self.diagnostics.push(problem)).ok()?;
         if let KeyArgument::Name((key, span)) = &argument {
@@ -36,13 +37,13 @@ impl Arguments<'_> {
         }
     }
 
-    /// Keys that the configuration has itself.
+    /// Reads literal keys from an object.
     fn written(&mut self, value: &Value, span: Span) -> Option<KeyProvider> {
         let mut key = |name: &str| {
             let found = value.elements().find(|(key, _)| key.as_str() == Some(name));
             let bytes = found.and_then(|(_, value)| bytes_of(&value)).filter(|bytes| !bytes.is_empty());
             if bytes.is_none() {
-                let detail = format!("The keys need {name}, a list of numbers from 0 to 255.");
+                let detail = format!("The keys must contain {name}, a list of numbers from 0 to 255.");
                 self.error(span, format!("Missing {name} value"), detail);
             }
             bytes
@@ -52,7 +53,7 @@ impl Arguments<'_> {
         Some(KeyProvider { name: String::new(), source })
     }
 
-    /// The key provider `key`, which is named at `span`.
+    /// Evaluates the key provider `key`, which is referenced at `span`.
     fn key_provider(&mut self, key: &(Name, Name), span: Span, above: &mut Vec<(Name, Name)>) -> Option<KeyProvider> {
         let found = key_provider_of(self.block, key, span).map_err(|problem| self.diagnostics.push(problem));
         let (key, part) = found.ok()?;
@@ -63,7 +64,7 @@ impl Arguments<'_> {
             self.error(
                 part.span,
                 "Circular reference detected",
-                format!("The key providers need each other: {}. Break the circle.", chain.join(" -> ")),
+                format!("The key providers form a cycle: {}. Remove one of the references.", chain.join(" -> ")),
             );
             return None;
         }
@@ -92,10 +93,10 @@ impl Arguments<'_> {
     fn unknown_key_provider(&mut self, kind: &str, part: &EncryptionPart) {
         let known = ["external", "pbkdf2"].into_iter().chain(SERVICES);
         let advice = suggest(kind, known.clone()).map_or_else(
-            || format!("There is {}.", known.collect::<Vec<&str>>().join(", ")),
+            || format!("Valid types are {}.", known.collect::<Vec<&str>>().join(", ")),
             |similar| format!("Did you mean {similar:?}?"),
         );
-        let detail = format!("There is no key provider of the type {kind:?}. {advice}");
+        let detail = format!("{kind:?} is not a key provider type. {advice}");
         self.error(part.span, "Unknown key_provider type", detail);
     }
 
@@ -109,12 +110,13 @@ impl Arguments<'_> {
             (None, None) => Err(KeyError::Argument("set either passphrase or chain".to_owned())),
         };
         let settings = self.derivation(content)?;
-        // The text of the arguments is not shown: the passphrase may be in it.
+        // The source text is not quoted, because it may contain the passphrase.
         let source = secret.and_then(|secret| Ok(KeySource::Pbkdf2 { secret, settings: settings? }));
         source.map_err(|problem| self.unusable(span, &problem.to_string())).ok()
     }
 
-    /// How keys are derived; or why they are not.
+    /// Reads the parameters of the key derivation. The inner error is reported together with other problems of the
+    /// block.
     fn derivation(&mut self, content: &Content) -> Option<Result<Pbkdf2, KeyError>> {
         let mut settings = Ok(Pbkdf2::default());
         type Set = fn(Pbkdf2, i64) -> Result<Pbkdf2, KeyError>;
@@ -143,6 +145,10 @@ impl Arguments<'_> {
     }
 
     pub(super) fn unusable(&mut self, span: Span, problem: &str) {
-        self.error(span, "Unable to build encryption key data", format!("The key provider makes no key: {problem}."));
+        self.error(
+            span,
+            "Unable to build encryption key data",
+            format!("The key provider cannot produce a key: {problem}."),
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Methods, and which of them there are for what.
+//! Evaluation of encryption methods and targets.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::load::early::Early;
 use crate::model::EncryptionMethods;
 use crate::model::encryption::{EncryptionBlock, EncryptionPart, EncryptionTarget, RemoteTargets};
 
-/// The methods that the block comes to with the values of its arguments.
+/// Evaluates the targets of an encryption block with their methods and key providers.
 pub(super) fn methods(block: &EncryptionBlock, early: &Early<'_>) -> Result<EncryptionMethods, Diagnostics> {
     let mut reader = Arguments { block, early, diagnostics: Diagnostics::new() };
     let methods = EncryptionMethods {
@@ -26,13 +26,18 @@ pub(super) fn methods(block: &EncryptionBlock, early: &Early<'_>) -> Result<Encr
 }
 
 impl Arguments<'_> {
-    /// The methods of a target, the fallbacks within it after its own.
+    /// Evaluates a target to a list of methods: its own first, then its fallbacks.
     fn target(&mut self, target: &EncryptionTarget) -> Option<Arc<groma_encryption::Encryption>> {
         let mut methods = Vec::new();
         let mut next = Some(target);
         while let Some(here) = next {
+            // Nested fallback blocks can be arbitrarily deep in a generated configuration.
             if methods.len() >= DEPTH_LIMIT {
-                self.error(here.span, "Too many fallbacks", format!("At most {DEPTH_LIMIT} methods can be tried."));
+                self.error(
+                    here.span,
+                    "Too many fallbacks",
+                    format!("A target can have up to {DEPTH_LIMIT} methods, including fallbacks."),
+                );
                 return None;
             }
             let (key, part) = method_of(self.block, here).map_err(|problem| self.diagnostics.push(problem)).ok()?;
@@ -40,7 +45,7 @@ impl Arguments<'_> {
                 self.error(
                     here.method.as_ref().map_or(here.span, |method| method.span),
                     "Unencrypted method is forbidden",
-                    "The \"enforced\" argument says that nothing is ever in clear. Remove that argument, or this method.",
+                    "The \"enforced\" argument forbids unencrypted data. Remove that argument or this method.",
                 );
                 return None;
             }
@@ -51,7 +56,7 @@ impl Arguments<'_> {
         Some(Arc::new(groma_encryption::Encryption::new(methods.next()?, methods.collect())))
     }
 
-    /// How the states of others are sealed.
+    /// Evaluates the targets of states that `terraform_remote_state` reads.
     fn remote(&mut self, targets: &RemoteTargets) -> RemoteEncryption {
         let named = targets.named.iter().filter_map(|(name, target)| Some((name.to_string(), self.target(target)?)));
         let named = named.collect();
@@ -76,8 +81,8 @@ impl Arguments<'_> {
                 };
                 let method = Method::AesGcm { keys: keys?, associated };
                 if let Err(problem) = method.check() {
-                    let place = content.get("keys").map_or(part.span, |attribute| attribute.expression.span);
-                    self.error(place, problem.summary, problem.detail);
+                    let span = content.get("keys").map_or(part.span, |attribute| attribute.expression.span);
+                    self.error(span, problem.summary, problem.detail);
                     return None;
                 }
                 Some(method)
@@ -93,10 +98,10 @@ impl Arguments<'_> {
 
     fn unknown_method(&mut self, kind: &str, part: &EncryptionPart) {
         let advice = suggest(kind, ["aes_gcm", "external", UNENCRYPTED]).map_or_else(
-            || "There is aes_gcm, external and unencrypted.".to_owned(),
+            || "Valid types are aes_gcm, external and unencrypted.".to_owned(),
             |similar| format!("Did you mean {similar:?}?"),
         );
-        let detail = format!("There is no method of the type {kind:?}. {advice}");
+        let detail = format!("{kind:?} is not an encryption method type. {advice}");
         self.error(part.span, "Unknown encryption method type", detail);
     }
 }

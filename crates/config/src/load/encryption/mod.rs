@@ -1,4 +1,4 @@
-//! What the arguments of an `encryption` block come to, before anything is planned.
+//! Evaluation of the `encryption` block, before planning.
 
 mod arguments;
 mod check;
@@ -12,13 +12,13 @@ use std::collections::HashSet;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
+use super::directory::Reader;
 use super::early::Early;
-use super::folder::Reader;
 use crate::decode::{self, Decoding, Dialect, Role, Unparsed};
 use crate::model::encryption::EncryptionBlock;
 use crate::model::{Encryption, Module};
 
-/// The encryption that the root module asks for, with what the environment says in place of it.
+/// Evaluates the root module's encryption block, with the settings of `TF_ENCRYPTION` merged over it.
 pub(super) fn read(
     module: &Module,
     reader: &Reader<'_>,
@@ -32,18 +32,18 @@ pub(super) fn read(
         (Some(written), Some(given)) => Some(written.overridden_by(given)),
         (written, given) => written.or(given),
     };
-    let is_sound = !problems.has_errors();
-    let tell = |problem: Diagnostic| without_secrets(problem, reader.sources);
-    let encryption = block.filter(|_| is_sound).map(|block| {
+    let is_valid = !problems.has_errors();
+    let redact = |problem: Diagnostic| without_secrets(problem, reader.sources);
+    let encryption = block.filter(|_| is_valid).map(|block| {
         check::check(&block, &mut problems);
-        let methods = methods::methods(&block, early).map_err(|problems| problems.into_iter().map(tell).collect());
+        let methods = methods::methods(&block, early).map_err(|problems| problems.into_iter().map(redact).collect());
         Encryption { span: block.span, methods }
     });
-    diagnostics.append(problems.into_iter().map(tell));
+    diagnostics.append(problems.into_iter().map(redact));
     encryption
 }
 
-/// What `TF_ENCRYPTION` says, in either syntax.
+/// Parses and decodes `TF_ENCRYPTION`, in native or JSON syntax.
 fn given_block(text: &str, reader: &Reader<'_>, diagnostics: &mut Diagnostics) -> Option<EncryptionBlock> {
     let file = reader.sources.add(VARIABLE, text.to_owned())?;
     let (parsed, problems) =
@@ -56,6 +56,7 @@ fn given_block(text: &str, reader: &Reader<'_>, diagnostics: &mut Diagnostics) -
         sources: reader.sources,
         options: reader.options,
         role: Role::Primary,
+        // The variable exists in OpenTofu only, so its rules apply.
         dialect: Dialect::OpenTofu,
         diagnostics: Diagnostics::new(),
         incomplete: false,
@@ -67,13 +68,14 @@ fn given_block(text: &str, reader: &Reader<'_>, diagnostics: &mut Diagnostics) -
     Some(block)
 }
 
-/// A problem in the environment variable, told without its text, which holds secrets.
+/// Removes the snippet of a diagnostic about `TF_ENCRYPTION`, whose text contains secrets, and names the line instead.
 fn without_secrets(problem: Diagnostic, sources: &Sources) -> Diagnostic {
-    let place = problem.subject.and_then(|span| sources.locate(span)).filter(|place| place.file.name() == VARIABLE);
-    let Some(place) = place else { return problem };
-    let detail = format!("In the environment variable {VARIABLE}, line {}: {}", place.start.line, problem.detail);
+    let location =
+        problem.subject.and_then(|span| sources.locate(span)).filter(|location| location.file.name() == VARIABLE);
+    let Some(location) = location else { return problem };
+    let detail = format!("In the environment variable {VARIABLE}, line {}: {}", location.start.line, problem.detail);
     Diagnostic { detail, subject: None, context: None, observed: Vec::new(), ..problem }
 }
 
-/// The environment variable.
+/// Environment variable with additional encryption settings.
 const VARIABLE: &str = "TF_ENCRYPTION";

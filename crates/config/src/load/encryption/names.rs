@@ -1,4 +1,4 @@
-//! References between the parts of an `encryption` block.
+//! References between key providers, methods and targets of an `encryption` block.
 
 use groma_address::Name;
 use groma_diagnostics::{Diagnostic, Span, suggest};
@@ -9,40 +9,40 @@ use crate::model::encryption::{EncryptionBlock, EncryptionPart, EncryptionTarget
 
 const KEY_PROVIDER: &str = "key_provider";
 
-/// A part with its type and name.
+/// A key provider or method with its type and name.
 pub(super) type Named<'a> = (&'a (Name, Name), &'a EncryptionPart);
 
-/// The type and the name of the method that a target names.
+/// Parses the `method` argument of a target to a type and a name.
 pub(super) fn method_name(target: &EncryptionTarget) -> Result<((Name, Name), Span), Diagnostic> {
     let summary = "Invalid encryption method identifier";
-    let advice = "A method is named as method.TYPE.NAME.";
+    let advice = "Refer to a method as method.TYPE.NAME.";
     let Some(expression) = &target.method else {
-        return Err(Diagnostic::error(summary, format!("There is no \"method\" here. {advice}")).at(target.span));
+        return Err(Diagnostic::error(summary, format!("The \"method\" argument is missing. {advice}")).at(target.span));
     };
     let key = named("method", expression).ok_or_else(|| Diagnostic::error(summary, advice).at(expression.span))?;
     Ok((key, expression.span))
 }
 
-/// The method that a target names.
+/// Resolves the method of a target.
 pub(super) fn method_of<'a>(block: &'a EncryptionBlock, target: &EncryptionTarget) -> Result<Named<'a>, Diagnostic> {
     let (key, span) = method_name(target)?;
     let found = block.methods.get_key_value(&key);
     found.ok_or_else(|| undeclared(span, "encryption method", "method", &key, block.methods.keys()))
 }
 
-/// The type and the name of a key provider, and where it is named.
+/// A reference to a key provider: type, name and span.
 pub(super) type Mention = ((Name, Name), Span);
 
-/// What an argument says of where keys come from.
+/// The argument that selects keys.
 pub(super) enum KeyArgument {
-    /// It is the name of a key provider.
+    /// A direct reference to a key provider.
     Name(Mention),
-    /// Its value says it; these names are in it.
+    /// An expression, with the key providers that it refers to.
     Value(Vec<Mention>),
 }
 
 impl KeyArgument {
-    /// What is written.
+    /// Classifies the expression of the argument.
     pub(super) fn read(expression: &Expression) -> Result<Self, Diagnostic> {
         match named(KEY_PROVIDER, expression) {
             Some(key) => Ok(Self::Name((key, expression.span))),
@@ -50,7 +50,7 @@ impl KeyArgument {
         }
     }
 
-    /// The key providers that it names.
+    /// Returns the references to key providers.
     pub(super) fn names(self) -> Vec<Mention> {
         match self {
             Self::Name(name) => vec![name],
@@ -76,7 +76,7 @@ fn names_within(expression: &Expression) -> Result<Vec<Mention>, Diagnostic> {
     }
 }
 
-/// The key provider `key`, which is named at `span`.
+/// Resolves the key provider `key`, which is referenced at `span`.
 pub(super) fn key_provider_of<'a>(
     block: &'a EncryptionBlock,
     key: &(Name, Name),
@@ -86,7 +86,7 @@ pub(super) fn key_provider_of<'a>(
     found.ok_or_else(|| undeclared(span, "key provider", KEY_PROVIDER, key, block.key_providers.keys()))
 }
 
-/// The key provider that the value of an argument at `span` names.
+/// Parses an evaluated argument as a reference to a key provider.
 pub(super) fn key_provider_in(text: &str, span: Span) -> Option<(Name, Name)> {
     named(KEY_PROVIDER, &Expression { kind: ExpressionKind::String(text.into()), span })
 }
@@ -94,13 +94,13 @@ pub(super) fn key_provider_in(text: &str, span: Span) -> Option<(Name, Name)> {
 pub(super) fn no_key(span: Span) -> Diagnostic {
     Diagnostic::error(
         "Invalid Key Provider expression format",
-        "Keys come from a key provider of this block, named as key_provider.TYPE.NAME, or they are an object with encryption_key and \
+        "Keys must be a reference to a key provider of this block (key_provider.TYPE.NAME), or an object with encryption_key and \
          decryption_key.",
     )
     .at(span)
 }
 
-/// Whether it is neither a key nor the name of one, whatever values there are.
+/// Whether the expression is a literal that can be neither keys nor a reference to a key provider.
 fn is_no_key(expression: &Expression) -> bool {
     match &expression.kind {
         ExpressionKind::Null
@@ -121,19 +121,19 @@ fn undeclared<'a>(
     declared: impl Iterator<Item = &'a (Name, Name)>,
 ) -> Diagnostic {
     let known: Vec<String> = declared.map(|(ty, name)| format!("{kind}.{ty}.{name}")).collect();
-    let wanted = format!("{kind}.{ty}.{name}");
-    let advice = match suggest(&wanted, known.iter().map(String::as_str)) {
+    let expected = format!("{kind}.{ty}.{name}");
+    let advice = match suggest(&expected, known.iter().map(String::as_str)) {
         Some(similar) => format!("Did you mean {similar}?"),
-        None => format!("Declare it with a block {kind} {ty:?} {name:?}."),
+        None => format!("Declare it with a {kind} {ty:?} {name:?} block."),
     };
     Diagnostic::error(
         format!("Reference to undeclared {what}"),
-        format!("There is no {wanted} in the encryption block. {advice}"),
+        format!("{expected} is not declared in the encryption block. {advice}"),
     )
     .at(span)
 }
 
-/// `ROOT.TYPE.NAME`, bare or in a string.
+/// Parses a reference `ROOT.TYPE.NAME`, bare or inside of a JSON string.
 fn named(root: &str, expression: &Expression) -> Option<(Name, Name)> {
     let inner = match &expression.kind {
         ExpressionKind::JsonString(string) => match &string.template.kind {

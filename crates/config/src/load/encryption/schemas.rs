@@ -1,17 +1,17 @@
-//! Which arguments the parts of an `encryption` block have.
+//! Schemas of the key providers and methods in an `encryption` block.
 
 use groma_encryption::service_arguments;
 use groma_hcl::BodySchema;
 
 use super::services::schema_of;
 
-/// The method that does not seal.
+/// The method type that stores plain text.
 pub(super) const UNENCRYPTED: &str = "unencrypted";
 
-/// The name under which a key provider keeps its notes in files, instead of its own.
+/// Argument of every key provider: the name under which its metadata is stored, instead of its address.
 pub(super) const ALIAS: &str = "encrypted_metadata_alias";
 
-/// The arguments of a method that there is.
+/// Returns the schema of a known method type.
 pub(super) fn method_schema(kind: &str) -> Option<BodySchema> {
     match kind {
         UNENCRYPTED => Some(BodySchema::new()),
@@ -21,7 +21,7 @@ pub(super) fn method_schema(kind: &str) -> Option<BodySchema> {
     }
 }
 
-/// The arguments of a key provider that there is.
+/// Returns the schema of a known key provider type.
 pub(super) fn key_provider_schema(kind: &str) -> Option<BodySchema> {
     let schema = match kind {
         "pbkdf2" => {
@@ -34,7 +34,7 @@ pub(super) fn key_provider_schema(kind: &str) -> Option<BodySchema> {
     Some(schema.optional(ALIAS))
 }
 
-/// The arguments of a service.
+/// Returns the schema of a key management service.
 fn service_schema(kind: &str) -> Option<BodySchema> {
     service_arguments(kind).map(schema_of)
 }

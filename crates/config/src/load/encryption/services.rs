@@ -1,4 +1,4 @@
-//! Key providers that are services in networks.
+//! Key providers that use a key management service.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use groma_value::{Type, Value, convert};
 
 use super::arguments::Arguments;
 
-/// The schema of a body with these arguments; an object may be written as a block, too.
+/// Returns the schema of a body with these arguments. OpenTofu also allows a block for an object argument.
 pub(super) fn schema_of(arguments: &[Argument]) -> BodySchema {
     arguments.iter().fold(BodySchema::new(), |schema, argument| {
         let schema = match argument.need {
@@ -24,18 +24,18 @@ pub(super) fn schema_of(arguments: &[Argument]) -> BodySchema {
 }
 
 impl Arguments<'_> {
-    /// The service `kind` with what is given for its arguments.
+    /// Creates the key service `kind` with the arguments in `content`.
     pub(super) fn service(&mut self, kind: &str, content: &Content, span: Span) -> Option<Arc<dyn KeyService>> {
         let given = self.given_in(service_arguments(kind)?, content)?;
         let Some(network) = self.early.key_network() else {
-            self.unusable(span, "nothing leads to its service here");
+            self.unusable(span, "this command has no network access to its service");
             return None;
         };
         let service = service(kind, &given, network);
         service.map_err(|problem| self.unusable(span, &problem.to_string())).ok()
     }
 
-    /// What is given in a body.
+    /// Reads the arguments of a body.
     fn given_in(&mut self, arguments: &'static [Argument], content: &Content) -> Option<ArgumentValues> {
         let mut given = Vec::new();
         for argument in arguments {
@@ -45,9 +45,10 @@ impl Arguments<'_> {
                 (None, [block], ArgumentType::Object(inner)) => Some(self.given_in_block(inner, block)?),
                 (None, [], _) => None,
                 _ => {
-                    let detail = format!("The argument {:?} is given more than once.", argument.name);
-                    let place = blocks.last().map_or(content.missing_item, |block| block.kind.span);
-                    self.error(place, "Invalid encryption argument", detail);
+                    let detail =
+                        format!("The argument {:?} is set more than once. Keep one of the two.", argument.name);
+                    let span = blocks.last().map_or(content.missing_item, |block| block.kind.span);
+                    self.error(span, "Invalid encryption argument", detail);
                     return None;
                 }
             };
@@ -63,22 +64,22 @@ impl Arguments<'_> {
         if failed { None } else { self.given_in(arguments, &content).map(ArgumentValue::Object) }
     }
 
-    /// What is given for an argument; nothing for a null, and for what has no effect.
+    /// Evaluates an argument. The inner option is `None` for null and for arguments without an effect.
     fn given(&mut self, argument: &Argument, attribute: &Attribute) -> Option<Option<ArgumentValue>> {
         let value = self.early.secret(&attribute.expression, "encryption argument", &mut self.diagnostics)?;
         self.read(argument, &value, argument.name, attribute.name.span)
     }
 
-    /// A value as what is given for an argument; `name` is that in messages.
+    /// Converts the value of an argument; `name` is its name in messages.
     fn read(&mut self, argument: &Argument, value: &Value, name: &str, span: Span) -> Option<Option<ArgumentValue>> {
         if value.is_null() {
             return Some(None);
         }
-        let wanted = match argument.ty {
+        let expected = match argument.ty {
             ArgumentType::Ignored => return Some(None),
             ArgumentType::Unsupported(advice) => {
                 let detail = format!(
-                    "The argument {name:?} of this key provider of OpenTofu is not in this version of Groma. {advice} Nothing was \
+                    "This version of Groma does not support the argument {name:?} of this OpenTofu key provider. {advice} Nothing was \
                      read or written."
                 );
                 self.error(span, "Unsupported key_provider argument", detail);
@@ -93,11 +94,11 @@ impl Arguments<'_> {
                 Err(ty) => format!("a {}", ty.friendly_name()),
             },
         };
-        self.error(span, "Invalid encryption argument", format!("The argument {name:?} has to be {wanted}."));
+        self.error(span, "Invalid encryption argument", format!("The argument {name:?} must be {expected}."));
         None
     }
 
-    /// What an object gives.
+    /// Reads the attributes of an object argument.
     fn members(
         &mut self,
         arguments: &'static [Argument],
@@ -110,7 +111,7 @@ impl Arguments<'_> {
             let key = key.as_str().unwrap_or_default().to_owned();
             let Some(argument) = arguments.iter().find(|argument| argument.name == key) else {
                 let known = did_you_mean(&key, arguments.iter().map(|argument| argument.name));
-                self.error(span, "Invalid encryption argument", format!("There is no {key:?} in {name:?}.{known}"));
+                self.error(span, "Invalid encryption argument", format!("{name:?} has no attribute {key:?}.{known}"));
                 return None;
             };
             let whole = format!("{name}.{key}");
@@ -120,17 +121,21 @@ impl Arguments<'_> {
             argument.need == Need::Required && !given.iter().any(|(known, _)| known == argument.name)
         };
         if let Some(lacking) = arguments.iter().find(lacks) {
-            self.error(span, "Invalid encryption argument", format!("There is no {:?} in {name:?}.", lacking.name));
+            self.error(
+                span,
+                "Invalid encryption argument",
+                format!("{name:?} requires the attribute {:?}.", lacking.name),
+            );
             return None;
         }
         Some(ArgumentValues::from_iter(given))
     }
 }
 
-/// A value of the type of `kind`.
+/// Converts a value to the primitive or collection type of `kind`.
 ///
 /// # Errors
-/// It cannot be of that type, which is given back.
+/// The value cannot be converted; returns the expected type.
 fn plain(kind: ArgumentType, value: &Value) -> Result<ArgumentValue, Type> {
     let ty = match kind {
         ArgumentType::String => Type::String,

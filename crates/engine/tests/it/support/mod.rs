@@ -223,7 +223,7 @@ impl Project {
     /// Searches with the list blocks of `queries.tfquery.hcl`.
     pub fn query(&self) -> (Vec<Searched>, Diagnostics) {
         let sources = Arc::new(Sources::new());
-        let options = LoadOptions { queries: Queries::Read, ..LoadOptions::default() };
+        let options = LoadOptions { queries: Queries::Included, ..LoadOptions::default() };
         let (configuration, diagnostics) = groma_config::load(&options, &sources, &self.files);
         let Some(configuration) = configuration.filter(|_| !diagnostics.has_errors()) else {
             return (Vec::new(), diagnostics);

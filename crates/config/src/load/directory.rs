@@ -1,4 +1,4 @@
-//! Reading and decoding the files of one folder.
+//! Reader of module directories: parses and decodes each directory once.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -15,29 +15,29 @@ use crate::model::Module;
 use crate::options::{LoadOptions, Queries};
 use crate::source::{Files, Syntax, display, module_files, normalize};
 
-/// What the blocks of a file are read by.
+/// Decoder of a file's body.
 type Decode<T> = fn(&Body, &mut Decoding<'_>) -> T;
 
-/// Reads folders, each once however many modules are made of it.
+/// Reads the files of module directories. Each directory is read once, even if several module calls use it.
 pub(super) struct Reader<'a> {
     pub(super) options: &'a LoadOptions,
     pub(super) sources: &'a Sources,
     pub(super) files: &'a dyn Files,
     read: Vec<LoadedFile>,
-    folders: HashMap<PathBuf, Folder>,
+    directories: HashMap<PathBuf, ModuleDirectory>,
     links: HashSet<PathBuf>,
     incomplete: bool,
     unparsed: Unparsed,
 }
 
-/// The module that a folder's files make.
+/// The result of reading a module directory.
 #[derive(Clone)]
-pub(super) enum Folder {
-    /// There are configuration files.
+pub(super) enum ModuleDirectory {
+    /// The decoded module, without its children.
     Module(Arc<Module>),
-    /// The folder is there and holds none.
+    /// The directory exists but contains no configuration files.
     Empty,
-    /// The folder cannot be read.
+    /// The directory does not exist or cannot be listed.
     Missing,
 }
 
@@ -48,24 +48,24 @@ impl<'a> Reader<'a> {
             sources,
             files,
             read: Vec::new(),
-            folders: HashMap::new(),
+            directories: HashMap::new(),
             links: HashSet::new(),
             incomplete: false,
             unparsed: Unparsed::default(),
         }
     }
 
-    /// Whether something that the files declare is missing after an error, so that references to it mean nothing.
+    /// Whether a declaration is missing because of an error, so that an undeclared name may not be a mistake.
     pub(super) fn is_incomplete(&self) -> bool {
         self.incomplete
     }
 
-    /// Everything that was read.
+    /// Returns all files that were read.
     pub(super) fn into_files(self) -> Arc<[LoadedFile]> {
         self.read.into()
     }
 
-    /// Remembers the manifest of installed modules among the files.
+    /// Adds the manifest of installed modules to the files that were read.
     pub(super) fn keep_manifest(&mut self) {
         let path = self.options.data_directory.join("modules").join("modules.json");
         if let Some(text) = self.files.read(&path).ok().and_then(|bytes| String::from_utf8(bytes).ok()) {
@@ -73,41 +73,43 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The folder that a local source of the module in `caller` leads to. Links on the way are remembered among the files.
+    /// Resolves a local source of the module in `caller` to a directory. Symbolic links are recorded among the files,
+    /// so that a snapshot can resolve them.
     pub(super) fn local(&mut self, caller: &Path, relative: &Path) -> PathBuf {
         let path = normalize(&caller.join(relative));
-        let folder = self.files.follow(&path);
-        if folder != path && self.links.insert(path.clone()) {
-            let text = display(&folder).into();
+        let directory = self.files.follow(&path);
+        if directory != path && self.links.insert(path.clone()) {
+            let text = display(&directory).into();
             self.read.push(LoadedFile { path, text });
         }
-        folder
+        directory
     }
 
-    /// The module in `directory`; its problems are reported when it is read for the first time.
-    pub(super) fn folder(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> Folder {
-        if let Some(known) = self.folders.get(directory) {
+    /// Returns the module in `directory`; its problems are reported on the first call only.
+    pub(super) fn module_directory(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> ModuleDirectory {
+        if let Some(known) = self.directories.get(directory) {
             return known.clone();
         }
-        let folder = self.read_folder(directory, diagnostics);
-        self.folders.insert(directory.to_owned(), folder.clone());
-        folder
+        let read = self.read_directory(directory, diagnostics);
+        self.directories.insert(directory.to_owned(), read.clone());
+        read
     }
 
-    /// Gives up the module in `directory`.
+    /// Drops the cached module in `directory`, so that the caller's copy is the only reference.
     pub(super) fn forget(&mut self, directory: &Path) {
-        self.folders.remove(directory);
+        self.directories.remove(directory);
     }
 
-    fn read_folder(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> Folder {
-        let Ok(entries) = self.files.list(directory) else { return Folder::Missing };
+    fn read_directory(&mut self, directory: &Path, diagnostics: &mut Diagnostics) -> ModuleDirectory {
+        let Ok(entries) = self.files.list(directory) else { return ModuleDirectory::Missing };
+        // Subdirectories are not part of a module.
         let mut files = module_files(entries);
-        // Only the root module is asked to search.
-        if self.options.queries == Queries::LeftOut || !directory.as_os_str().is_empty() {
+        // Only the root module's query files are used, as in Terraform.
+        if self.options.queries == Queries::Ignored || !directory.as_os_str().is_empty() {
             files.queries.clear();
         }
         if files.primary.is_empty() && files.overrides.is_empty() && files.queries.is_empty() {
-            return Folder::Empty;
+            return ModuleDirectory::Empty;
         }
         let mut decode_all =
             |names: &[(OsString, Syntax)], role: Role, decode: Decode<FileContent>| -> Vec<FileContent> {
@@ -121,10 +123,10 @@ impl<'a> Reader<'a> {
         let mut problems = Diagnostics::new();
         let module = assemble(directory.to_owned(), registry, primary, overrides, self.sources, &mut problems);
         diagnostics.append(self.unparsed.leave_out(problems));
-        Folder::Module(Arc::new(module))
+        ModuleDirectory::Module(Arc::new(module))
     }
 
-    /// What `decode` makes of one file; nothing where it cannot be read.
+    /// Parses a file and decodes it with `decode`; returns `None` if it cannot be read.
     pub(super) fn file<T>(
         &mut self,
         directory: &Path,
@@ -176,7 +178,7 @@ impl<'a> Reader<'a> {
         let Some(file) = self.sources.add_bytes(name, bytes) else {
             diagnostics.push(Diagnostic::error(
                 "Configuration too large",
-                "All source files together may hold 4 GiB at most, and these hold more.",
+                "The source files together exceed the limit of 4 GiB.",
             ));
             return None;
         };
@@ -185,7 +187,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a file of the module in `directory` has `word` anywhere in its text, or may have it behind an escape of JSON.
+/// Whether a file of the module in `directory` contains `word`, or a JSON escape that may encode it. Faster than
+/// parsing.
 pub(super) fn mentions(word: &[u8], directory: &Path, files: &dyn Files) -> bool {
     let Ok(entries) = files.list(directory) else { return false };
     let module = module_files(entries);
@@ -203,7 +206,7 @@ mod tests {
     use crate::source::MemoryFiles;
 
     #[test]
-    fn a_word_is_found_in_the_text_of_a_module_and_may_be_behind_an_escape_of_json() {
+    fn mentions_finds_words_and_json_escapes() {
         let has = |name: &str, text: &str| {
             let mut files = MemoryFiles::new();
             files.insert(Path::new(name), text.as_bytes().to_vec());

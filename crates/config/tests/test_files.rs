@@ -1,4 +1,4 @@
-//! What files of tests have to do with the configuration beside them: modules that runs name, providers, what is overridden.
+//! Effects of test files on loading: modules of runs, providers, overrides.
 
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
@@ -7,16 +7,16 @@ mod support;
 use std::path::PathBuf;
 
 use groma_config::{
-    Configuration, LoadOptions, ModuleLocator, ModuleRequest, Soundness, TestFolder, check_overrides, has_test_files,
-    load_with,
+    Configuration, LoadOptions, LoadStatus, ModuleLocator, ModuleRequest, TestDirectory, check_overrides,
+    has_test_files, load_with,
 };
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources};
 
-/// Notes which modules are asked for, and finds those of registries in the folder `fetched`.
+/// Records the requested modules, and locates registry modules in the directory `fetched`.
 #[derive(Default)]
-struct Noted(Vec<String>);
+struct RecordingLocator(Vec<String>);
 
-impl ModuleLocator for Noted {
+impl ModuleLocator for RecordingLocator {
     fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>> {
         self.0.push(request.path.steps().join("."));
         Ok(request.local.map_or_else(|| PathBuf::from("fetched"), ToOwned::to_owned))
@@ -26,16 +26,16 @@ impl ModuleLocator for Noted {
 struct Loaded {
     configuration: Configuration,
     diagnostics: Diagnostics,
-    asked: Vec<String>,
+    located: Vec<String>,
     sources: Sources,
 }
 
 fn load(text: &str) -> Loaded {
     let sources = Sources::new();
-    let options = LoadOptions { tests: Some(TestFolder::Usual), ..LoadOptions::default() };
-    let mut noted = Noted::default();
-    let (configuration, diagnostics) = load_with(&options, &sources, &support::files(text), &mut noted);
-    Loaded { configuration: configuration.unwrap(), diagnostics, asked: noted.0, sources }
+    let options = LoadOptions { tests: Some(TestDirectory::Default), ..LoadOptions::default() };
+    let mut locator = RecordingLocator::default();
+    let (configuration, diagnostics) = load_with(&options, &sources, &support::files(text), &mut locator);
+    Loaded { configuration: configuration.unwrap(), diagnostics, located: locator.0, sources }
 }
 
 impl Loaded {
@@ -89,7 +89,7 @@ module "in" {
 "#;
 
 #[test]
-fn modules_of_runs_are_asked_for_as_calls_of_the_root_and_are_roots_themselves() {
+fn modules_of_runs_are_located_like_root_calls() {
     let loaded = load(RUNS);
     assert!(loaded.diagnostics.is_empty(), "{}", support::print(&loaded.diagnostics, &loaded.sources));
     let expected = [
@@ -100,7 +100,7 @@ fn modules_of_runs_are_asked_for_as_calls_of_the_root_and_are_roots_themselves()
         "test.tests.other.tftest.json.again",
         "test.tests.other.tftest.json.again.in",
     ];
-    assert_eq!(loaded.asked, expected);
+    assert_eq!(loaded.located, expected);
     let files = &loaded.configuration.tests;
     assert_eq!(files[0].steps, ["test", "main"]);
     let first = files[0].runs[0].tested.module().unwrap();
@@ -111,7 +111,7 @@ fn modules_of_runs_are_asked_for_as_calls_of_the_root_and_are_roots_themselves()
 }
 
 #[test]
-fn providers_of_modules_of_runs_are_needed_too() {
+fn modules_of_runs_add_provider_requirements() {
     let configuration = load(RUNS).configuration;
     let needed: Vec<String> = configuration
         .provider_requirements()
@@ -122,27 +122,27 @@ fn providers_of_modules_of_runs_are_needed_too() {
 }
 
 #[test]
-fn without_a_wish_for_tests_there_are_none() {
-    let mut noted = Noted::default();
+fn tests_are_not_loaded_by_default() {
+    let mut locator = RecordingLocator::default();
     let files = support::files(RUNS);
-    let (configuration, _) = load_with(&LoadOptions::default(), &Sources::new(), &files, &mut noted);
-    assert_eq!(noted.0, ["m"]);
+    let (configuration, _) = load_with(&LoadOptions::default(), &Sources::new(), &files, &mut locator);
+    assert_eq!(locator.0, ["m"]);
     assert!(configuration.unwrap().tests.is_empty());
 }
 
 #[test]
-fn tests_alone_make_a_configuration() {
+fn directory_with_only_test_files_is_a_configuration() {
     let loaded =
         load("-- tests/a.tftest.hcl --\nrun \"a\" {\n  module {\n    source = \"./s\"\n  }\n}\n-- s/main.tf --\n");
     assert!(loaded.diagnostics.is_empty());
     assert!(loaded.configuration.calls_modules());
     let files = support::files("-- tests/a.tftest.hcl --\n");
     let has = |folder| has_test_files(&LoadOptions::default(), &folder, &files);
-    assert!(has(TestFolder::Usual) && !has(TestFolder::Named("other".into())));
+    assert!(has(TestDirectory::Default) && !has(TestDirectory::Named("other".into())));
 }
 
 #[test]
-fn a_mistake_in_one_place_hides_none_in_another_and_is_told_once() {
+fn errors_of_shared_test_modules_are_reported_once() {
     let loaded = load(
         r#"
 output "o" {
@@ -187,14 +187,14 @@ resource "terraform_data" "a" {
         "s/main.tf:2 Reference to undeclared input variable",
     ];
     assert_eq!(loaded.summaries(), expected);
-    assert_eq!(loaded.asked, ["test.tests.a.a", "test.tests.a.b"]);
-    // What is wrong with tests does not matter for what the configuration itself is good for.
-    assert_eq!(loaded.configuration.soundness, Soundness::WrongNames);
+    assert_eq!(loaded.located, ["test.tests.a.a", "test.tests.a.b"]);
+    // Errors of tests do not affect the status of the configuration.
+    assert_eq!(loaded.configuration.status, LoadStatus::InvalidReferences);
 }
 
-/// Whoever installs a module makes its key a part of a path.
+/// The installer makes the name a part of a file path.
 #[test]
-fn modules_under_names_that_are_none_are_not_asked_for() {
+fn modules_with_invalid_names_are_not_located() {
     let module = "\" {\n  source = \"example.com/acme/far/any\"\n}\n";
     let run = "\" {\n  module {\n    source = \"example.com/acme/far/any\"\n  }\n}\n";
     let text = format!(
@@ -207,11 +207,11 @@ fn modules_under_names_that_are_none_are_not_asked_for() {
         "tests/a.tftest.hcl:6 Invalid run block name",
     ];
     assert_eq!(loaded.summaries(), expected);
-    assert!(loaded.asked.is_empty(), "{:?}", loaded.asked);
+    assert!(loaded.located.is_empty(), "{:?}", loaded.located);
 }
 
 #[test]
-fn states_of_tests_are_in_memory() {
+fn backends_of_test_modules_are_ignored() {
     let loaded = load(
         r#"
 -- tests/a.tftest.hcl --
@@ -232,7 +232,7 @@ terraform {
 }
 
 #[test]
-fn folders_of_mock_data_are_read_once_and_seen_from_the_root_module() {
+fn mock_data_directories_are_relative_to_the_root_module() {
     let loaded = load(
         r#"
 -- tests/a.tftest.hcl --
@@ -279,7 +279,7 @@ bogus {
 }
 
 #[test]
-fn what_is_overridden_and_is_nowhere_is_warned_of() {
+fn undeclared_override_targets_are_warnings() {
     let loaded = load(
         r#"
 resource "terraform_data" "here" {
@@ -358,7 +358,7 @@ terraform {
 const OTHER: &str = "run \"other\" {\n  module {\n    source = \"./s\"\n  }\n}\n";
 
 #[test]
-fn a_name_of_a_file_that_stands_for_another_provider_is_told() {
+fn provider_type_mismatches_in_test_files_are_errors() {
     let summaries = |tests: &str| load(&format!("{TWO_PROVIDERS}{tests}")).summaries();
     let mismatch = |line| [format!("tests/a.tftest.hcl:{line} Provider type mismatch")];
     let plain = "provider \"tool\" {\n}\n";
@@ -371,9 +371,9 @@ fn a_name_of_a_file_that_stands_for_another_provider_is_told() {
     assert_eq!(summaries(&format!("{passed}{two}")), mismatch(7));
 }
 
-/// In these orders Terraform takes them.
+/// Terraform accepts runs in these orders.
 #[test]
-fn names_of_a_file_stand_for_what_the_configuration_says_where_it_is_run_first() {
+fn first_run_determines_the_provider_of_a_local_name() {
     let plain = "mock_provider \"tool\" {\n}\n";
     for tests in [format!("{plain}run \"root\" {{\n}}\n{OTHER}"), format!("{plain}{OTHER}"), OTHER.to_owned()] {
         assert_eq!(load(&format!("{TWO_PROVIDERS}{tests}")).summaries(), Vec::<String>::new(), "{tests}");
