@@ -114,7 +114,11 @@ impl Fitting<'_> {
         block: &ProviderBlock,
     ) -> Result<(BodyDecoder, Diagnostics), Diagnostics> {
         let provider = self.providers.started(address).map_err(|problem| Diagnostics::from(problem.at(block.span)))?;
-        Ok(BodyDecoder::with_meta_arguments(&block.body, &provider.schema()?.config.block, ProviderBlock::META_ARGUMENTS))
+        Ok(BodyDecoder::with_meta_arguments(
+            &block.body,
+            &provider.schema()?.config.block,
+            ProviderBlock::META_ARGUMENTS,
+        ))
     }
 
     fn resource(&mut self, module: &Module, address: &ResourceAddress, resource: &Resource) -> Option<Arc<Template>> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use groma_config::Configuration;
-use groma_diagnostics::{Consequences, Diagnostic, Diagnostics, Sources};
+use groma_diagnostics::{CascadeFilter, Diagnostic, Diagnostics, Sources};
 use groma_engine::hooks::Silent;
 use groma_engine::{Cancellation, Run};
 
@@ -29,8 +29,8 @@ pub(super) fn collect(context: &Context, configuration: Configuration, known: Di
 /// error are dropped too, because they mostly follow from it.
 pub(super) fn with_further(run: &mut Run, sources: &Sources, known: Diagnostics) -> Diagnostics {
     let found = run.validate();
-    let cascades: Consequences = known.iter().chain(&found).collect();
-    let mut all: Diagnostics = known.into_iter().filter(|problem| !cascades.has(problem)).collect();
+    let cascades: CascadeFilter = known.iter().chain(&found).collect();
+    let mut all: Diagnostics = known.into_iter().filter(|problem| !cascades.is_cascading(problem)).collect();
     let line = |problem: &Diagnostic| {
         let location = sources.locate(problem.subject?)?;
         Some((location.file.base(), location.start.line))
@@ -42,6 +42,6 @@ pub(super) fn with_further(run: &mut Run, sources: &Sources, known: Diagnostics)
     let is_reported = |problem: &Diagnostic| {
         line(problem).is_some_and(|line| wrong.contains(&line)) || reported.contains(&text(problem))
     };
-    all.append(found.into_iter().filter(|problem| !cascades.has(problem) && !is_reported(problem)));
+    all.append(found.into_iter().filter(|problem| !cascades.is_cascading(problem) && !is_reported(problem)));
     all
 }

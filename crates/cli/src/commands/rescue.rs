@@ -69,8 +69,8 @@ fn print_fallback(
 fn dump(context: &Context, state: &[u8]) -> &'static str {
     // The state was serialized by this program, and JSON numbers keep their digits.
     if let Ok(document) = serde_json::from_slice::<serde_json::Value>(state) {
-        for listener in context.listeners() {
-            listener.send(Message::new("log", "Emergency state dump").with("state", document.clone()));
+        for stream in context.json_streams() {
+            stream.send(Message::new("log", "Emergency state dump").with("state", document.clone()));
         }
     }
     if context.messages().is_some() {

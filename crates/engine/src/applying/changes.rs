@@ -240,7 +240,7 @@ fn evaluate(applier: &mut Applier<'_>, change: u32) -> Option<Evaluated> {
     if applier.evaluation.truth(lifecycle.destroy.as_ref(), &scope) == Some(false) {
         applier.recording.keep(change);
     }
-    Some(Evaluated { template, span: block.beginning(), config: value, ignore })
+    Some(Evaluated { template, span: block.body_start(), config: value, ignore })
 }
 
 /// A block that was written for an import while planning, which the configuration does not have yet.

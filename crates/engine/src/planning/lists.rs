@@ -106,7 +106,7 @@ fn search(
         schema: Arc::clone(&template.schema),
         found,
         body: Arc::clone(&template.body),
-        span: resource.beginning(),
+        span: resource.body_start(),
         input: ListInput { config, detail, limit },
         writing,
     })

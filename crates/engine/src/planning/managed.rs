@@ -267,7 +267,7 @@ pub(super) fn header(world: &World, instance: Instance) -> Span {
 pub(super) fn body_span(world: &World, instance: Instance) -> Span {
     let config = &world.static_module(instance.module).config;
     let block = config.resources.get_index(instance.resource as usize);
-    block.map(|(_, resource)| resource.beginning()).unwrap_or_default()
+    block.map(|(_, resource)| resource.body_start()).unwrap_or_default()
 }
 
 /// Takes in what a conversation about a managed object found out.
