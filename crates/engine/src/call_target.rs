@@ -13,7 +13,7 @@ pub(crate) struct CallTarget {
     pub(crate) address: ResourceInstance,
     /// Set for a deposed object of the instance.
     pub(crate) deposed: Option<DeposedKey>,
-    /// The provider, configured.
+    /// The configured provider.
     pub(crate) provider: Arc<Checked>,
     /// The schema of the resource type.
     pub(crate) schema: Arc<Schema>,

@@ -25,7 +25,7 @@ pub(crate) struct ReadCall {
     pub(crate) meta: Value,
     /// Whether the provider may leave it to a later run.
     pub(crate) deferral: Deferral,
-    /// Who is told when it is renewed.
+    /// The receiver of progress reports about renewal.
     pub(crate) hooks: Arc<dyn Hooks>,
 }
 
@@ -34,9 +34,9 @@ pub(crate) struct ReadResult {
     pub(crate) address: ResourceInstance,
     pub(crate) config: Value,
     pub(crate) value: Option<Value>,
-    /// Why it is left to a later run.
+    /// The reason for deferring it.
     pub(crate) deferred: Option<DeferralReason>,
-    /// What has to be closed.
+    /// The ephemeral resource to close, if it was opened.
     pub(crate) open: Option<OpenEphemeral>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) elapsed: Duration,

@@ -3,10 +3,10 @@
 use groma_address::ResourceInstance;
 use groma_value::Value;
 
-/// What one instance of a list block found.
+/// The results of one instance of a list block.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// The instance.
+    /// The address of the instance.
     pub address: ResourceInstance,
     /// The version of the schema of the identities.
     pub identity_version: u64,
@@ -17,9 +17,9 @@ pub struct Searched {
 /// An object that was found.
 #[derive(Clone, Debug)]
 pub struct FoundObject {
-    /// What people call it.
+    /// The human-readable name of the object.
     pub display_name: String,
-    /// What identifies it.
+    /// The identity of the object.
     pub identity: Value,
     /// The object, if it was asked for; sensitive parts are marked.
     pub object: Option<Value>,
@@ -30,8 +30,8 @@ pub struct FoundObject {
 /// Blocks for a found object, without line feeds at their ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenBlocks {
-    /// The `resource` block.
+    /// The generated `resource` block.
     pub resource: String,
-    /// The `import` block.
+    /// The generated `import` block.
     pub import: String,
 }

@@ -9,14 +9,14 @@ const INSTANCES: u64 = 50_000_000;
 /// The keys of the instances of a resource or module call: what a plan keeps of an expansion.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ExpansionKeys {
-    /// Was not reached.
+    /// The block was not reached.
     #[default]
     Pending,
     /// One instance without a key.
     Single,
-    /// None, switched off.
+    /// The block is disabled and has no instance.
     Absent,
-    /// That many instances.
+    /// That many instances, numbered from 0.
     Count(u64),
     /// One instance for each key.
     ForEach(Vec<Name>),
@@ -24,18 +24,18 @@ pub enum ExpansionKeys {
     Unknown,
 }
 
-/// How everything in one module instance repeats.
+/// The expansions of all blocks in one module instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleExpansions {
     /// The calling module instance, the call in it, and which of its instances this is; nothing for the root module.
     pub caller: Option<(u32, u32, u32)>,
-    /// Module calls.
+    /// The expansions of module calls.
     pub calls: Vec<ExpansionKeys>,
-    /// Resources.
+    /// The expansions of resources.
     pub resources: Vec<ExpansionKeys>,
 }
 
-/// How everything repeats, by the number of the module instance.
+/// The expansions of all module instances, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Expansions {
     /// In the order in which module instances came into being.

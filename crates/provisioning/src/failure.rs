@@ -1,6 +1,6 @@
-//! Why a provisioner failed.
+//! Errors of provisioners.
 
-/// What is told of it.
+/// An error of a provisioner, as it is reported.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The summary of the error.

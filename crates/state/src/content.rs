@@ -171,7 +171,7 @@ mod tests {
                     assert_eq!(file.bytes(), b"{\"a\":1}");
                 }
                 Err(_) if room == 0 => assert_eq!(file.bytes(), old.as_bytes()),
-                // An empty file would mean that there are no objects.
+                // An empty file would mean a state without objects.
                 Err(_) => assert!(is_unfinished(&file.bytes()), "{old} {room}"),
             }
         }

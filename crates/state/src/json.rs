@@ -70,7 +70,7 @@ pub(crate) fn compact(text: &str) -> String {
             }
         }
     }
-    // Only ASCII outside of strings was left out, so what is kept is valid; a copy of the input is right in any case.
+    // Only ASCII outside of strings was removed, so the result is valid; a copy of the input is correct in any case.
     String::from_utf8(kept).unwrap_or_else(|_| text.to_owned())
 }
 

@@ -191,7 +191,7 @@ impl ObjectRecord {
         }
     }
 
-    /// The attributes as text by the path of each part, where Terraform 0.11 or older wrote them; they stand in place of
+    /// Returns the attributes by path, if Terraform 0.11 or older wrote them; they replace
     /// [`ObjectRecord::attributes`].
     pub fn flat_attributes(&self) -> Option<BTreeMap<String, String>> {
         // The reader has accepted it as such a map.
@@ -226,8 +226,8 @@ impl ObjectRecord {
         Fingerprint(half)
     }
 
-    /// Whether both tell about the same object, be it at different times: by identity, by the attribute `id`, or where
-    /// there is neither by all attributes.
+    /// Whether both records describe the same object at different times: by identity, by the attribute `id`, or,
+    /// without either, by all attributes.
     pub fn is_same_object(&self, other: &Self) -> bool {
         let identity = |object: &Self| object.identity.as_ref().and_then(|identity| identity.json.clone());
         match (identity(self), identity(other), self.id_json(), other.id_json()) {

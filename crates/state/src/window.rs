@@ -12,7 +12,7 @@ pub(crate) struct Window {
     start: u64,
 }
 
-/// How much of a file is reserved and in memory at once. Little: each page that is in memory when the file is brought to the disk is
+/// Number of bytes that are reserved and mapped at once. Few, because each page in memory when the file is synced is
 /// protected one by one, for which all processors are stopped.
 pub(crate) const WINDOW: usize = 1 << 17;
 
@@ -35,8 +35,8 @@ impl Window {
         fallocate(file, FallocateFlags::empty(), offset, length).ok()?;
         let mut options = memmap2::MmapOptions::new();
         options.offset(at).len(WINDOW);
-        // The memory is only ever written, by this process alone, which holds the file's lock; and whoever cuts the file
-        // off drops its window before.
+        // The memory is written by this process alone, which holds the file's lock; code that truncates the file
+        // drops its window before.
         #[allow(unsafe_code, reason = "what is in a file that others could change is never borrowed")]
         let memory = unsafe { options.map_mut(file) }.ok()?;
         if at >= WINDOW as u64 {

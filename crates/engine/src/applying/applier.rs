@@ -39,7 +39,7 @@ use crate::session::Session;
 use crate::walk::Outcome;
 use crate::world::{ModuleId, Surroundings, World};
 
-/// What an applier is made from.
+/// The inputs from which an [`Applier`] is built.
 pub(super) struct Parts<'a> {
     pub(super) session: &'a Session,
     pub(super) providers: &'a mut Providers,
@@ -162,7 +162,7 @@ impl<'a> Applier<'a> {
         }
     }
 
-    /// What was imported while planning goes into the journal before anything else is done to it.
+    /// Writes objects that were imported while planning to the journal, before anything else happens to them.
     fn take_over(&mut self) -> bool {
         for change in self.inputs.changes() {
             let Some(importing) = &change.importing else { continue };
@@ -215,7 +215,7 @@ impl<'a> Applier<'a> {
         let outcome = match event {
             Event::Change(event) => match results::changed(self, step, *event) {
                 Some(outcome) => outcome,
-                // It goes on with provisioners.
+                // The change continues with its provisioners.
                 None => return,
             },
             Event::Provisioned(event) => provisioners::provisioned(self, *event),

@@ -45,7 +45,7 @@ struct Undertaking {
     change: u32,
     operation: Operation,
     before: Option<Arc<ObjectRecord>>,
-    /// What runs before the object goes.
+    /// Provisioners to run before the object is destroyed.
     first: Vec<Provision>,
     call: Box<ApplyCall>,
 }
@@ -141,7 +141,7 @@ pub(super) async fn make(applier: &mut Applier<'_>, step: u32, change: u32, oper
     carry_out(applier, step, undertaking, continuation).await;
 }
 
-/// Starts a deletion.
+/// Starts the deletion of the object of `change`.
 pub(super) async fn delete(applier: &mut Applier<'_>, step: u32, change: u32) {
     let planned = applier.inputs.change(change);
     let address = planned.address.clone();
@@ -257,7 +257,7 @@ fn written(inputs: &Inputs<'_>, change: u32) -> Option<Evaluated> {
         key: None,
         meta: no_meta(),
     };
-    // What the provider fills in by itself is not known before, and not written.
+    // Values that the provider computes are unknown at plan time and are not written.
     let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {
         true => value,
         false => Value::null(value.ty().clone()),

@@ -10,7 +10,7 @@ use super::parting_data;
 use crate::general_problems::reported_once;
 use crate::world::{ModuleId, World};
 
-/// What the run leaves.
+/// Returns the outcome of the run.
 pub(super) fn finish(mut applier: Applier<'_>) -> AppliedRun {
     applier.evaluation.diagnostics.append(applier.recording.report_not_begun());
     let (mut state, done) = applier.recording.finish();

@@ -89,7 +89,7 @@ impl<'a> Inputs<'a> {
         &self.changes[change as usize]
     }
 
-    /// Where in the world the instance of a change is.
+    /// Returns the module instance, resource and position of a change's instance.
     pub(super) fn instance(&self, change: u32) -> Option<InstanceId> {
         self.instances.get(change as usize).copied().flatten()
     }

@@ -1,4 +1,4 @@
-//! Invoking actions.
+//! Invocation of actions while applying.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::world::World;
 
 const SUMMARIES: Summaries = Summaries { error: "Error when invoking action", warning: "Warning when invoking action" };
 
-/// Starts an invocation.
+/// Starts the invocation of an action.
 pub(super) async fn invoke(applier: &mut Applier<'_>, step: u32, invocation: u32) {
     let Some(invocation) = applier.inputs.invocation(invocation).cloned() else {
         return applier.end(step, Outcome::Failed);

@@ -26,7 +26,7 @@ pub(super) async fn configure(applier: &mut Applier<'_>, step: u32, module: Modu
     }
 }
 
-/// Those that something is done with and that do not have their configuration already; none after an error, which is noted.
+/// Returns the configurations of a block that are in use and not configured yet; `None` after an error, which is recorded.
 fn configuring(applier: &mut Applier<'_>, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
     let mut instances = BlockInstance::all(block, module, &applier.world, &mut applier.evaluation, applier.providers)?;
     // Which instance an ephemeral resource or a function needs is found only when it is opened or called.

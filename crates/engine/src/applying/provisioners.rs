@@ -115,7 +115,8 @@ fn unprovisioned(inputs: &Inputs<'_>, evaluation: &mut Evaluation, event: Provis
     Outcome::Failed
 }
 
-/// What runs before an object goes; nothing for a tainted one, which may never have been complete. None after an
+/// Returns the provisioners that run before an object is destroyed; none for a tainted object, which may never have been complete. `None`
+/// after an
 /// error, which is noted.
 pub(super) fn destruction_provisions(
     inputs: &Inputs<'_>,
@@ -142,7 +143,7 @@ pub(super) fn destruction_provisions(
     provisioning::prepare(&provisioners, ProvisionerWhen::Destroy, &address, &scope, evaluation)
 }
 
-/// The provisioners of an object's block, or of the removed block that stands in its place, and what they share.
+/// Returns the provisioners of an object's block, or of the `removed` block that replaced it, and their module instance.
 fn provisioners_of(
     world: &World,
     address: &ResourceInstance,

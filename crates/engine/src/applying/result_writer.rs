@@ -1,4 +1,4 @@
-//! Takes down what pure providers have done, and tells about it, beside the walk.
+//! Records and reports results of side-effect-free providers on a background thread.
 //!
 //! Their objects are nowhere but in the state, so the walk need not wait until such a result is in the journal: only before
 //! something happens outside, or is told by somebody else, the result writer has to have caught up.
@@ -22,7 +22,7 @@ use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
 use crate::thread_heap::make_room;
 
-/// A change that came to a good end, which nobody has been told about yet.
+/// A successful change that is not reported yet.
 pub(super) struct FinishedChange {
     pub(super) operation: Operation,
     pub(super) address: ResourceInstance,
@@ -31,7 +31,7 @@ pub(super) struct FinishedChange {
     pub(super) schema: Arc<Schema>,
     /// The object before, and as it is recorded.
     pub(super) before: (Value, Option<Arc<ObjectRecord>>),
-    /// The object now; its value is null if there is none any more.
+    /// The new object; its value is null if the object was deleted.
     pub(super) object: Object,
     /// The resource, if the configuration has it.
     pub(super) node: Option<(ModuleIndex, NodeIndex)>,
@@ -66,13 +66,13 @@ enum Message {
     Flush(SyncSender<Diagnostics>),
 }
 
-/// How many changes are handed over together.
+/// Number of changes that are sent to the writer together.
 const BATCH: usize = 64;
 
 /// How many batches may wait: when the result writer is slower than the walk, that waits for it.
 const WAITING: usize = 128;
 
-/// How many changes are worth a thread.
+/// Number of changes from which on a thread is worthwhile.
 const MANY: usize = 1000;
 
 impl ResultWriter {
@@ -102,7 +102,7 @@ impl ResultWriter {
         }
     }
 
-    /// Has a change taken down and told about.
+    /// Records and reports a change.
     pub(super) fn take(&mut self, change: FinishedChange) {
         match &mut self.0 {
             Location::Inline(worker) => worker.take(change),
@@ -174,14 +174,14 @@ pub(super) struct WriterContext {
     pub(super) graph: Arc<ConfigGraph>,
 }
 
-/// Where the work is done.
+/// The part of the writer that does the work, on either thread.
 struct Worker {
     context: WriterContext,
     /// The objects that were taken down.
     state: State,
     done: Done,
     problems: Diagnostics,
-    /// What objects are written in.
+    /// Buffer into which objects are encoded.
     buffer: String,
 }
 
@@ -220,7 +220,7 @@ impl Worker {
         }
     }
 
-    /// What cannot be written down is in the state all the same: there is still the chance that this can be saved.
+    /// Records an entry. What the journal cannot take is in the state all the same, which may still be saved at the end.
     fn record(&mut self, change: &FinishedChange) -> Result<(), Box<Diagnostic>> {
         let FinishedChange { address, deposed, provider, schema, before: (_, before), object, .. } = change;
         let (recorder, deposed, before) = (&self.context.recorder, deposed.as_ref(), before.as_deref());

@@ -1,4 +1,4 @@
-//! What becomes of the results of changes: in the journal, the state and the world.
+//! Processing of results: into the journal, the state and the values of the module instances.
 
 use std::sync::Arc;
 
@@ -160,7 +160,7 @@ pub(super) fn record(
     applier.recording.record(applier.inputs.change(change), deposed, before, &object, circumstances)
 }
 
-/// What is recorded beside the object: of one that is still there after it was to be deleted, what was recorded before.
+/// Returns the metadata to record with an object. An object that a failed deletion left keeps its former metadata.
 fn circumstances(
     inputs: &Inputs<'_>,
     world: &World,
@@ -181,7 +181,7 @@ fn circumstances(
     }
 }
 
-/// What the resource of a change depends on.
+/// Returns the recorded dependencies of a change's resource.
 pub(super) fn dependencies(inputs: &Inputs<'_>, world: &World, change: u32) -> Dependencies {
     inputs.node(world, change).map(|(module, node)| inputs.graph().ancestors().of(module, node)).unwrap_or_default()
 }
@@ -192,7 +192,8 @@ fn restore(inputs: &Inputs<'_>, evaluation: &mut Evaluation, recording: &mut Rec
     evaluation.diagnostics.extend(noted.err());
 }
 
-/// A creation that failed with an object leaves it tainted (LC-16); what was not made anew stays as it was.
+/// Returns the status to record. A creation that failed with an object leaves it tainted (LC-16); an object that was not replaced keeps
+/// its status.
 fn status(operation: Operation, before: Option<&ObjectRecord>, problems: &Diagnostics) -> ObjectStatus {
     match (operation, before) {
         (Operation::Create, _) if problems.has_errors() => ObjectStatus::Tainted,

@@ -1,4 +1,4 @@
-//! What has its value before the first step: whatever the plan does not change.
+//! Values that are known before the first step, because the plan does not change them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use super::recording::Recording;
 use crate::record;
 use crate::world::{ModuleId, World};
 
-/// What nothing changes has its value already.
+/// Sets the values of everything that the plan does not change.
 pub(super) fn settle_known(inputs: &Inputs<'_>, world: &mut World, recording: &Recording, deferred: &[DeferredChange]) {
     for (at, change) in (0_u32..).zip(inputs.changes()) {
         if change.deposed.is_some() {
@@ -43,7 +43,7 @@ pub(super) fn settle_beside(inputs: &Inputs<'_>, world: &mut World, recording: &
     settle_recorded(inputs, world, recording, |_| true, |module, resource| resources.contains(&(module, resource)));
 }
 
-/// What the names of resources mean where the plan leaves instances as they are.
+/// Makes references to a resource see its existing instances where the plan leaves them as they are.
 pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
     let ends = |action| matches!(action, Action::Delete | Action::Forget);
     let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);

@@ -52,7 +52,7 @@ pub(super) fn refill_resource(world: &mut World, evaluation: &mut Evaluation, mo
     }
 }
 
-/// Conditions of an instance that nothing changes, now that what they look at is known.
+/// Evaluates conditions of an unchanged instance, now that the values that they refer to are known.
 pub(super) fn conditions(inputs: &Inputs<'_>, world: &World, evaluation: &mut Evaluation, change: u32) -> Outcome {
     let address = inputs.change(change).address.clone();
     let value = inputs.change(change).after.clone();
@@ -184,7 +184,7 @@ fn checked_data_read(
     postconditions(&applier.inputs, &applier.world, &mut applier.evaluation, change, &value)
 }
 
-/// Writes what was read to the journal and the state.
+/// Records the object that a data source returned in the journal and the state.
 #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
 fn record_data(
     inputs: &Inputs<'_>,

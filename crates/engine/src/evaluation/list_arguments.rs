@@ -9,14 +9,14 @@ use groma_value::{Type, Value, convert};
 
 use super::Evaluation;
 
-/// How many objects a search finds that does not say how many are wanted.
+/// The limit of found objects for a search without `limit`.
 const DEFAULT_LIMIT: u64 = 100;
 
-/// The arguments of a list block beside what is searched for; none where they are not known.
+/// The arguments of a list block that limit its results; `None` where they are unknown.
 pub(crate) struct ListArguments {
-    /// How much of each object is wanted.
+    /// The requested detail of each object.
     pub(crate) detail: Option<ListDetail>,
-    /// How many objects are wanted at most.
+    /// The maximal number of objects.
     pub(crate) limit: Option<u64>,
 }
 
@@ -53,7 +53,7 @@ fn detail(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluatio
     }
 }
 
-/// How many objects are wanted: none after an error, nothing inside where it is not known.
+/// Evaluates the limit of a list block: `None` after an error, `Some(None)` if it is unknown.
 fn limit(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluation) -> Option<Option<u64>> {
     let value = converted(expression, &Type::Number, scope, evaluation)?;
     if !value.is_known() {

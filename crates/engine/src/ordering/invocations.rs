@@ -65,7 +65,7 @@ fn action_block(builder: &Builder<'_>, invocation: u32) -> Option<u32> {
     Some(builder.ends[module.at()][node.at()]).filter(|step| *step != NONE)
 }
 
-/// What a person asks for stands on nothing that changes.
+/// Adds steps for actions that were requested with `-invoke`. They depend on no change.
 pub(super) fn requested(builder: &mut Builder<'_>) {
     for (at, invocation) in builder.inputs.invocations.iter().enumerate() {
         if invocation.trigger().is_none() {
@@ -75,7 +75,7 @@ pub(super) fn requested(builder: &mut Builder<'_>) {
     }
 }
 
-/// What is invoked around each change, in the order of the plan.
+/// Returns the invocations around each change, in the order of the plan.
 pub(super) fn around(inputs: &Inputs<'_>) -> HashMap<u32, Vec<u32>> {
     let mut invoked: HashMap<u32, Vec<u32>> = HashMap::new();
     if inputs.invocations.is_empty() {

@@ -183,7 +183,7 @@ fn defer_read(
     if planner.inputs.mode() != Mode::RefreshOnly {
         plan_read(&planner.moves, &mut planner.plan, instance, address.clone(), template, after.clone(), reason);
     }
-    // A condition that fails whatever will be read keeps apply from beginning.
+    // A condition that fails for any result stops the plan.
     let status = managed::postconditions(&planner.world, &mut planner.evaluation, instance, &address, &after);
     instances::end_instance(planner, instance, outcome_of(status));
 }

@@ -155,7 +155,7 @@ fn planned_positions(inputs: &Inputs<'_>, world: &World, visit: Visit, at: u32) 
     }
 }
 
-/// What becomes of repetitions that are not known yet: what is destroyed is what the state has.
+/// Returns the treatment of unknown repetition. A destroy plan takes the instances from the state.
 fn repetition_deferral(inputs: &Inputs<'_>) -> Deferral {
     if inputs.mode() == Mode::Destroy { Deferral::Refused } else { inputs.deferral() }
 }
@@ -186,7 +186,7 @@ fn stands_on_elements(resource: &Resource) -> bool {
 
 /// The instances of the state with the elements that the configuration has for them, as far as it can be evaluated.
 fn with_elements(recorded: Expansion, arguments: Arguments<'_>, scope: &dyn Scope) -> Expansion {
-    // What cannot be evaluated keeps nothing from going.
+    // Blocks that cannot be evaluated must not prevent destruction.
     let mut problems = Diagnostics::new();
     let configured = expand_or_defer(arguments, Deferral::Refused, scope, &mut problems);
     let (Expansion::ForEach(keys), Some(configured @ Expansion::ForEach(_))) = (&recorded, configured) else {

@@ -74,7 +74,7 @@ pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
     (plan, reported_once(planner.evaluation.diagnostics), spent)
 }
 
-/// What the plan has done, in its order, after the nodes that apply comes by.
+/// Builds the execution graph of the plan, in the order of the nodes that apply visits.
 fn execution(planner: &Planner<'_>, order: &[Visit]) -> ExecutionGraph {
     let (changes, undecided) = (planner.plan.changes(), planner.plan.undecided_changes());
     let dependencies = |at: usize| -> Dependencies {
@@ -110,7 +110,7 @@ pub(super) fn finish_search(mut planner: Planner<'_>) -> (Vec<Searched>, Diagnos
 }
 
 /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
-/// look at them; the rest waits.
+/// refer to them; the rest waits.
 fn carried_out(inputs: &Inputs<'_>, world: &World, schedule: &mut Schedule) -> Vec<Visit> {
     let order = schedule.take_order();
     if inputs.deferral() == Deferral::Refused {
@@ -149,7 +149,7 @@ fn warn_of_unknown_replacements(inputs: &Inputs<'_>, evaluation: &mut Evaluation
     }
 }
 
-/// Blocks with conditions are known, whether they were looked at or not. Destroying decides nothing.
+/// Registers all blocks with conditions, even those that were not evaluated. A destroy plan decides nothing.
 fn declare_checks(inputs: &Inputs<'_>, evaluation: &mut Evaluation) {
     let destroys = inputs.mode() == Mode::Destroy;
     if destroys {
@@ -231,7 +231,7 @@ fn recorded_output(state: &State, name: &Name) -> Option<Value> {
     Some(known.value.clone().with_marks(&marks))
 }
 
-/// What was given is kept as it was given; apply converts it again.
+/// Returns the variables as they were set; apply converts them again.
 fn planned_variables(inputs: &Inputs<'_>, world: &World, evaluation: &Evaluation) -> Vec<PlannedVariable> {
     let root = world.module(crate::world::ModuleId::ROOT);
     let config = &inputs.graph().module(root.of).config;
@@ -245,7 +245,7 @@ fn planned_variables(inputs: &Inputs<'_>, world: &World, evaluation: &Evaluation
     planned.collect()
 }
 
-/// What a node stands for, if it is a block with conditions, and its address.
+/// Returns the kind and address of a node, if it is a block with conditions.
 fn checked_block(config: &Module, node: NodeKind) -> Option<(Checkable, String)> {
     let (kind, own) = match node {
         NodeKind::Resource(at) => {

@@ -103,7 +103,7 @@ fn is_left(
     repetition: &Repetition,
 ) -> bool {
     let scope = InstanceScope::new(world, module, &evaluation.functions).repeated(repetition);
-    // Problems are told where the value is used.
+    // Problems are reported where the value is used.
     let mut problems = Diagnostics::new();
     inputs.deferral() == Deferral::Allowed
         && !groma_lang::evaluate(expression, &scope, &mut problems).is_wholly_known()
@@ -156,7 +156,7 @@ fn import_identity(
         None => missing_schema(&planner.inputs, planner.providers, &mut planner.evaluation, import),
     };
     let Some(schema) = schema else {
-        // That there is no block is the problem, and it is told of all such imports when the walk has ended.
+        // The missing block is the problem. It is reported for all such imports at the end of the walk.
         return (planner.inputs.options().missing == MissingResources::Refused).then_some(value);
     };
     let found = match schema.identity.as_ref() {
@@ -250,7 +250,7 @@ pub(super) fn report_unmet_imports(planner: &mut Planner<'_>) {
     problems.into_iter().for_each(|problem| planner.evaluation.diagnostics.push(problem));
 }
 
-/// That there is no instance to import into.
+/// Returns the error for an import target that has no instance in the configuration.
 fn not_configured(address: &ResourceInstance, span: Span) -> Diagnostic {
     let detail = format!(
         "The configuration has no {address}, so nothing can be imported there. Write a resource block for it first, with count or \

@@ -36,7 +36,7 @@ pub(super) struct Imports {
 #[derive(Clone, Debug)]
 struct ImportRequest {
     importing: Importing,
-    /// Where the address is written.
+    /// The location of the target address.
     span: Span,
     /// Whether the walk has come by the instance.
     is_met: bool,
@@ -48,7 +48,7 @@ struct ImportRequest {
 pub(super) struct Conflict;
 
 impl Imports {
-    /// What a person asks for without an import block.
+    /// Returns the import target of a plan without import blocks.
     pub(super) fn of_options(options: &PlanOptions) -> Self {
         let asked = options.import.iter().map(|(address, id)| {
             let importing = Importing { target: ImportTarget::Id(id.clone()), generated: None };

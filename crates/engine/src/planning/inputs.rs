@@ -110,7 +110,7 @@ impl<'a> Inputs<'a> {
         &self.used_providers
     }
 
-    /// Whether replacements of a resource create first because its block or that of a dependent says so (PL-11, OD-09).
+    /// Whether replacements of a resource create first because of its own block or a dependent's (PL-11, OD-09).
     pub(super) fn is_forced_to_create_first(&self, index: ModuleIndex, node: NodeIndex) -> bool {
         let forced = self.forced_create_before_destroy.get(index.at()).and_then(|nodes| nodes.get(node.at()));
         forced.copied().unwrap_or(false)
@@ -126,7 +126,7 @@ fn used_providers(
 ) -> HashSet<ProviderConfig> {
     let in_flight: Vec<_> = options.recovery.iter().flat_map(|recovery| &recovery.in_flight).collect();
     if options.mode == Mode::Destroy && state.is_empty() && in_flight.is_empty() {
-        // Nothing is there to go: a provider that cannot be configured keeps nobody from that.
+        // Without objects to destroy, a provider that cannot be configured is no problem.
         return HashSet::new();
     }
     let mut used: HashSet<ProviderConfig> =

@@ -31,7 +31,7 @@ pub(super) fn end_instance(planner: &mut Planner<'_>, instance: Instance, outcom
     end_one(planner, (instance.module, instance.resource), outcome);
 }
 
-/// One that the block has lost is through, if it is one that is looked at so early.
+/// Ends an orphan that was refreshed together with the instances of its resource.
 pub(super) fn end_lost(planner: &mut Planner<'_>, address: &ResourceInstance, outcome: Outcome) {
     if let Some(of) = planner.schedule.resource_of_orphan(address) {
         end_one(planner, of, outcome);
@@ -52,7 +52,7 @@ fn end_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, out
     planner.end(visit, outcome);
 }
 
-/// Who only looks sees what there is, not what is still to be made; declared is that all the same.
+/// A plan without changes shows references the existing instances, not the declared ones.
 fn keep_what_is_there(world: &mut World, moves: &mut Moves, module: ModuleId, resource: u32) {
     let config = Arc::clone(&world.static_module(module).config);
     let Some((address, _)) = config.resources.get_index(resource as usize) else { return };
@@ -72,14 +72,14 @@ pub(super) fn resource_visit(world: &World, module: ModuleId, resource: u32) -> 
     Visit { module, node: world.static_module(module).resource(resource as usize) }
 }
 
-/// Has the name of a resource that was expanded mean what there is, where this is not what the block says.
+/// Makes references to an expanded resource see its existing instances instead of the declared ones.
 pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, state: &State, module: ModuleId, at: u32) {
     if let Some(lost) = lost(inputs, world, state, module, at) {
         world.module_mut(module).resources[at as usize].show_what_there_is(lost);
     }
 }
 
-/// The instances that a resource has lost and that are looked at with those that it has, so that whoever names it sees them as they are now.
+/// Returns the orphaned instances that are refreshed together with the declared ones, so that references see their current objects.
 pub(super) fn lost_to_look_at(planner: &Planner<'_>, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
     let place = planner.world.resource_address(module, at);
     if planner.inputs.mode() != Mode::RefreshOnly || place.resource.mode != ResourceMode::Managed {

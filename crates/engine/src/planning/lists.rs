@@ -42,7 +42,7 @@ pub(super) async fn start_list(
     planner.start_call(call).await;
 }
 
-/// What is searched for; nothing where the block does not say.
+/// Returns the search configuration to show; `None` if the block has none.
 fn shown_config(world: &World, instance: Instance, config: &Value) -> Option<Value> {
     let module = &world.static_module(instance.module).config;
     let (_, resource) = module.resources.get_index(instance.resource as usize)?;
@@ -160,9 +160,9 @@ fn not_known(address: &ResourceInstance, template: &Template, config: &Value, he
 pub(super) struct ListCall {
     pub(super) address: ResourceInstance,
     pub(super) provider: Arc<Checked>,
-    /// What is searched by.
+    /// The schema of the search configuration.
     pub(super) schema: Arc<Schema>,
-    /// What is found.
+    /// The schema of found objects.
     pub(super) found: Arc<Schema>,
     pub(super) body: Arc<BodyDecoder>,
     pub(super) span: Span,
@@ -170,15 +170,15 @@ pub(super) struct ListCall {
     pub(super) writing: Option<Writing>,
 }
 
-/// How blocks for found objects are written.
+/// Settings of the blocks to generate for found objects.
 pub(super) struct Writing {
     /// The value of the argument `provider`.
     pub(super) provider: Option<String>,
-    /// What the names of the resources begin with.
+    /// The prefix of the names of generated resources.
     pub(super) name: String,
 }
 
-/// What became of a search.
+/// The result of a search.
 pub(super) struct ListResult {
     pub(super) address: ResourceInstance,
     pub(super) identity_version: u64,

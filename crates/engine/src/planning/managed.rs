@@ -51,7 +51,7 @@ async fn start_managed(
     address: ResourceInstance,
     template: Arc<Template>,
 ) {
-    // What stands for all that there will be is none of those that there are.
+    // An instance that represents all future ones is none of the existing ones.
     let many = deferral::stands_for_many(&planner.inputs, &planner.world, instance);
     let record = planner.state.object(&address, None).filter(|_| !many).cloned();
     let importing = if many { None } else { planner.imports.take(&address, &planner.state) };
@@ -118,7 +118,7 @@ async fn start_managed(
     planner.start_call(run_plan_call(subject, call)).await;
 }
 
-/// What an instance is talked about for, with what its configuration says.
+/// Returns the question to ask about an instance, given its configuration.
 fn purpose(
     inputs: &Inputs<'_>,
     world: &World,
@@ -141,7 +141,7 @@ fn purpose(
     }
 }
 
-/// What comes of an instance without an object, where none is to be made.
+/// Ends an instance without an object where none is to be created.
 fn absent(
     inputs: &Inputs<'_>,
     world: &World,
@@ -157,7 +157,7 @@ fn absent(
     outcome_of(postconditions(world, evaluation, instance, address, &unknown))
 }
 
-/// Why an instance is replaced whether it changes or not.
+/// Returns the reason for a forced replacement of an instance.
 fn forced(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInstance) -> Option<ActionReason> {
     if triggers::triggered(planner, instance) {
         return Some(ActionReason::ReplaceByTriggers);
@@ -165,7 +165,7 @@ fn forced(planner: &mut Planner<'_>, instance: Instance, address: &ResourceInsta
     planner.inputs.options().replace.contains(address).then_some(ActionReason::ReplaceByRequest)
 }
 
-/// What replacements of an instance have left behind.
+/// Starts planning the deposed objects of an instance.
 async fn start_deposed(
     planner: &mut Planner<'_>,
     instance: Instance,
@@ -237,7 +237,7 @@ fn node_of(world: &World, instance: Instance) -> (ModuleIndex, NodeIndex) {
     (world.module(instance.module).of, module.resource(instance.resource as usize))
 }
 
-/// The provider of an instance; the instance ends here when there is none.
+/// Returns the provider of an instance. Ends the instance if there is none.
 pub(super) fn configured(planner: &mut Planner<'_>, template: &Template, instance: Instance) -> Option<Arc<Checked>> {
     if let Some(provider) = planner.providers.configured(&template.provider) {
         return Some(provider);
@@ -263,7 +263,7 @@ pub(super) fn header(world: &World, instance: Instance) -> Span {
     config.resources.get_index(instance.resource as usize).map(|(_, resource)| resource.header_span).unwrap_or_default()
 }
 
-/// Where problems are said to be that a provider has with the arguments as a whole.
+/// Returns the span for problems that a provider has with the arguments as a whole.
 pub(super) fn body_span(world: &World, instance: Instance) -> Span {
     let config = &world.static_module(instance.module).config;
     let block = config.resources.get_index(instance.resource as usize);
@@ -355,17 +355,17 @@ pub(super) fn postconditions(
     evaluation.postconditions(world, place, address, value)
 }
 
-/// What `count` and `each` mean for an instance.
+/// Returns the values of `count` and `each` for an instance.
 pub(super) fn repetition(world: &World, instance: Instance) -> Repetition {
     repetition_of(world, instance.module, instance.resource, instance.position)
 }
 
-/// What others see of an object.
+/// Returns the value of an object that references see.
 fn seen_by_others(subject: &ManagedSubject, draft: Option<&Draft>, prior: Option<&Object>) -> Option<Value> {
     let stays = |draft: &&Draft| !matches!(draft.action, Action::Delete | Action::Forget);
     match draft.filter(|_| subject.instance.is_some()).filter(stays) {
         Some(draft) => Some(draft.after.clone()),
-        // While everything is looked at or destroyed, what there is now is what others see.
+        // In a refresh-only or destroy plan, references see the current object.
         None => prior.map(|prior| prior.value.clone()),
     }
 }

@@ -99,7 +99,7 @@ pub(super) fn template_of(
     managers.template_of(instance).or_else(|| inputs.template(world, instance.module, instance.resource))
 }
 
-/// The same for an instance that is about to be planned; the instance ends here when there is none.
+/// Returns the template of an instance that is about to be planned. Ends the instance if no provider configuration manages it.
 pub(super) fn choose(
     planner: &mut Planner<'_>,
     instance: Instance,
@@ -114,7 +114,7 @@ pub(super) fn choose(
             Some(config) => {
                 return Some(note_choice(&planner.world, &mut planner.managers, instance, &template, config));
             }
-            // What there is not is not destroyed, and what was read is looked up in the state.
+            // A missing object is not destroyed, and a data source's result is taken from the state.
             None if address.resource.mode == ResourceMode::Data => return Some(template),
             None if address.resource.mode == ResourceMode::Managed && planner.state.get(address).is_none() => {
                 instances::end_instance(planner, instance, Outcome::Done);
@@ -261,7 +261,7 @@ pub(super) async fn configure_block(planner: &mut Planner<'_>, visit: Visit, at:
 fn configuring(planner: &mut Planner<'_>, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
     let instances = BlockInstance::all(block, module, &planner.world, &mut planner.evaluation, planner.providers)?;
     let configuring: Vec<_> = instances.into_iter().map(|instance| configuring_one(planner, instance)).collect();
-    // What is wrong with several of them is told at once.
+    // Errors of several instances are reported together.
     configuring.into_iter().collect()
 }
 
@@ -271,7 +271,7 @@ fn configuring_one(planner: &mut Planner<'_>, instance: BlockInstance<'_>) -> Op
     Some(configuring.deferring(planner.inputs.deferral()).recovering(planner.inputs.options().recovery.as_deref()))
 }
 
-/// What an interrupted run had begun becomes part of the state before anything is planned on it.
+/// Adds the results of calls that an interrupted run had begun to the state, before anything is planned.
 pub(super) fn recover(inputs: &Inputs<'_>, state: &mut State, evaluation: &mut Evaluation, recovered: Vec<Recovered>) {
     let Some(recovery) = inputs.options().recovery.clone() else { return };
     for call in recovered {
@@ -295,7 +295,7 @@ pub(super) fn providers_configured(planner: &mut Planner<'_>, visit: Visit, conf
 fn provider_configured(planner: &mut Planner<'_>, configuring: Configuring) -> Outcome {
     let failed = configuring.diagnostics.has_errors();
     if failed && planner.inputs.deferral() == Deferral::Allowed && !configuring.value.is_wholly_known() {
-        // It cannot work with what is known of its configuration now.
+        // The provider cannot be configured with the values that are known now.
         planner.managers.mark_unready(&configuring.config);
         return Outcome::Deferred;
     }

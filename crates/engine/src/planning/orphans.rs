@@ -32,13 +32,13 @@ use crate::options::{Deferral, Refresh};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, Repetition, World};
 
-/// Where an address of the state stands in the configuration.
+/// The relation between an address of the state and the configuration.
 enum Standing {
-    /// It has an instance there, which was planned.
+    /// The configuration has the instance, and it was planned.
     Configured,
-    /// What decides about it could not be worked out.
+    /// The expression that decides about it could not be evaluated.
     Undetermined,
-    /// It has none, and why.
+    /// The configuration has no such instance, for this reason.
     Gone(ActionReason),
 }
 
@@ -83,7 +83,7 @@ fn is_written(inputs: &Inputs<'_>, address: &ResourceInstance) -> bool {
     inputs.graph().find_resource(&address.config_resource()).is_some()
 }
 
-/// Why an object goes for which there is no block.
+/// Returns the reason for destroying an object whose block is gone.
 fn unwritten(moves: &Moves, address: &ResourceInstance) -> ActionReason {
     match moves.previous.contains_key(address) {
         true => ActionReason::DeleteBecauseNoMoveTarget,
@@ -140,7 +140,7 @@ pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceIns
     planner.start_call(run_plan_call(subject, call)).await;
 }
 
-/// What there is to talk about with the provider of an object, and why it goes; nothing where that cannot be.
+/// Returns the call to plan an orphan with, and the reason for destroying it; `None` if that is impossible.
 fn left_over(
     planner: &mut Planner<'_>,
     address: &ResourceInstance,
@@ -182,7 +182,7 @@ fn left_over(
         purpose,
         parting,
         prevention,
-        // What is no longer managed is not looked at either.
+        // Forgotten objects are not refreshed.
         refresh: if forget { Refresh::Trust } else { planner.inputs.options().refresh },
         deferral: planner.inputs.deferral(),
         left,
@@ -190,14 +190,14 @@ fn left_over(
     Some((left_over, reason))
 }
 
-/// The provider of an object that has no block, and the schema of its type; says why there is none.
+/// Returns the provider of an object without a block and its schema, or the reason why there is none.
 fn manager_of_orphan(
     planner: &mut Planner<'_>,
     address: &ResourceInstance,
     config: &ProviderConfig,
 ) -> Option<(Arc<Checked>, Arc<Schema>)> {
     let Some(provider) = planner.providers.configured(config) else {
-        // Beside an error, what keeps the provider from being configured may be among what was told.
+        // After another error, that may be the reason why the provider is not configured.
         if !planner.schedule.had_errors_before_orphans() {
             let problem = managers::no_manager(&planner.inputs, planner.providers, config, address, Span::NONE);
             planner.evaluation.diagnostics.push(problem);
@@ -241,8 +241,8 @@ fn leave_orphan(
     deferral::leave_unasked(planner, &subject, &config_value, reason);
 }
 
-/// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
-/// or what the last run noted.
+/// Returns the treatment of an orphan: by its block if there is one, by a `removed` block,
+/// or by its record.
 fn parting(inputs: &Inputs<'_>, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
     let block = inputs.graph().block(&address.config_resource());
     let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
@@ -250,7 +250,7 @@ fn parting(inputs: &Inputs<'_>, address: &ResourceInstance, record: &ObjectRecor
         Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
         Some(ExpressionKind::Bool(false)) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
         None if block.is_some() || removal(inputs, address).is_some() => Parting::Destroyed,
-        // An instance that is gone has nothing that the expression could be evaluated with.
+        // The expression cannot be evaluated for an instance that is gone.
         _ if record.is_kept() => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
         _ => Parting::Destroyed,
     }
@@ -348,7 +348,7 @@ async fn forget(
     );
 }
 
-/// What a block in the module at `path` names, seen from the root.
+/// Returns the absolute source address of a `removed` block in the module at `path`.
 fn within(path: &ModulePath, from: &RemovedFrom) -> RemovedFrom {
     let absolute = |inner: &ModulePath| ModulePath::from_names(path.steps().iter().chain(inner.steps()).cloned());
     match from {
@@ -377,12 +377,12 @@ pub(super) struct LeftOver {
     pub(super) prevention: Prevention,
     pub(super) refresh: Refresh,
     pub(super) deferral: Deferral,
-    /// Why it is left to a later run.
+    /// The reason for deferring the change.
     pub(super) left: Option<DeferralReason>,
 }
 
 impl LeftOver {
-    /// The conversation about it, with what is kept of it meanwhile.
+    /// Splits it into the call to the provider and the subject that is kept meanwhile.
     pub(super) fn into_call(self, hooks: Arc<dyn Hooks>) -> (ManagedSubject, PlanCall) {
         let subject = ManagedSubject {
             instance: None,

@@ -50,7 +50,7 @@ pub(super) struct Contents {
     pub(super) invocations: Vec<Invocation>,
     pub(super) deferred_invocations: Vec<DeferredInvocation>,
     pub(super) generated: Vec<Generated>,
-    /// What list blocks found.
+    /// Objects that list blocks found.
     pub(super) searched: Vec<Searched>,
     /// What is of no use any more, and takes time to release.
     pub(super) spent: HashMap<Instance, usize>,

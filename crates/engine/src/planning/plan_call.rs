@@ -18,46 +18,46 @@ use crate::hooks::{self, Hooks};
 use crate::options::{Deferral, Refresh};
 use crate::record::{Object, recall, remember_marks};
 
-/// What is to be found out.
+/// The question that the provider calls answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// What it takes to make the object match its configuration.
+    /// The change that makes the object match its configuration.
     Change,
-    /// What it takes to delete it, and why it is to go.
+    /// The deletion of the object, with the reason for it.
     Delete(Option<ActionReason>),
-    /// What it is like now; no more.
+    /// The current object, without any change.
     Look,
 }
 
-/// What becomes of an object that is not managed any more.
+/// The treatment of an object that is no longer managed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parting {
-    /// It is destroyed.
+    /// The object is destroyed.
     Destroyed,
-    /// It stays outside, and who says so.
+    /// The object stays and is forgotten, for this reason.
     Kept(ActionReason),
 }
 
-/// What the lifecycle of an object says of destroying it (PL-24).
+/// Protection against destruction by `prevent_destroy` (PL-24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prevention {
-    /// It may go.
+    /// The object may be destroyed.
     None,
     /// It may not, as the block with this header says.
     Forbidden(Span),
-    /// It is not known before apply, as this expression is not.
+    /// The argument's value is unknown until apply; this is its expression.
     Undecided(Span),
 }
 
 /// The lifecycle of an object, as far as it matters to a plan.
 pub struct Lifecycle {
-    /// Which changes are left alone.
+    /// Changes that `ignore_changes` ignores.
     pub ignore: Ignore,
     /// Whether a replacement creates first.
     pub create_before_destroy: bool,
     /// Whether it may be destroyed (PL-24).
     pub prevention: Prevention,
-    /// What becomes of it where it is to go.
+    /// The treatment of the object if it is no longer managed.
     pub parting: Parting,
 }
 
@@ -67,7 +67,7 @@ pub struct PlanCall {
     pub(crate) target: CallTarget,
     /// What the block says of changing and destroying it.
     pub lifecycle: Lifecycle,
-    /// What is to be found out.
+    /// The question to answer.
     pub purpose: Purpose,
     /// The configuration; null without one.
     pub config: Value,
@@ -75,29 +75,29 @@ pub struct PlanCall {
     pub record: Option<Arc<ObjectRecord>>,
     /// Whether it is read first.
     pub refresh: Refresh,
-    /// Why it must be replaced, if something other than its attributes says so.
+    /// The reason for a forced replacement, if there is one.
     pub forced: Option<ActionReason>,
-    /// Where the configuration is written from the object that is taken over: its `provider` argument.
+    /// The `provider` argument for generated configuration of an imported object.
     pub generating: Option<Generating>,
-    /// The object to take over, where there is none yet.
+    /// The import target, if there is no object yet.
     pub importing: Option<Importing>,
     /// Whether the provider may leave the change to a later run.
     pub deferral: Deferral,
-    /// Why the change is left to a later run, whatever the provider says.
+    /// The reason for deferring the change, regardless of the provider's answers.
     pub left: Option<DeferralReason>,
-    /// Why a creation is planned.
+    /// The purpose of the plan of a creation.
     pub creates: PlanPurpose,
     /// Who is told about progress.
     pub hooks: Arc<dyn Hooks>,
 }
 
-/// How a block is written.
+/// Settings of generated configuration.
 pub struct Generating {
     /// The value of the argument `provider`, if it is to have one.
     pub provider: Option<String>,
 }
 
-/// What a conversation found out.
+/// The result of planning one object.
 pub struct PlanCallResult {
     /// The block that was written.
     pub generated: Option<String>,
@@ -105,11 +105,11 @@ pub struct PlanCallResult {
     pub previous: Value,
     /// The object now, if it is there.
     pub prior: Option<Object>,
-    /// What names an object that is gone, as reading told it last.
+    /// The identity of an object that no longer exists, from its last read.
     pub gone: Option<Value>,
     /// The change; none after an error, and where none was asked for.
     pub draft: Option<Draft>,
-    /// What went wrong, and warnings.
+    /// Errors and warnings of the provider and of the checks of its answers.
     pub diagnostics: Diagnostics,
 }
 
@@ -118,7 +118,7 @@ impl PlanCall {
         self.target.schema.block.null_value()
     }
 
-    /// Holds it.
+    /// Runs the provider calls to their end.
     pub async fn run(mut self) -> PlanCallResult {
         let mut told = Told::new(self.left);
         let mut found = PlanCallResult {
@@ -172,7 +172,7 @@ impl PlanCall {
             .map(|reason| Draft::unasked(block.null_value(), planned_unknown(block, block.empty_value()), reason))
     }
 
-    /// What could not be looked at stays as it was.
+    /// Plans no action for an object that could not be read.
     fn look(&self, prior: Option<&Object>, told: &Told) -> Option<Draft> {
         let (reason, prior) = told.deferred.filter(|_| self.left.is_none()).zip(prior)?;
         Some(Draft {
@@ -230,7 +230,7 @@ impl PlanCall {
         told.diagnostics.append(problems);
         let Some(read) = read else { return Some(object) };
         if read.deferred.is_some() {
-            // What it is like now cannot be told yet.
+            // The current object is unknown in this run.
             told.defer(read.deferred);
             self.hooks.refresh_complete(&subject);
             return Some(object);
@@ -257,7 +257,7 @@ impl PlanCall {
     }
 
     async fn deletion(&self, prior: Option<&Object>, reason: Option<ActionReason>, told: &mut Told) -> Option<Draft> {
-        // Nothing is left to delete when the object went by itself.
+        // Nothing is left to delete if the object is gone already.
         let prior = prior?;
         if let Parting::Kept(reason) = self.lifecycle.parting {
             return Some(Draft {
@@ -295,7 +295,7 @@ impl PlanCall {
         let Some(prior) = prior else { return self.creation(told).await };
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
             let reason = self.triggered().unwrap_or(ActionReason::ReplaceBecauseTainted);
-            // What its provider kept beside it, and what it is called, is of an object that may be made in half.
+            // The private data and identity of a tainted object may be incomplete.
             let again = Again { private: Arc::default(), identity: None, paths: Vec::new() };
             return self.replacement(prior, again, reason, told).await;
         }
@@ -328,7 +328,7 @@ impl PlanCall {
         })
     }
 
-    /// That something it is replaced with changes, be it that there is nothing to replace yet.
+    /// Returns the reason for a replacement through `replace_triggered_by`, even if there is nothing to replace yet.
     fn triggered(&self) -> Option<ActionReason> {
         self.forced.filter(|reason| *reason == ActionReason::ReplaceByTriggers)
     }
@@ -348,7 +348,7 @@ impl PlanCall {
         })
     }
 
-    /// A replacement is planned anew as a create against nothing (PL-40).
+    /// Plans a replacement as a creation from nothing (PL-40).
     async fn replacement(&self, prior: &Object, again: Again, reason: ActionReason, told: &mut Told) -> Option<Draft> {
         let is_destroyed = self.lifecycle.parting == Parting::Destroyed;
         if is_destroyed {
@@ -430,19 +430,19 @@ impl PlanCall {
 
 /// A change before it gets its place in the plan.
 pub struct Draft {
-    /// What happens.
+    /// The planned action.
     pub action: Action,
-    /// Why.
+    /// The reason for the action.
     pub reason: Option<ActionReason>,
-    /// The object before.
+    /// The prior object, null if there is none.
     pub before: Value,
-    /// The object after.
+    /// The planned object, null for a deletion.
     pub after: Value,
-    /// What forced a replacement.
+    /// The paths that force a replacement.
     pub replace_paths: Vec<Path>,
     /// The provider's bytes for apply.
     pub private: Private,
-    /// What will name the object in its service.
+    /// The planned identity of the object.
     pub identity: Option<Value>,
     /// Why the change is left to a later run.
     pub deferred: Option<DeferralReason>,
@@ -469,12 +469,12 @@ impl Draft {
     }
 }
 
-/// What is said in a conversation besides its result.
+/// Diagnostics and deferrals that accumulate while an object is planned.
 pub(super) struct Told {
     pub(super) diagnostics: Diagnostics,
     /// Why the change is left to a later run.
     pub(super) deferred: Option<DeferralReason>,
-    /// What names an object that is gone, as reading told it last: as in Terraform, its successor is planned with that.
+    /// The last known identity of an object that is gone. As in Terraform, its successor is planned with it.
     pub(super) gone: Option<Value>,
 }
 
@@ -484,17 +484,17 @@ impl Told {
         Self { diagnostics: Diagnostics::new(), deferred: left, gone: None }
     }
 
-    /// What the provider said first counts.
+    /// Records the provider's reason for deferring, unless there is one already.
     pub(super) fn defer(&mut self, deferred: Option<Deferred>) {
         self.deferred = self.deferred.or(deferred.map(DeferralReason::from));
     }
 }
 
-/// What the plan of a change hands on to the plan of the replacement that takes its place.
+/// The parts of a change's plan that the plan of its replacement starts from.
 pub(super) struct Again {
     pub(super) private: Private,
     pub(super) identity: Option<Value>,
-    /// What forced the replacement.
+    /// The paths that force the replacement.
     pub(super) paths: Vec<Path>,
 }
 

@@ -64,7 +64,7 @@ pub(super) struct Planner<'a> {
     calls: ProviderCalls<Event>,
 }
 
-/// What a planner is made from.
+/// The inputs from which a [`Planner`] is built.
 pub(super) struct Parts<'a> {
     pub(super) session: &'a Session,
     pub(super) options: &'a PlanOptions,
@@ -106,7 +106,7 @@ impl<'a> Planner<'a> {
         self.evaluation.diagnostics.append(problems);
     }
 
-    /// Walks until nothing is left, or until it is told to stop.
+    /// Walks until all nodes are done, or until the run is cancelled.
     pub(super) async fn run(&mut self) {
         let recovery = self.inputs.options().recovery.as_deref();
         let implied = implied(self.inputs.templates(), self.inputs.used_providers());
@@ -155,7 +155,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Starts a conversation.
+    /// Starts a provider call.
     pub(super) async fn start_call(&mut self, call: impl Future<Output = Event> + Send + 'static) {
         if let Some(event) = self.calls.start(call, Continuation::Nothing).await {
             self.take(event);
@@ -220,7 +220,7 @@ impl<'a> Planner<'a> {
         self.end(visit, outcome);
     }
 
-    /// Evaluates what matters to nothing that is destroyed: where that fails, it is unknown.
+    /// Evaluates a node that no destruction needs. Its value is unknown if that fails.
     fn unneeded(&mut self, kind: NodeKind, id: ModuleId) -> Outcome {
         let mut told = std::mem::take(&mut self.evaluation.diagnostics);
         match kind {

@@ -1,4 +1,4 @@
-//! What nodes of the configuration stand on, and what stands on them: for plans that do not look at everything.
+//! Dependencies and dependents of configuration nodes, for plans with targets.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -18,7 +18,7 @@ pub(super) enum Triggers {
     Apart,
 }
 
-/// What a node waits for, expansion included.
+/// Returns the nodes that a node waits for, its expansion included.
 pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
     let required = graph.requires(index, node).iter();
     let mut found: Vec<_> = required.filter_map(|requirement| graph.place(index, requirement.place)).collect();
@@ -26,7 +26,7 @@ pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIn
     found
 }
 
-/// The same with what the actions need that changes of a resource have invoked, and with what decides about that.
+/// Returns the requirements of a node, including those of the actions that its changes trigger.
 pub(super) fn needed(
     graph: &ConfigGraph,
     triggers: Triggers,
@@ -43,8 +43,8 @@ pub(super) fn needed(
     found
 }
 
-/// The resources that stand on one of `chosen`, directly or through anything else; and how deep in the tree of modules all ways between
-/// them stay.
+/// Returns the resources that depend on one of `chosen`, directly or indirectly, each with the depth in the module tree that no path
+/// between them leaves.
 pub(super) fn dependents(
     graph: &ConfigGraph,
     triggers: Triggers,
@@ -75,11 +75,11 @@ pub(super) fn dependents(
     seen
 }
 
-/// What is needed of the configuration, and which module instances the state has.
+/// The needed part of the configuration, and the module instances of the state.
 #[derive(Debug)]
 pub struct Remains {
     needed: HashSet<(ModuleIndex, NodeIndex)>,
-    /// What providers alone are configured with: the rest of `needed` is looked at by the plan, and not again.
+    /// The nodes that provider configurations alone need: apply does not evaluate the rest of `needed` again.
     configuring: HashSet<(ModuleIndex, NodeIndex)>,
     calls: HashMap<(ModuleInstance, Name), BTreeSet<InstanceKey>>,
 }
@@ -141,7 +141,7 @@ pub(super) fn is_ephemeral(module: &StaticModule, kind: NodeKind) -> bool {
     module.config.resources.get_index(at as usize).is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
 }
 
-/// The roots, and all that they stand on.
+/// Returns the roots and everything that they depend on.
 fn closure(
     graph: &ConfigGraph,
     is_root: impl Fn(&StaticModule, NodeKind) -> bool,

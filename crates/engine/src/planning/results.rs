@@ -1,4 +1,4 @@
-//! What a plan keeps of a managed object: its change, what changed outside, and its record.
+//! Results of planning a managed object: its change, its drift, and its record.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) fn note_change(
     plan.add_change(subject.instance, change);
 }
 
-/// What happens to an object, with all that belongs to it.
+/// Returns the change of an object, with everything that belongs to it.
 pub(super) fn change(inputs: &Inputs<'_>, moves: &Moves, subject: &ManagedSubject, draft: Draft) -> ResourceChange {
     // Where an object was before is of no interest once it goes with all others.
     let moves_matter = subject.deposed.is_none() && inputs.mode() != Mode::Destroy;
@@ -50,7 +50,7 @@ pub(super) fn change(inputs: &Inputs<'_>, moves: &Moves, subject: &ManagedSubjec
     }
 }
 
-/// What changed outside since the last run (LC-22); `gone` names an object that is not there any more.
+/// Records changes made outside of Terraform (LC-22); `gone` is the identity of an object that no longer exists.
 pub(super) fn note_drift(
     inputs: &Inputs<'_>,
     moves: &Moves,
@@ -91,7 +91,7 @@ pub(super) fn note_drift(
     });
 }
 
-/// The state is brought to what was read, so that apply starts from there.
+/// Updates the state to the refreshed object, from which apply starts.
 pub(super) fn note_prior(
     state: &mut State,
     evaluation: &mut Evaluation,
@@ -162,7 +162,7 @@ pub(super) fn note_standing(
     let wanted = configured_dependencies(inputs, world, instance);
     let dependencies = match (inputs.mode(), action) {
         (Mode::Normal, Some(Action::NoOp)) => wanted,
-        // What is looked at may be about to let go of something: both count until it has.
+        // A refreshed object may be about to lose a dependency: both sets count until it has.
         (Mode::RefreshOnly, _) => union(&record.dependencies, wanted),
         (Mode::Normal, Some(_)) if inputs.options().refresh == Refresh::Read => union(&record.dependencies, wanted),
         _ => return,

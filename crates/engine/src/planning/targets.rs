@@ -13,7 +13,8 @@ use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind};
 use crate::moves::Moves;
 use crate::options::{InvokeTarget, PlanOptions};
 
-/// What a partial plan looks at.
+/// The target set of a partial plan: the nodes to evaluate and the instances to plan. Owns no plan data; [`Included::instance`] and
+/// [`Included::left_over`] decide whether an object is planned, [`Included::node`] whether a node is evaluated. A complete plan has none.
 #[derive(Debug)]
 pub struct Included {
     aim: Aim,
@@ -21,20 +22,20 @@ pub struct Included {
     /// Resources that something chosen depends on and that nothing chosen is of: all their instances count. When destroying, those
     /// that depend on something chosen, because they cannot stay without it.
     required: HashSet<(ModuleIndex, NodeIndex)>,
-    /// When destroying: the chosen resources and what they depend on, which are read first.
+    /// In a destroy plan: the targeted resources and their dependencies, which are refreshed first.
     read: HashSet<(ModuleIndex, NodeIndex)>,
     /// The chosen resources and, when destroying, what depends on them.
     resources: HashSet<ConfigResource>,
-    /// When destroying: which instances of what depends on something chosen go along with it.
+    /// In a destroy plan: the instances of dependents that are destroyed with a target.
     along: Along,
-    /// When destroying: the instances whose record names something that goes, although the configuration refers to it no more.
+    /// In a destroy plan: instances whose record names a destroyed resource, although the configuration no longer refers to it.
     recorded_users: HashSet<ResourceInstance>,
     /// With `-exclude`: the resources that something excluded uses, by the configuration or by its record.
     used_by_excluded: HashSet<ConfigResource>,
 }
 
 impl Included {
-    /// Works it out; none when everything is looked at.
+    /// Computes the target set; `None` for a complete plan.
     pub fn new(graph: &ConfigGraph, options: &PlanOptions, state: &State) -> Option<Self> {
         if let (true, Some(action)) = (options.excludes.is_empty(), &options.invoke) {
             return Some(Self::action(graph, action));
@@ -62,7 +63,7 @@ impl Included {
         }
     }
 
-    /// What is left out is neither expanded nor read: that it cannot be worked out yet is a reason to leave it out.
+    /// Excluded resources are neither expanded nor read, because an expansion that fails may be the reason for excluding them.
     fn all_but(graph: &ConfigGraph, excludes: &[Target], mode: Mode, state: &State) -> Self {
         let touched: Vec<_> = resources(graph)
             .filter(|(_, address)| excludes.iter().any(|target| covers(target, address)))
@@ -148,7 +149,7 @@ impl Included {
         included
     }
 
-    /// What goes with objects that are destroyed: where a target has no object, nothing does.
+    /// Returns the target set of a destroy plan. A target without an object has no effect.
     fn destroyed(graph: &ConfigGraph, targets: &[Target], state: &State) -> Self {
         let mut included = Self::aiming(Aim::At(targets.to_vec()));
         let recorded = state.iter().map(|view| view.address());
@@ -171,7 +172,7 @@ impl Included {
         included.resources.extend(users.iter().map(ResourceInstance::config_resource));
         open.extend(users.iter().filter_map(|address| graph.find_resource(&address.config_resource())));
         included.recorded_users = users;
-        // What they stand on is looked at for its values only.
+        // Their dependencies are only evaluated for their values.
         let required = std::mem::take(&mut included.required);
         included.close(graph, Triggers::Apart, open);
         included.required = required;
@@ -211,7 +212,7 @@ impl Included {
         found
     }
 
-    /// An action that a person asks for, with what it stands on.
+    /// Returns the target set of an action that was requested with `-invoke`, with its dependencies.
     fn action(graph: &ConfigGraph, action: &InvokeTarget) -> Self {
         let mut included = Self::aiming(Aim::At(Vec::new()));
         let name = (action.type_name.clone(), action.name.clone());
@@ -237,7 +238,7 @@ impl Included {
         }
     }
 
-    /// An output is worked out when all resources that it stands on are.
+    /// Adds outputs whose dependencies are all included.
     fn add_outputs(&mut self, graph: &ConfigGraph) {
         let root = graph.module(ConfigGraph::ROOT);
         for at in 0..root.config.outputs.len() {
@@ -262,7 +263,7 @@ impl Included {
         }
     }
 
-    /// Whether a node is looked at.
+    /// Whether a node is part of the plan.
     pub fn node(&self, graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> bool {
         let module = graph.module(index);
         // What is triggered belongs to the resource.
@@ -357,21 +358,21 @@ fn address_of(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> O
     }
 }
 
-/// Which instances are meant.
+/// The addresses that a partial plan covers.
 #[derive(Debug)]
 enum Aim {
-    /// Those that a target names.
+    /// The instances that a target names.
     At(Vec<Target>),
-    /// Those that nothing names, but for what stays with what is named.
+    /// All instances except the excluded ones and those that must stay with them.
     Past {
         excludes: Vec<Target>,
-        /// What depends on something excluded; when destroying, what something excluded depends on.
+        /// Dependents of excluded resources; in a destroy plan, their dependencies.
         stays: HashSet<ConfigResource>,
     },
 }
 
 impl Aim {
-    /// Whether no instance of a resource is looked at.
+    /// Whether the plan includes no instance of a resource.
     pub(super) fn leaves_out(&self, address: &ConfigResource) -> bool {
         match self {
             Self::At(_) => false,
@@ -422,8 +423,9 @@ pub(super) fn covers(target: &Target, address: &ConfigResource) -> bool {
     }
 }
 
-/// Which instances of a resource stand on something chosen. The state does not say so, but the configuration does: what is connected
-/// inside of a module alone is so in each of its instances by itself.
+/// The instances of dependent resources that a targeted destroy includes. The state does not record this, but the configuration implies
+/// it: a connection
+/// inside one module holds separately in each of its instances.
 #[derive(Debug, Default)]
 struct Along {
     /// By resource: how many steps of the modules around it all ways from it to what is chosen stay below.

@@ -19,7 +19,7 @@ use crate::evaluation::Evaluation;
 use crate::static_references;
 use crate::world::{InstanceScope, ModuleId, World};
 
-/// What an entry of the list names: an object, or the part of it that `steps` lead to.
+/// The object or attribute that an entry of `replace_triggered_by` names.
 struct Trigger<'a> {
     resource: u32,
     key: Option<InstanceKey>,
@@ -70,7 +70,7 @@ fn key(world: &World, evaluation: &Evaluation, instance: Instance, expression: &
     instance_key_of(&value)
 }
 
-/// Whether what `trigger` names changes. That there is no such thing matters when its object does, as in Terraform.
+/// Whether the object that `trigger` names changes. A missing attribute only matters when its object changes, as in Terraform.
 fn fires(
     inputs: &Inputs<'_>,
     world: &World,

@@ -1,4 +1,4 @@
-//! How a resource or a module call repeats.
+//! Repetition of resources and module calls.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use groma_value::Value;
 /// The instances of a resource or module call, once its `count` or `for_each` is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Expansion {
-    /// Not known yet.
+    /// The expansion is not evaluated yet.
     #[default]
     Pending,
     /// No repetition: one instance without a key.
@@ -20,31 +20,31 @@ pub enum Expansion {
     Count(u64),
     /// An instance for each element, sorted by key.
     ForEach(Arc<[(Name, Value)]>),
-    /// One instance that stands for all there may be: while checking without values.
+    /// One instance that represents all possible ones, in a validation without values.
     Abstract,
-    /// One instance that stands for all there may be, because how many there are depends on what only a later run will
-    /// know. No address names it.
+    /// One instance that represents all future ones, because their number depends on values that only a later run
+    /// knows. It has no address.
     Unknown,
 }
 
-/// What `count` and `each` mean for one instance.
+/// The values of `count` and `each` for one instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Repetition {
-    /// Neither means anything.
+    /// The block does not repeat.
     #[default]
     None,
     /// `count.index`
     Count(u64),
     /// `each.key` and `each.value` of an instance
     Each(Name, Value),
-    /// The same of an import, whose elements have keys of any kind.
+    /// The key and value of an import element, whose key may have any type.
     Element(Value, Value),
     /// All three mean something that is not known: while checking without instances.
     Unknown,
 }
 
 impl Repetition {
-    /// What the key of an instance tells alone: the element that it was made of is not there any more.
+    /// Returns the meaning of `count` and `each` for an orphan: its key is known, but not its element.
     pub fn of_lost(key: &InstanceKey) -> Self {
         match key {
             InstanceKey::None => Self::None,
@@ -65,7 +65,7 @@ impl Expansion {
         Self::Count(near.map(|(_, number)| number + 1).max().unwrap_or_default())
     }
 
-    /// How many instances there are.
+    /// Returns the number of instances.
     pub fn len(&self) -> usize {
         match self {
             Self::Pending | Self::Absent => 0,
@@ -86,7 +86,7 @@ impl Expansion {
         }
     }
 
-    /// Where the instance with `key` is.
+    /// Returns the position of the instance with `key`.
     pub fn position(&self, key: &InstanceKey) -> Option<usize> {
         match (self, key) {
             (Self::Single, InstanceKey::None) | (Self::Abstract, _) => Some(0),
@@ -98,7 +98,7 @@ impl Expansion {
         }
     }
 
-    /// What `count` and `each` mean for the instance at `position`.
+    /// Returns the values of `count` and `each` for the instance at `position`.
     pub fn repetition(&self, position: usize) -> Repetition {
         match self {
             Self::Pending | Self::Absent | Self::Single => Repetition::None,
@@ -111,8 +111,9 @@ impl Expansion {
         }
     }
 
-    /// What is known of an instance whose value is `value`. Of one of several, before anything is planned, not even whether it is there: nothing is
-    /// wrong yet with what is made of it.
+    /// Returns the known part of an instance's value. Before planning not even the existence of one of several instances is known, so
+    /// that no
+    /// error follows from it yet.
     pub fn known(&self, value: Value) -> Value {
         match self {
             Self::Abstract => Value::DYNAMIC.with_marks(value.marks()),
@@ -148,7 +149,7 @@ impl Expansion {
         }
     }
 
-    /// The keys alone.
+    /// Returns the instance keys without values.
     pub fn keys(&self) -> ExpansionKeys {
         match self {
             Self::Pending | Self::Abstract => ExpansionKeys::Pending,

@@ -13,7 +13,7 @@ use crate::config_graph::ModuleIndex;
 use crate::module_functions::Handed;
 use crate::templates::read_key;
 
-/// What expressions in a module can call: `common`, and the functions of the module's providers.
+/// Returns the functions for expressions in a module: `common`, and the functions of the module's providers.
 pub(super) fn functions<'a>(world: &'a World, id: ModuleId, common: &'a FunctionContext) -> &'a FunctionContext {
     let module = world.module(id).of;
     let Some(functions) = world.surroundings.templates.functions().of(module) else { return common };
@@ -30,7 +30,7 @@ pub(super) fn functions<'a>(world: &'a World, id: ModuleId, common: &'a Function
     }
 }
 
-/// The instances of provider blocks with `for_each` that calls hand in to a module instance; those whose keys are wrong are told
+/// Returns the instances of provider blocks with `for_each` that calls pass to a module instance; invalid keys are reported
 /// where the block is used.
 fn chosen_providers(
     world: &World,

@@ -69,7 +69,7 @@ impl World {
         &self.graph
     }
 
-    /// What is the same everywhere.
+    /// Returns the data that all module instances share.
     pub fn surroundings(&self) -> &Surroundings {
         &self.surroundings
     }
@@ -203,14 +203,14 @@ impl World {
         open
     }
 
-    /// Where a resource instance is, if the configuration has it.
+    /// Returns the location of a resource instance, if the configuration has it.
     pub fn locate(&self, address: &ResourceInstance) -> Option<(ModuleId, u32, usize)> {
         let (module, resource) = self.locate_block(address)?;
         let instance = self.module(module).resources[resource as usize].expansion.position(&address.key)?;
         Some((module, resource, instance))
     }
 
-    /// Where the block of a resource instance is, be it one that the block makes or not.
+    /// Returns the location of the block of a resource instance, whether or not the block declares that instance.
     pub fn locate_block(&self, address: &ResourceInstance) -> Option<(ModuleId, u32)> {
         let module = self.find(&address.module)?;
         let resource = self.static_module(module).config.resources.get_index_of(&address.resource)?;
@@ -232,8 +232,8 @@ impl World {
         self.modules[module.at()].resources[resource as usize].expansion = Expansion::ForEach(elements);
     }
 
-    /// The instances of `module` that an object in `from` can stand on: those inside the closest instance around it that has
-    /// `module` inside, itself included.
+    /// Returns the instances of `module` that an object in `from` can depend on: those inside its closest ancestor that contains
+    /// `module`, itself included.
     pub fn seen_from(&self, from: ModuleId, module: ModuleIndex) -> Vec<ModuleId> {
         let callers = self.callers(module);
         let mut around = std::iter::successors(Some(from), |id| self.module(*id).caller);
@@ -251,14 +251,14 @@ impl World {
         found
     }
 
-    /// Who calls `module`, who calls the caller, and so on to the root module.
+    /// Returns the call of `module`, the call of its caller, and so on up to the root module.
     fn callers(&self, module: ModuleIndex) -> Vec<Caller> {
         std::iter::successors(self.graph.module(module).caller, |caller| self.graph.module(caller.module).caller)
             .collect()
     }
 }
 
-/// What a resource is that is switched off: no object, but of its type.
+/// Returns the value of a disabled resource: null of its type.
 fn absent(template: Option<&Arc<Template>>) -> Value {
     Value::null(template.map_or(Type::Dynamic, |template| template.schema.block.implied_type().clone()))
 }

@@ -8,7 +8,7 @@ use super::{Expansion, ModuleData, ModuleId, Surroundings, World};
 use crate::config_graph::{ConfigGraph, narrow};
 
 impl World {
-    /// How everything repeats: what apply needs to make the same world again.
+    /// Returns all expansions, from which apply rebuilds the same module instances.
     pub fn expansions(&self) -> Expansions {
         let modules = self.modules.iter().map(|module| ModuleExpansions {
             caller: module.caller.and_then(|caller| {

@@ -22,7 +22,7 @@ use zipped::unpack_zip;
 /// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archive {
-    /// A zip file.
+    /// A zip archive.
     Zip,
     /// A tar file, compressed or not.
     Tar(Packing),

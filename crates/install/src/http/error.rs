@@ -20,7 +20,7 @@ pub enum HttpError {
         method: &'static str,
         /// The requested URL.
         url: String,
-        /// The innermost cause.
+        /// The innermost cause of the error.
         reason: String,
     },
     /// The server did not respond in time. Terragrunt searches messages for the word "timeout".

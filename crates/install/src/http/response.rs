@@ -12,7 +12,7 @@ use super::error::{HttpError, without_secrets};
 pub struct Response {
     /// The HTTP status.
     pub status: StatusCode,
-    /// The headers.
+    /// The response headers.
     pub headers: HeaderMap,
     /// The body, no longer than the limit of the request.
     pub body: Vec<u8>,

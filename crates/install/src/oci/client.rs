@@ -19,7 +19,7 @@ const LARGEST_DOCUMENT: u64 = 4 << 20;
 /// The supported media types of manifests.
 const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json";
 
-/// A repository: `example.com/path/name`.
+/// An OCI repository: `example.com/path/name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
     registry: String,

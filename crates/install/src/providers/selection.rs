@@ -47,7 +47,7 @@ pub struct Candidates<'a> {
     pub overrides: &'a BTreeMap<ProviderAddress, PathBuf>,
     /// The content of the lock file.
     pub locks: &'a Locks,
-    /// The installed packages.
+    /// The directory of installed packages.
     pub store: &'a Store,
     /// The platform of the packages.
     pub platform: &'a Platform,

@@ -1,4 +1,4 @@
-//! What many changes of a saved plan share: written once, and meant by number.
+//! Data that many changes of a saved plan share: written once and referred to by number.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::key::Key;
 use super::problem::damaged;
 use super::schemas::Schemas;
 
-/// What many changes have in common: who manages their objects, and of which type these are.
+/// A resource type with its provider configuration.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Kind {
     provider: u32,
@@ -73,7 +73,7 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// What the numbers of a plan that is read mean, as far as no schemas are needed.
+/// The decoded tables that need no schemas.
 #[derive(Default)]
 pub(super) struct Addresses {
     resources: Vec<AbsResource>,
@@ -90,7 +90,7 @@ impl Addresses {
     }
 }
 
-/// What the numbers of a plan that is read mean. It does not change, so that threads may share it.
+/// The decoded tables. They are immutable, so that threads can share them.
 #[derive(Default)]
 pub(super) struct Known {
     addresses: Addresses,

@@ -17,7 +17,7 @@ pub(super) struct Known {
     /// Mostly the next record has it again.
     last_provider: Option<(ProviderConfig, u64)>,
     resources: ByAddress<u64>,
-    /// By where the list is in memory, which stays as long as the list is kept beside it. A list that occurs twice in
+    /// By the memory address of the list, which stays valid while the list is kept in the value. A list that occurs twice in
     /// memory gets two numbers, which only costs room.
     dependencies: HashMap<usize, (u64, Dependencies), RandomState>,
 }

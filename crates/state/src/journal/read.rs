@@ -39,7 +39,7 @@ pub(crate) struct Recovered {
     pub header: RunHeader,
     /// The events before the last snapshot, or all of them.
     pub events: Vec<Event>,
-    /// The last snapshot.
+    /// The last snapshot, if there is one.
     pub snapshot: Option<Snapshot>,
     /// The events after the last snapshot.
     pub later: Vec<Event>,

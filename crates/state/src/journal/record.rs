@@ -37,7 +37,7 @@ impl fmt::Display for Operation {
 /// only while a creation can be repeated with them, and write-only and ephemeral values never are.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Begin {
-    /// The instance.
+    /// The address of the instance.
     pub address: ResourceInstance,
     /// The key of a deposed object; `None` for the current one.
     pub deposed: Option<DeposedKey>,
@@ -84,7 +84,7 @@ impl fmt::Debug for Begin {
 /// The object at an address after an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// This object.
+    /// The object exists with this record.
     Present(Arc<ObjectRecord>),
     /// No object.
     Gone,

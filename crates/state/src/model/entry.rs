@@ -175,7 +175,7 @@ pub struct InstanceView<'a> {
     pub key: &'a InstanceKey,
     /// The provider configuration that manages those of its objects that name none of their own.
     pub provider: &'a ProviderConfig,
-    /// Its objects.
+    /// The record with the instance's objects.
     pub record: &'a InstanceRecord,
 }
 

@@ -78,7 +78,7 @@ pub(super) fn draft(
     Some(InvocationDraft { invocation, config, which, template, ask, span, named_at: named.named_at })
 }
 
-/// Why an action is left to a later run, as far as that can be told before its provider is asked.
+/// Returns the reason for deferring an action, as far as it is known before its provider is asked.
 fn left_action(
     planner: &Planner<'_>,
     module: ModuleId,
@@ -124,7 +124,7 @@ pub(in crate::planning) fn invocations_planned(planner: &mut Planner<'_>, visit:
 /// An invocation before its provider was asked.
 pub(in crate::planning) struct InvocationDraft {
     pub(in crate::planning) invocation: Invocation,
-    /// What its provider is asked about, with what no plan keeps.
+    /// The evaluated configuration for the provider, with ephemeral values, which no plan contains.
     pub(in crate::planning) config: Value,
     pub(in crate::planning) which: Which,
     pub(in crate::planning) template: Arc<Template>,
@@ -137,14 +137,14 @@ pub(in crate::planning) struct InvocationDraft {
 /// Whether a provider is asked about an invocation.
 pub(in crate::planning) enum Ask {
     Now(Arc<Checked>),
-    /// It is left to a later run anyway.
+    /// The invocation is deferred for this reason.
     Never(DeferralReason),
 }
 
 /// Invocations with what their providers say of them.
 pub(in crate::planning) struct PlannedInvocations {
     pub(in crate::planning) invocations: Vec<Invocation>,
-    /// Those that are left to a later run.
+    /// The deferred invocations.
     pub(in crate::planning) deferred: Vec<DeferredInvocation>,
     pub(in crate::planning) diagnostics: Diagnostics,
 }

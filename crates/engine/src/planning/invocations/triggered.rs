@@ -27,11 +27,11 @@ struct Triggering {
     address: ResourceInstance,
     action: Action,
     events: Events,
-    /// Why nothing of it is done in this run.
+    /// The reason for deferring the invocations.
     left: Option<DeferralReason>,
 }
 
-/// Which events of a change count.
+/// The events of a change that trigger actions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Events {
     Before,
@@ -147,7 +147,7 @@ pub(in crate::planning) async fn triggered_invocations(planner: &mut Planner<'_>
     drafting::ask(planner, visit, drafts).await;
 }
 
-/// What has still to be planned of the actions around a change.
+/// Returns the invocations around a change that are still to be planned.
 fn triggering(inputs: &Inputs<'_>, world: &World, plan: &PlanBuilder, instance: Instance) -> Option<Triggering> {
     if !triggers(inputs, world, instance) {
         return None;
@@ -166,7 +166,7 @@ fn triggering(inputs: &Inputs<'_>, world: &World, plan: &PlanBuilder, instance: 
     })
 }
 
-/// The actions around a change that is left to a later run, as far as they can be told: what is wrong with them is told by that.
+/// Defers the invocations around a deferred change, and reports errors in them as far as they are known.
 fn leave_triggered(planner: &mut Planner<'_>, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) {
     let told = std::mem::take(&mut planner.evaluation.diagnostics);
     triggered_by(planner, triggering, drafts);
