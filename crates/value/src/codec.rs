@@ -1,16 +1,16 @@
-//! Why a value cannot be written or read.
+//! The error type of the JSON and msgpack codecs.
 
 use crate::path::{Path, PathStep};
 use std::fmt;
 
-/// Why a value cannot be written as or read from JSON or msgpack, and which part of it is the reason.
+/// An error of encoding or decoding a value as JSON or msgpack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodecError {
-    /// The part of the value.
+    /// The part of the value that cannot be encoded or decoded.
     pub path: Path,
-    /// What is wrong with it.
+    /// The problem, in lower case and without a final period.
     pub message: String,
-    /// Where in the JSON text or the msgpack bytes; nothing when writing.
+    /// The byte offset in the JSON or msgpack input; `None` when encoding.
     pub offset: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for CodecError {
 
 impl std::error::Error for CodecError {}
 
-/// A failure on its way out: the steps are collected from the inside.
+/// An error under construction: each level of the recursion appends its step on the way out, innermost first.
 #[derive(Debug)]
 pub(crate) struct Failure {
     steps: Vec<PathStep>,

@@ -1,14 +1,14 @@
-//! Why a value cannot be converted.
+//! The error type of conversions.
 
 use crate::path::Path;
 use std::fmt;
 
-/// Why a value cannot be converted, and which part of it is the reason.
+/// A value or one of its parts that cannot be converted to the required type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversionError {
-    /// The part that cannot be converted.
+    /// The part that cannot be converted, relative to the converted value.
     pub path: Path,
-    /// What is wrong with it, such as "a number is required".
+    /// The reason in Terraform's words, such as "a number is required".
     pub message: String,
 }
 
