@@ -1,59 +1,60 @@
-//! What may stand in a body.
+//! Schemas: which arguments and blocks a body may contain.
 
 use crate::ast::Name;
 
-/// What may stand in a body.
+/// The arguments and block types that a body may contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BodySchema {
-    /// The arguments.
+    /// The supported arguments, in no particular order.
     pub attributes: Vec<AttributeSpec>,
-    /// The blocks.
+    /// The supported block types.
     pub blocks: Vec<BlockSpec>,
-    /// Names that have been read from the body before, or are read elsewhere: whoever misspells a name may have meant one of them.
-    pub beside: &'static [&'static str],
+    /// Names that are decoded elsewhere but may be the intended spelling of an unexpected name.
+    pub related_names: &'static [&'static str],
 }
 
-/// An argument that may stand in a body.
+/// An argument that a body may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeSpec {
-    /// Its name.
+    /// The name, as in `name = value`.
     pub name: Name,
-    /// Whether its absence is an error.
+    /// Whether a missing argument is an error.
     pub required: bool,
 }
 
-/// A kind of block that may stand in a body.
+/// A supported block type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSpec {
-    /// The kind: `resource`.
+    /// The block type, such as `resource`.
     pub kind: Name,
-    /// What its labels are: `type`, `name`. Their number is binding.
+    /// The names of the labels, such as `type` and `name`. A block must have exactly as many labels.
     pub labels: Vec<Name>,
-    /// Whether there is no such block, but may be one day. One that stands in the body for a mistake in its braces is not read.
+    /// Whether the block type is only reserved for future language versions. After a brace mismatch it is not decoded,
+    /// because it is probably a nested block of another one.
     pub is_reserved: bool,
 }
 
 impl BodySchema {
-    /// The schema of an empty body.
+    /// Creates a schema without arguments and blocks.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The same, with an argument that must be there.
+    /// Adds a required argument.
     #[must_use]
     pub fn required(mut self, name: impl Into<Name>) -> Self {
         self.attributes.push(AttributeSpec { name: name.into(), required: true });
         self
     }
 
-    /// The same, with an argument that may be there.
+    /// Adds an optional argument.
     #[must_use]
     pub fn optional(mut self, name: impl Into<Name>) -> Self {
         self.attributes.push(AttributeSpec { name: name.into(), required: false });
         self
     }
 
-    /// The same, with a kind of block whose labels are named `labels`.
+    /// Adds a block type whose labels are named `labels`.
     #[must_use]
     pub fn block(mut self, kind: impl Into<Name>, labels: &[&str]) -> Self {
         let labels = labels.iter().map(|label| Name::from(*label)).collect();
@@ -61,17 +62,17 @@ impl BodySchema {
         self
     }
 
-    /// The same, with a kind of block without labels that is kept for later versions of the language.
+    /// Adds a block type without labels that is reserved for future versions of the language.
     #[must_use]
     pub fn reserved(mut self, kind: impl Into<Name>) -> Self {
         self.blocks.push(BlockSpec { kind: kind.into(), labels: Vec::new(), is_reserved: true });
         self
     }
 
-    /// The same, where whoever misspells a name may also have meant one of `names`.
+    /// Sets the names that are decoded elsewhere, as additional suggestions for misspelled names.
     #[must_use]
-    pub fn beside(mut self, names: &'static [&'static str]) -> Self {
-        self.beside = names;
+    pub fn related_names(mut self, names: &'static [&'static str]) -> Self {
+        self.related_names = names;
         self
     }
 }

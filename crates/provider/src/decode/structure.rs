@@ -34,7 +34,7 @@ impl Reader {
 
     /// Reads `body` as a block of the schema `block`, beside which the language has `words` of its own.
     pub(super) fn root(&mut self, body: &Body, block: &Arc<Block>, words: &'static [&'static str]) -> Node {
-        self.read(body, block, &body_schema(block, body).beside(words))
+        self.read(body, block, &body_schema(block, body).related_names(words))
     }
 
     /// Reads `body` as a block of the schema `block`.
