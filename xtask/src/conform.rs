@@ -30,7 +30,7 @@ const PARTS: &[(&str, &[Tests])] = &[
     (
         "language",
         &[
-            tests("groma-value", "numbers_like_terraform", ""),
+            tests("groma-value", "terraform_arithmetic", ""),
             tests("groma-lang", "language", "terraform"),
             tests("groma-lang", "conform", "terraform"),
             tests("groma-hcl", "suite", "terraform"),

@@ -1,7 +1,7 @@
-//! The syntax tree of expressions, shared by the native and the JSON syntax.
+//! The syntax tree of expressions, shared by native and JSON syntax.
 //!
-//! Everything below an [`Expression`] is behind an [`Arc`]: cloning one increments a counter, so that code that needs an
-//! expression later keeps it.
+//! Everything below an [`Expression`] is behind an [`Arc`], so cloning an expression only increments a reference count
+//! and any consumer can keep a clone.
 
 use std::sync::Arc;
 
@@ -12,65 +12,65 @@ pub use crate::list::List;
 pub use crate::name::{Ident, Name};
 pub use crate::traversal::{LiteralKey, Meaning, Step, Traversal};
 
-/// An expression and the text it was read from.
+/// An expression with its source span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// The kind of the expression.
+    /// The form of the expression.
     pub kind: ExpressionKind,
-    /// The whole of its text.
+    /// The span of the whole expression.
     pub span: Span,
 }
 
 /// The forms of an expression.
-// Two whole words: the compiler moves them as such. With a tag of one byte it takes them apart into pieces that overlap, and each move
-// waits for the one before.
+// The discriminant is a whole word, so the compiler moves the value as two words. With a one-byte tag it splits the
+// value into overlapping pieces, and each move stalls on the previous one.
 #[repr(u64)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpressionKind {
-    /// Stands where the parser has reported an error; evaluates to an unknown value without a further message.
+    /// A placeholder where the parser reported an error. Evaluates to unknown without a further diagnostic.
     Invalid,
-    /// `null`.
+    /// The literal `null`, untyped.
     Null,
-    /// `true` or `false`.
+    /// The literal `true` or `false`.
     Bool(bool),
-    /// A number, with its digits as written.
+    /// A number literal, with its digits as written.
     Number(Name),
-    /// A string without interpolation, after the processing of escapes.
+    /// A string literal without interpolations, with escapes resolved.
     String(Name),
-    /// A string with interpolations or directives, or a heredoc with them.
+    /// A quoted string or heredoc with interpolations or directives.
     Template(Template),
-    /// A string of the JSON syntax, which is text, template or expression depending on its use.
+    /// A JSON string, which is text, template or expression depending on its context.
     JsonString(Arc<JsonString>),
-    /// A name and literal steps: `var.a["b"].c`.
+    /// A name followed by literal steps: `var.a["b"].c`.
     Traversal(Traversal),
     /// Literal steps after another expression: `f(x).a[0]`.
     Relative(Arc<Relative>),
-    /// An index that is itself an expression: `a[count.index]`.
+    /// An index whose key is an expression: `a[count.index]`.
     Index(Arc<Index>),
-    /// `a[*].b` or `a.*.b`.
+    /// A splat: `a[*].b` or `a.*.b`.
     Splat(Arc<Splat>),
-    /// `f(x, y...)`.
+    /// A function call: `f(x, y...)`.
     Call(Call),
-    /// `[a, b]`.
+    /// A tuple constructor: `[a, b]`.
     Tuple(List<Expression>),
-    /// `{ a = b }`.
+    /// An object constructor: `{ a = b }`.
     Object(List<ObjectItem>),
-    /// `[for …]` or `{for …}`.
+    /// A `for` expression: `[for …]` or `{for …}`.
     For(Arc<For>),
-    /// `a ? b : c`.
+    /// A conditional: `a ? b : c`.
     Conditional(Arc<Conditional>),
-    /// `-a` or `!a`.
+    /// A unary operation: `-a` or `!a`.
     Unary(Arc<Unary>),
-    /// `a + b` and the like.
+    /// A binary operation, such as `a + b`.
     Binary(Arc<Binary>),
-    /// `(a)`.
+    /// An expression in parentheses: `(a)`.
     Parentheses(Arc<Expression>),
 }
 
-/// Steps after an expression that is not a plain name.
+/// Literal steps applied to an expression other than a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relative {
-    /// The expression from which the steps start.
+    /// The expression that the steps are applied to.
     pub source: Expression,
     /// The steps, at least one.
     pub steps: List<Step>,
@@ -79,24 +79,24 @@ pub struct Relative {
 /// An index whose key must be evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index {
-    /// The indexed collection.
+    /// The collection that is indexed.
     pub source: Expression,
-    /// The index key.
+    /// The key, evaluated in the same scope.
     pub key: Expression,
-    /// From bracket to bracket.
+    /// The span from bracket to bracket.
     pub brackets: Span,
 }
 
-/// A projection over all elements.
+/// A splat expression, which projects over all elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splat {
-    /// The collection, or a single value that counts as a collection of one.
+    /// The collection. A single value is treated as a collection of one.
     pub source: Expression,
-    /// The form of the splat.
+    /// The form, which decides how far the projection extends.
     pub kind: SplatKind,
-    /// The steps into each element.
+    /// The selectors applied to each element.
     pub each: Vec<Selector>,
-    /// The `[*]` or `.*` itself.
+    /// The span of `[*]` or `.*`.
     pub marker: Span,
 }
 
@@ -105,107 +105,107 @@ pub struct Splat {
 pub enum SplatKind {
     /// `[*]`: all following steps apply to each element.
     Full,
-    /// `.*`: only the attribute names that follow apply to each element.
+    /// `.*`: only the following attribute names apply to each element.
     Attribute,
 }
 
-/// Something taken of each element of a splat.
+/// A selector applied to each element of a splat.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Selector {
-    /// A step with a literal key.
+    /// A literal attribute or index step.
     Step(Step),
-    /// An index whose key must be evaluated, in the scope around the splat.
+    /// An index whose key is evaluated in the scope outside the splat.
     Index {
-        /// The expression of the key.
+        /// The key, evaluated in the scope outside the splat.
         key: Expression,
-        /// From bracket to bracket.
+        /// The span from bracket to bracket.
         span: Span,
     },
-    /// A splat within a splat.
+    /// A splat nested in a splat.
     Splat {
-        /// The form of the splat.
+        /// The form of the inner splat.
         kind: SplatKind,
-        /// The steps into each inner element.
+        /// The selectors applied to each inner element.
         each: Vec<Selector>,
-        /// The `[*]` or `.*` itself.
+        /// The span of `[*]` or `.*`.
         span: Span,
     },
 }
 
-/// One `key = value` of an object.
+/// An item of an object constructor: `key = value`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectItem {
     /// The key. A bare name is a [`ExpressionKind::String`]; `(expr)` is a [`ExpressionKind::Parentheses`]. A bare
-    /// traversal of more than one step is kept as such: it is good for maps of references, an error as a key.
+    /// traversal with steps is kept: it is valid in maps of references such as `providers`, and an error as a key.
     pub key: Expression,
-    /// The expression of the value.
+    /// The value of the item.
     pub value: Expression,
 }
 
-/// A `for` expression.
+/// A `for` expression, in brackets or braces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct For {
-    /// The variable for keys or indexes.
+    /// The variable for keys or indexes, if there are two variables.
     pub key: Option<Ident>,
     /// The variable for values.
     pub value: Ident,
-    /// The expression of the collection.
+    /// The collection to iterate over.
     pub collection: Expression,
-    /// The key of each result: an object results; without, a tuple.
+    /// The key of each result. Present for an object result, absent for a tuple.
     pub key_expression: Option<Expression>,
     /// The value of each result.
     pub value_expression: Expression,
-    /// The condition on elements.
+    /// The `if` clause, which filters elements.
     pub condition: Option<Expression>,
-    /// The location of `...`, if values with equal keys are grouped.
+    /// The span of `...`, if values with equal keys are grouped.
     pub grouping: Option<Span>,
-    /// The opening bracket or brace.
+    /// The span of the opening bracket or brace.
     pub open: Span,
-    /// The closing bracket or brace.
+    /// The span of the closing bracket or brace.
     pub close: Span,
 }
 
-/// `condition ? yes : no`.
+/// A conditional expression: `condition ? yes : no`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditional {
-    /// The condition of the expression.
+    /// The condition, converted to a bool.
     pub condition: Expression,
-    /// The result when true.
+    /// The result if the condition is true.
     pub yes: Expression,
-    /// The result when false.
+    /// The result if the condition is false.
     pub no: Expression,
 }
 
-/// An operator before its operand.
+/// An operation with one operand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unary {
-    /// The unary operator.
+    /// The operator, negation or not.
     pub operator: UnaryOperator,
-    /// The expression of the operand.
+    /// The operand after the operator.
     pub operand: Expression,
-    /// The location of the operator.
+    /// The span of the operator.
     pub symbol: Span,
 }
 
 /// The operators with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOperator {
-    /// `-`
+    /// `-`, arithmetic negation.
     Negate,
-    /// `!`
+    /// `!`, logical negation.
     Not,
 }
 
-/// An operator between two operands.
+/// An operation with two operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binary {
-    /// The binary operator.
+    /// The operator between the operands.
     pub operator: BinaryOperator,
-    /// The left operand.
+    /// The operand before the operator.
     pub left: Expression,
-    /// The right operand.
+    /// The operand after the operator.
     pub right: Expression,
-    /// The location of the operator.
+    /// The span of the operator.
     pub symbol: Span,
 }
 
@@ -241,7 +241,7 @@ pub enum BinaryOperator {
 }
 
 impl BinaryOperator {
-    /// The operator as written.
+    /// The operator in source form, such as `&&`.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Or => "||",
@@ -261,16 +261,17 @@ impl BinaryOperator {
     }
 }
 
-/// A string made of parts. Strip markers (`~`) and the indentation of `<<-` have been applied already.
+/// A template: a sequence of literals, interpolations and directives. Strip markers (`~`) and the indentation of `<<-`
+/// are already applied.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Template {
-    /// The parts in order.
+    /// The parts in source order.
     pub parts: List<TemplatePart>,
 }
 
 impl Template {
-    /// The one expression of a template that is a single interpolation and nothing else (`"${x}"`): the result is the
-    /// expression's value itself, not a string.
+    /// The only interpolation of a template that consists of nothing else (`"${x}"`). Such a template evaluates to the
+    /// value of the expression itself, not to a string.
     pub fn wrapped(&self) -> Option<&Expression> {
         match self.parts.as_slice() {
             [TemplatePart::Interpolation(expression)] => Some(expression),
@@ -279,73 +280,73 @@ impl Template {
     }
 }
 
-/// A part of a template.
+/// One part of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TemplatePart {
-    /// Text, after the processing of escapes.
+    /// Literal text, with escapes resolved.
     Literal {
-        /// The characters of the literal.
+        /// The text after normalization of escapes.
         text: Name,
-        /// The location in the source.
+        /// The source span of the text.
         span: Span,
     },
-    /// `${ … }`.
+    /// An interpolation: `${ … }`.
     Interpolation(Expression),
-    /// `%{ if … } … %{ else } … %{ endif }`.
+    /// A conditional directive: `%{ if … } … %{ else } … %{ endif }`.
     If(Box<TemplateIf>),
-    /// `%{ for … } … %{ endfor }`.
+    /// A repeating directive: `%{ for … } … %{ endfor }`.
     For(Box<TemplateFor>),
 }
 
-/// The conditional directive of a template.
+/// The `%{ if }` directive of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateIf {
-    /// The condition of the directive.
+    /// The condition, converted to a bool.
     pub condition: Expression,
-    /// The result when true.
+    /// The content if the condition is true.
     pub yes: Template,
-    /// The result when false; empty without `else`.
+    /// The content if the condition is false; empty without `else`.
     pub no: Template,
-    /// From the opening to the closing directive.
+    /// The span from the opening to the closing directive.
     pub span: Span,
 }
 
-/// The repeating directive of a template.
+/// The `%{ for }` directive of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateFor {
-    /// The variable for keys or indexes.
+    /// The variable for keys or indexes, if there are two variables.
     pub key: Option<Ident>,
     /// The variable for values.
     pub value: Ident,
-    /// The expression of the collection.
+    /// The collection to iterate over.
     pub collection: Expression,
-    /// Repeated for each element.
+    /// The content, repeated for each element.
     pub body: Template,
-    /// From the opening to the closing directive.
+    /// The span from the opening to the closing directive.
     pub span: Span,
 }
 
 /// A string of the JSON syntax.
 ///
-/// Its meaning depends on where it stands: where an expression is evaluated it is a template, where a plain string is
-/// wanted it is its characters, where a reference or a type is wanted it is that in the native syntax.
+/// Its meaning depends on the context: evaluated as an expression it is a template, as a literal string it is its text,
+/// and as a reference or type it is parsed in the native syntax.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonString {
-    /// The characters, after JSON's own escapes.
+    /// The text after JSON escapes are resolved.
     pub text: Name,
-    /// The string as a template: [`ExpressionKind::String`] or [`ExpressionKind::Template`].
+    /// The string parsed as a template: [`ExpressionKind::String`] or [`ExpressionKind::Template`].
     pub template: Expression,
-    /// Problems of the template, to be reported when it is evaluated.
+    /// The problems of the template. The evaluator reports them, because the string may never be used as a template.
     pub diagnostics: Diagnostics,
 }
 
 impl Expression {
-    /// An expression of `kind` at `span`.
+    /// Creates an expression of a kind at a span.
     pub const fn new(kind: ExpressionKind, span: Span) -> Self {
         Self { kind, span }
     }
 
-    /// Creates the expression that replaces one with a reported error.
+    /// Creates the placeholder for an expression with an error that was already reported.
     pub const fn invalid(span: Span) -> Self {
         Self { kind: ExpressionKind::Invalid, span }
     }

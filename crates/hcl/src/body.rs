@@ -1,7 +1,7 @@
-//! Bodies: what stands between the braces of a block, or in a whole file, in either syntax.
+//! Bodies: the content of a block or a file, in either syntax.
 //!
-//! A body is decoded with a [`BodySchema`]. In the JSON syntax only the schema distinguishes arguments from blocks, so that
-//! a body cannot be decoded without one, except by [`Body::attributes`].
+//! A body is decoded with a [`BodySchema`]. In the JSON syntax only the schema distinguishes arguments from blocks, so
+//! a body cannot be inspected without one, except with [`Body::attributes`].
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -15,19 +15,19 @@ use crate::ast::{Expression, ExpressionKind, Ident, List, Name};
 /// A parsed configuration file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// The body of the file.
+    /// The content of the file.
     pub body: Body,
 }
 
-/// Arguments and blocks of a file or a block. Cheap to clone.
+/// The arguments and blocks of a file or a block, not decoded yet. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Body {
     pub(crate) source: Source,
-    /// The items that an earlier [`Body::partial_content`] has returned.
+    /// The names that an earlier [`Body::partial_content`] has extracted.
     pub(crate) hidden: Option<Arc<Hidden>>,
 }
 
-/// Names that are no longer to be seen in a body. Holds only names that are in the body, which keeps it small.
+/// Names hidden from a body. Contains only names that occur in the body, which keeps it small.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hidden {
     pub(crate) attributes: HashSet<Name>,
@@ -43,7 +43,7 @@ impl Hidden {
         !self.blocks.is_empty() && self.blocks.contains(kind)
     }
 
-    /// Whether `block` is not to be seen; a `dynamic` block as what it makes.
+    /// Whether `block` is hidden. A `dynamic` block is hidden under the block type that it generates.
     pub(crate) fn hides(&self, block: &Block) -> bool {
         self.has_block(&block.kind.name) || self.has_block(block.effective_kind())
     }
@@ -56,78 +56,78 @@ pub(crate) enum Source {
     Merged(Arc<MergedBody>),
 }
 
-/// `name = expression`.
+/// An argument: `name = expression`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    /// The name of the argument.
+    /// The argument name with its span.
     pub name: Ident,
-    /// The expression of the value.
+    /// The value expression, not evaluated.
     pub expression: Expression,
 }
 
 impl Attribute {
-    /// From the name to the end of the value.
+    /// The span from the name to the end of the value.
     pub fn span(&self) -> Span {
         self.name.span.to(self.expression.span)
     }
 }
 
-/// `kind "label" { … }`.
+/// A block: `kind "label" { … }`.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The block type.
+    /// The block type with its span.
     pub kind: Ident,
-    /// The labels, in order.
+    /// The labels between block type and body.
     pub labels: List<Label>,
-    /// The body of the block.
+    /// The content between the braces.
     pub body: Body,
-    /// From the kind to the last label.
+    /// The span from the block type to the last label.
     pub header: Span,
-    /// From the kind to the closing brace, in the JSON syntax from what is named of this block alone.
+    /// The span from the block type to the closing brace. In the JSON syntax, it begins at the innermost property name
+    /// that belongs to this block only.
     pub span: Span,
 }
 
 /// A label of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label {
-    /// The characters, without quotes.
+    /// The text without quotes, with escapes resolved.
     pub value: Name,
-    /// The text, with quotes.
+    /// The span including quotes.
     pub span: Span,
 }
 
-/// Arguments and blocks as the parser found them; no argument name occurs twice. Cheap to clone; the arguments stand right after the
-/// rest.
+/// A parsed body of the native syntax; argument names are unique. Cheap to clone: header and arguments share one
+/// allocation.
 #[derive(Clone, Debug)]
 pub(crate) struct NativeBody(ThinArc<NativeHead, Attribute>);
 
-/// The parts of a [`NativeBody`] besides its arguments.
+/// The parts of a [`NativeBody`] other than its arguments.
 #[derive(Debug)]
 pub(crate) struct NativeHead {
     pub(crate) blocks: List<Block>,
     pub(crate) span: Span,
     pub(crate) lines: Lines,
-    pub(crate) own: Own,
+    pub(crate) certain: CertainItems,
 }
 
-/// The layout of a body.
+/// The layout of a body: on one line or on several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
-    /// Between braces on a single line, with one argument at most.
+    /// Between braces on a single line, with at most one argument.
     One,
     Several,
 }
 
-/// The number of arguments and blocks that certainly belong to a body. Those after them may belong elsewhere, because the end of a block
-/// was lost
-/// before: an unexpected one is not reported then.
+/// The number of leading arguments and blocks that certainly belong to a body. When recovery lost track of braces,
+/// later items may belong to another body, so they are not reported as unexpected.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Own {
+pub(crate) struct CertainItems {
     pub(crate) attributes: usize,
     pub(crate) blocks: usize,
 }
 
-impl Own {
+impl CertainItems {
     pub(crate) const ALL: Self = Self { attributes: usize::MAX, blocks: usize::MAX };
     pub(crate) const NOTHING: Self = Self { attributes: 0, blocks: 0 };
 }
@@ -144,14 +144,14 @@ impl NativeBody {
         &self.0.slice
     }
 
-    /// Returns the location for a missing item: the first character, which is the opening brace in a block; the start of its only
-    /// argument if that is on the same line.
+    /// The span for reports of missing items: the first character, which is the opening brace of a block. For a block
+    /// on a single line it is the first character of its argument.
     pub(crate) fn missing(&self) -> Span {
         let argument = self.attributes().first().filter(|_| self.lines == Lines::One);
         first_character(argument.map_or(self.span, |argument| argument.name.span))
     }
 
-    /// The last character, which is the closing brace in a block.
+    /// The last character, which is the closing brace of a block.
     pub(crate) fn end(&self) -> Span {
         Span::new(self.span.end().saturating_sub(1).max(self.span.start()), self.span.end())
     }
@@ -165,7 +165,7 @@ impl Deref for NativeBody {
     }
 }
 
-/// The value that holds the arguments and blocks of a body.
+/// A body of the JSON syntax: the value whose properties are arguments and blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct JsonBody {
     pub(crate) value: Expression,
@@ -174,11 +174,11 @@ pub(crate) struct JsonBody {
     pub(crate) text: JsonText,
 }
 
-/// The readable part of a text in the JSON syntax.
+/// Whether a JSON document was parsed completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonText {
     Whole,
-    /// Properties are lost: what is missing may be among them, which is no further mistake.
+    /// Properties are missing because of syntax errors, so missing arguments are not reported.
     Broken,
 }
 
@@ -189,7 +189,7 @@ impl JsonBody {
         Self { value, span, end, text }
     }
 
-    /// The closing brace of an object, the opening bracket of an array.
+    /// The span for reports of missing items: the closing brace of an object, or the opening bracket of an array.
     pub(crate) fn missing_item(&self) -> Span {
         match &self.value.kind {
             ExpressionKind::Object(_) => self.end,
@@ -198,7 +198,7 @@ impl JsonBody {
     }
 }
 
-/// Two bodies as one.
+/// A body with another body that overrides it.
 #[derive(Debug)]
 pub(crate) struct MergedBody {
     pub(crate) base: Body,
@@ -206,7 +206,7 @@ pub(crate) struct MergedBody {
 }
 
 impl Block {
-    /// Returns the effective block type: a `dynamic` block generates blocks of the type in its label.
+    /// The type of the generated blocks for a `dynamic` block, otherwise the block type itself.
     pub(crate) fn effective_kind(&self) -> &Name {
         match self.labels.first() {
             Some(label) if &*self.kind.name == "dynamic" => &label.value,
@@ -216,11 +216,11 @@ impl Block {
 }
 
 impl Body {
-    /// A body of the native syntax made of parts; of arguments with the same name the first counts.
+    /// Creates a body of the native syntax from its items; of arguments with the same name the first one wins.
     ///
-    /// `span` covers it with its braces, if it has any.
+    /// `span` covers the body including its braces, if any.
     pub fn new(attributes: Vec<Attribute>, blocks: Vec<Block>, span: Span) -> Self {
-        let head = NativeHead { blocks: List::new(blocks), span, lines: Lines::Several, own: Own::ALL };
+        let head = NativeHead { blocks: List::new(blocks), span, lines: Lines::Several, certain: CertainItems::ALL };
         Self::from_native(NativeBody::new(attributes, head))
     }
 
@@ -237,7 +237,7 @@ impl Body {
         self.hidden.as_deref().unwrap_or(&NOTHING)
     }
 
-    /// From the opening to the closing brace, or the whole file.
+    /// The span from the opening to the closing brace, or of the whole file.
     pub fn span(&self) -> Span {
         match &self.source {
             Source::Native(body) => body.span,
@@ -246,7 +246,7 @@ impl Body {
         }
     }
 
-    /// The closing brace, or the end of the file.
+    /// The span of the closing brace, or the end of the file.
     pub fn end_span(&self) -> Span {
         match &self.source {
             Source::Native(body) => body.end(),
@@ -255,8 +255,8 @@ impl Body {
         }
     }
 
-    /// Returns the location for a missing item: the opening brace, the only argument of a single-line block, or the start of the
-    /// file.
+    /// The span for reports of missing items: the opening brace, the argument of a single-line block, or the start of
+    /// the file.
     pub fn missing_item_span(&self) -> Span {
         match &self.source {
             Source::Native(body) => body.missing(),
@@ -265,7 +265,7 @@ impl Body {
         }
     }
 
-    /// Whether it is in the JSON syntax, where references and types are written in quotes.
+    /// Whether the body is in JSON syntax, in which references and types are quoted.
     pub fn is_json(&self) -> bool {
         match &self.source {
             Source::Native(_) => false,

@@ -1,4 +1,4 @@
-//! Function call expressions.
+//! The syntax node of function calls.
 
 use std::ops::Deref;
 
@@ -8,30 +8,30 @@ use triomphe::ThinArc;
 use crate::ast::Expression;
 use crate::name::Ident;
 
-/// A function call. Cheap to clone; the arguments stand right after the rest.
+/// A function call. Cheap to clone: header and arguments share one allocation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call(ThinArc<CallHead, Expression>);
 
-/// The parts of a [`Call`] besides its arguments.
+/// The parts of a [`Call`] other than its arguments.
 #[derive(Debug, PartialEq)]
 pub struct CallHead {
-    /// The function; the name may hold namespaces: `provider::aws::arn_parse`.
+    /// The function name, possibly with namespaces: `provider::aws::arn_parse`.
     pub name: Ident,
-    /// The location of `...`, if the last argument is a list of further arguments.
+    /// The span of `...`, if the last argument is expanded into several.
     pub expansion: Option<Span>,
-    /// `(`.
+    /// The span of the opening parenthesis.
     pub open: Span,
-    /// `)`.
+    /// The span of the closing parenthesis.
     pub close: Span,
 }
 
 impl Call {
-    /// A call with `arguments`.
+    /// Creates a call from its header and arguments.
     pub fn new(head: CallHead, arguments: impl IntoIterator<Item = Expression, IntoIter: ExactSizeIterator>) -> Self {
         Self(ThinArc::from_header_and_iter(head, arguments.into_iter()))
     }
 
-    /// Returns the arguments, in order.
+    /// The argument expressions in source order.
     pub fn arguments(&self) -> &[Expression] {
         &self.0.slice
     }

@@ -1,4 +1,4 @@
-//! The result of decoding a body.
+//! The result of decoding a body with a schema.
 
 use std::collections::HashMap;
 
@@ -8,22 +8,22 @@ use crate::ast::Name;
 use crate::body::{Attribute, Block};
 use crate::schema::BodySchema;
 
-/// The arguments and blocks of a body.
+/// The arguments and blocks of a body that a schema describes.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
-    /// The arguments, in the order of the source; each name once.
+    /// The arguments in source order; names are unique.
     pub attributes: Vec<Attribute>,
-    /// The blocks, in the order of the source.
+    /// The blocks in source order.
     pub blocks: Vec<Block>,
-    /// The location for a missing item.
+    /// The span for reports of missing items.
     pub missing_item: Span,
-    /// Whether the body has items that are not part of this content.
-    pub(crate) leaves_out: bool,
-    /// The positions of arguments, once there are many.
+    /// Whether items of the body were invalid or unexpected and are therefore not included.
+    pub(crate) omits_invalid: bool,
+    /// The position of each argument by name, built only for many arguments.
     index: Option<HashMap<Name, usize>>,
 }
 
-/// Up to this many arguments, looking at each of them is the quickest.
+/// The number of arguments up to which a linear search is fastest.
 const FEW: usize = 16;
 
 impl Content {
@@ -31,10 +31,10 @@ impl Content {
         Self { missing_item, ..Self::default() }
     }
 
-    /// Whether the content is complete. Missing items (an unexpected argument, a block with too
-    /// many labels) were reported, and may be what a required item should have been.
+    /// Whether no item of the body was omitted. Omitted items (unexpected arguments, blocks with wrong labels) were
+    /// reported, and one of them may be a misspelled required item.
     pub fn is_whole(&self) -> bool {
-        !self.leaves_out
+        !self.omits_invalid
     }
 
     /// Returns the argument `name`.
@@ -45,12 +45,12 @@ impl Content {
         }
     }
 
-    /// The blocks of one kind, in order.
+    /// Returns the blocks of one type, in source order.
     pub fn blocks_of<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Block> {
         self.blocks.iter().filter(move |block| &*block.kind.name == kind)
     }
 
-    /// Adds `attribute`, unless there is one of its name; gives that one back.
+    /// Adds `attribute` unless the name is taken. Returns the existing argument in that case.
     pub(crate) fn insert(&mut self, attribute: Attribute) -> Option<&Attribute> {
         if self.get(&attribute.name.name).is_some() {
             return self.get(&attribute.name.name);
@@ -60,13 +60,13 @@ impl Content {
         }
         self.attributes.push(attribute);
         if self.index.is_none() && self.attributes.len() > FEW {
-            let places = self.attributes.iter().enumerate();
-            self.index = Some(places.map(|(place, attribute)| (attribute.name.name.clone(), place)).collect());
+            let positions = self.attributes.iter().enumerate();
+            self.index = Some(positions.map(|(position, attribute)| (attribute.name.name.clone(), position)).collect());
         }
         None
     }
 
-    /// Says which required arguments of `schema` are not there.
+    /// Reports required arguments of `schema` that are missing.
     pub(crate) fn report_missing(&self, schema: &BodySchema, diagnostics: &mut Diagnostics) {
         for spec in &schema.attributes {
             if spec.required && self.get(&spec.name).is_none() {

@@ -1,7 +1,7 @@
-//! Bytes that are not UTF-8: where they may stand, and what to say where they may not.
+//! Bytes that are not UTF-8: detection and reporting.
 //!
-//! As in Terraform, a comment may contain any bytes. Elsewhere a byte that is not UTF-8 is an error, because nobody can
-//! know which character it was meant to be.
+//! As in Terraform, comments may contain any bytes. Elsewhere a non-UTF-8 byte is an error, because its intended
+//! character is unknown.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, InvalidByte, SourceFile, Span};
 
@@ -10,13 +10,13 @@ use crate::token::{TokenKind, Tokens};
 
 pub(crate) const SUMMARY: &str = "Invalid character encoding";
 
-/// The most positions that are reported.
+/// The maximum number of reported runs of invalid bytes.
 const MAX_REPORTED: usize = 20;
 
-/// The most bytes of one position that a message lists.
+/// The maximum number of bytes listed in one message.
 const MAX_LISTED: usize = 8;
 
-/// Reports the bytes outside of comments that are not UTF-8, those that follow each other as one problem.
+/// Reports invalid bytes outside of comments. Adjacent bytes are reported together.
 pub(crate) fn check(tokens: &Tokens, origin: &Origin<'_>) -> Diagnostics {
     let invalid = origin.file.map(SourceFile::invalid_bytes).unwrap_or_default();
     let outside = outside_comments(tokens, invalid);
@@ -29,7 +29,7 @@ pub(crate) fn check(tokens: &Tokens, origin: &Origin<'_>) -> Diagnostics {
     diagnostics.collect()
 }
 
-/// The bytes of `invalid` that are not in a comment.
+/// Returns the bytes of `invalid` that are not in comments.
 pub(crate) fn outside_comments(tokens: &Tokens, invalid: &[InvalidByte]) -> Vec<InvalidByte> {
     let is_outside = |byte: &&InvalidByte| {
         let after = tokens.list.partition_point(|token| token.start <= byte.at);
@@ -45,17 +45,14 @@ fn detail(run: &[InvalidByte]) -> String {
         bytes.push("...".to_owned());
     }
     let (noun, verb) = if run.len() == 1 { ("The byte", "is") } else { ("The bytes", "are") };
-    format!(
-        "{noun} {} {verb} not UTF-8. Convert the file to UTF-8, or set this encoding in your editor.",
-        bytes.join(" ")
-    )
+    format!("{noun} {} {verb} not valid UTF-8. Save the file with UTF-8 encoding.", bytes.join(" "))
 }
 
-/// The problem of a file that is UTF-16, in which there is nothing to parse.
+/// Reports a file in UTF-16, which cannot be parsed at all.
 pub(crate) fn utf16(file: &SourceFile) -> Option<Diagnostic> {
     file.is_utf16().then(|| {
         let detail =
-            "The file is UTF-16, which is what the operator > of Windows PowerShell writes. Convert the file to UTF-8.";
+            "The file is UTF-16, as written by redirection (>) in Windows PowerShell. Save the file with UTF-8 encoding.";
         let mark: Span = file.span(0, 2 * InvalidByte::WIDTH);
         Diagnostic::error(SUMMARY, detail).at(mark)
     })

@@ -1,7 +1,7 @@
-//! Reading bodies of the JSON syntax.
+//! Decoding of bodies in JSON syntax.
 //!
-//! Arguments and blocks are both properties of an object; only the schema tells which is which. Where an object is
-//! expected, an array of objects represents all their properties in order, which allows a name to occur twice.
+//! Arguments and blocks are both object properties; only the schema distinguishes them. An array of objects is
+//! equivalent to one object with all their properties in order, which allows duplicate names.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
 use crate::ast::{Expression, ExpressionKind, Ident, Name, ObjectItem};
 use crate::body::{Attribute, Block, Body, Hidden, JsonBody, JsonText, Label, first_character};
 use crate::content::Content;
-use crate::overriding::COMMENT;
+use crate::overrides::COMMENT;
 use crate::schema::{BlockSpec, BodySchema};
 
 /// A property of an object that represents a body.
@@ -31,7 +31,7 @@ impl Property<'_> {
 
 pub(crate) fn content(body: &JsonBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
     let (mut content, mut diagnostics) = partial_content(body, hidden, schema);
-    // Wrong kinds of value have been reported already.
+    // Values of the wrong type were reported by the first pass.
     let properties = properties(&body.value, Purpose::Body, &mut Diagnostics::new());
     let attributes: HashSet<&str> = schema.attributes.iter().map(|spec| &*spec.name).collect();
     let blocks: HashSet<&str> = schema.blocks.iter().map(|spec| &*spec.kind).collect();
@@ -40,7 +40,7 @@ pub(crate) fn content(body: &JsonBody, hidden: &Hidden, schema: &BodySchema) -> 
         let expected = name == COMMENT || attributes.contains(name) || blocks.contains(name);
         if !expected && !hidden.has_attribute(name) && !hidden.has_block(name) {
             diagnostics.push(extraneous(&property, schema, &content));
-            content.leaves_out = true;
+            content.omits_invalid = true;
         }
     }
     (content, diagnostics)
@@ -58,7 +58,7 @@ pub(crate) fn partial_content(body: &JsonBody, hidden: &Hidden, schema: &BodySch
         }
         if attributes.contains(name) {
             if content.insert(property.attribute()).is_some() {
-                let detail = format!("The argument \"{name}\" is set twice in this body; remove one of the two.");
+                let detail = format!("The argument \"{name}\" is set twice in this body. Remove one of the two.");
                 let diagnostic = Diagnostic::error("Duplicate argument", detail);
                 diagnostics.push(diagnostic.at(property.name.span).within(property.span()));
             }
@@ -73,7 +73,7 @@ pub(crate) fn partial_content(body: &JsonBody, hidden: &Hidden, schema: &BodySch
             unpacking.unpack(property.value, &mut content.blocks);
         }
     }
-    content.leaves_out = !diagnostics.is_empty();
+    content.omits_invalid = !diagnostics.is_empty();
     if body.text == JsonText::Whole {
         content.report_missing(schema, &mut diagnostics);
     }
@@ -83,26 +83,26 @@ pub(crate) fn partial_content(body: &JsonBody, hidden: &Hidden, schema: &BodySch
 pub(crate) fn attributes(body: &JsonBody, hidden: &Hidden) -> (Vec<Attribute>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let ExpressionKind::Object(items) = &body.value.kind else {
-        let detail = "A JSON object with the arguments of this block is needed here.";
+        let detail = "Expected a JSON object with the arguments of this block.";
         diagnostics.push(wrong_type(&body.value, detail.to_owned()));
         return (Vec::new(), diagnostics);
     };
     let mut content = Content::new(body.missing_item());
     for property in items.iter().filter_map(property) {
         let name = &*property.name.name;
-        // What has been read as a block is no argument any more.
+        // A property that was already decoded as a block is not an argument.
         if name == COMMENT || hidden.has_attribute(name) || hidden.has_block(name) {
             continue;
         }
         if content.insert(property.attribute()).is_some() {
-            let detail = format!("The argument \"{name}\" is set twice in this object; remove one of the two.");
+            let detail = format!("The argument \"{name}\" is set twice in this object. Remove one of the two.");
             diagnostics.push(Diagnostic::error("Duplicate attribute definition", detail).at(property.name.span));
         }
     }
     (content.attributes, diagnostics)
 }
 
-/// Takes labels and repetitions of one kind of block apart.
+/// A recursive decoder of the nested objects that represent labels and repetitions of one block type.
 struct Unpacking<'a> {
     kind: &'a Ident,
     spec: &'a BlockSpec,
@@ -122,7 +122,7 @@ impl Unpacking<'_> {
         if properties.is_empty() && self.text == JsonText::Whole && self.diagnostics.len() == problems {
             let kind = &self.kind.name;
             let detail = format!(
-                "An object with at least one property is needed, whose name is the {label} of the {kind} block."
+                "Expected an object with at least one property, whose name is the {label} of the {kind} block."
             );
             self.diagnostics.push(Diagnostic::error("Missing block label", detail).at(beginning(value)));
         }
@@ -140,14 +140,14 @@ impl Unpacking<'_> {
             ExpressionKind::Tuple(elements) => blocks.extend(elements.iter().map(|element| self.block(element, value))),
             _ => {
                 let detail =
-                    format!("A JSON object or array with the content of \"{}\" blocks is needed here.", self.kind.name);
+                    format!("Expected a JSON object or array with the content of \"{}\" blocks.", self.kind.name);
                 self.diagnostics.push(wrong_type(value, detail));
             }
         }
     }
 
     fn block(&self, body: &Expression, around: &Expression) -> Block {
-        // Earlier names, and an array, also precede other blocks.
+        // Outer label properties and an array can contain several blocks, so they are not part of this block's span.
         let start = match &around.kind {
             ExpressionKind::Tuple(_) => body.span,
             _ => self.labels.last().map_or(self.kind.span, |label| label.span),
@@ -162,7 +162,7 @@ impl Unpacking<'_> {
     }
 }
 
-/// The purpose of decoding an object's properties.
+/// The role of an object's properties.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
     Body,
@@ -188,14 +188,13 @@ fn properties<'a>(value: &'a Expression, purpose: Purpose<'_>, diagnostics: &mut
                 if let ExpressionKind::Object(items) = &element.kind {
                     all.extend(items.iter().filter_map(property));
                 } else {
-                    diagnostics
-                        .push(wrong_type(element, format!("A JSON object is needed here, {}.", purpose.describe())));
+                    diagnostics.push(wrong_type(element, format!("Expected a JSON object {}.", purpose.describe())));
                 }
             }
             all
         }
         _ => {
-            let detail = format!("A JSON object or an array of JSON objects is needed here, {}.", purpose.describe());
+            let detail = format!("Expected a JSON object or an array of JSON objects {}.", purpose.describe());
             diagnostics.push(wrong_type(value, detail));
             Vec::new()
         }
@@ -211,7 +210,7 @@ fn wrong_type(value: &Expression, detail: String) -> Diagnostic {
     Diagnostic::error("Incorrect JSON value type", detail).at(beginning(value))
 }
 
-/// The bracket that opens a value, or all of a value without brackets.
+/// The opening bracket of a value, or the whole of a primitive value.
 fn beginning(value: &Expression) -> Span {
     match &value.kind {
         ExpressionKind::Object(_) | ExpressionKind::Tuple(_) => first_character(value.span),
@@ -223,7 +222,7 @@ fn extraneous(property: &Property<'_>, schema: &BodySchema, content: &Content) -
     let name: &Name = &property.name.name;
     let free = schema.attributes.iter().map(|spec| &*spec.name).filter(|spec| content.get(spec).is_none());
     let kinds = schema.blocks.iter().map(|spec| &*spec.kind);
-    let hint = did_you_mean(name, free.chain(kinds).chain(schema.beside.iter().copied()));
+    let hint = did_you_mean(name, free.chain(kinds).chain(schema.related_names.iter().copied()));
     let detail = format!("No argument or block type is named \"{name}\".{hint}");
     Diagnostic::error("Extraneous JSON object property", detail)
         .at(property.name.span)

@@ -1,4 +1,4 @@
-//! Strings of the JSON syntax: their escapes, and the templates in them.
+//! Decoding of JSON string escapes, and of templates inside the strings.
 
 use groma_diagnostics::Diagnostics;
 
@@ -6,19 +6,19 @@ use crate::ast::{Expression, ExpressionKind, JsonString, Name};
 use crate::origin::{Origin, Shift};
 use crate::parser::Parser;
 
-/// A string without its quotes, after the processing of escapes.
+/// A string without quotes, with escapes resolved and a map back to source offsets.
 pub(crate) struct Decoded {
     pub(crate) text: Name,
     pub(crate) shifts: Vec<Shift>,
 }
 
-/// The error of an escape sequence, with its position in the string.
+/// An invalid escape: its offset in the string and its length.
 pub(crate) struct BadEscape {
     pub(crate) at: usize,
     pub(crate) length: usize,
 }
 
-/// Processes the escapes of `raw`, which stands between quotes.
+/// Resolves the escapes of `raw`, the text between the quotes.
 pub(crate) fn decode(raw: &str) -> Result<Decoded, BadEscape> {
     if !raw.contains('\\') {
         return Ok(Decoded { text: Name::from(raw), shifts: Vec::new() });
@@ -38,7 +38,7 @@ pub(crate) fn decode(raw: &str) -> Result<Decoded, BadEscape> {
     Ok(Decoded { text: Name::from(text), shifts })
 }
 
-/// The character and the length of the escape at the start of `raw`; or the length of what is wrong.
+/// Returns the character and the length of the escape at the start of `raw`, or the length of an invalid one.
 fn escape(raw: &str) -> Result<(char, usize), usize> {
     let simple = |character| Ok((character, 2));
     match raw.as_bytes().get(1) {
@@ -55,7 +55,7 @@ fn escape(raw: &str) -> Result<(char, usize), usize> {
             if let Some(character) = char::from_u32(first) {
                 return Ok((character, 6));
             }
-            // Half of a surrogate pair; alone it is not a character.
+            // A lone surrogate is not a character and becomes U+FFFD.
             let second = raw.get(6..).filter(|rest| rest.starts_with("\\u")).and_then(code_unit);
             let pair = second.and_then(|second| char::decode_utf16([first as u16, second as u16]).next()?.ok());
             Ok(pair.map_or(('\u{fffd}', 6), |character| (character, 12)))
@@ -70,7 +70,7 @@ fn code_unit(raw: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok()
 }
 
-/// The expression that a string is whose first character after the quote is at `origin`.
+/// Parses a decoded string as an expression. `base` is the absolute offset of its first character.
 pub(crate) fn string(decoded: &Decoded, base: u32) -> JsonString {
     let text = Name::clone(&decoded.text);
     if !text.contains("${") && !text.contains("%{") {

@@ -1,4 +1,4 @@
-//! Characters and operators that the language does not have.
+//! Characters and operators that are not part of the language.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile};
 
@@ -6,9 +6,9 @@ use crate::encoding;
 use crate::origin::Origin;
 use crate::token::{TokenKind, Tokens};
 
-/// Reports tokens that can stand nowhere, each kind a few times at most.
+/// Reports tokens that are never valid, with a limit per kind so that one bad file does not flood the output.
 pub(crate) fn check(text: &str, tokens: &Tokens, origin: &Origin<'_>) -> Diagnostics {
-    let mut told = Told::default();
+    let mut counts = ReportCounts::default();
     let mut diagnostics = encoding::check(tokens, origin);
     let invalid = origin.file.map(SourceFile::invalid_bytes).unwrap_or_default();
     for (index, token) in tokens.list.iter().enumerate() {
@@ -17,16 +17,16 @@ pub(crate) fn check(text: &str, tokens: &Tokens, origin: &Origin<'_>) -> Diagnos
             continue;
         }
         let character = text.get(tokens.range(index)).unwrap_or_default();
-        if let Some(diagnostic) = told.diagnose(token.kind, character) {
+        if let Some(diagnostic) = counts.diagnose(token.kind, character) {
             diagnostics.push(diagnostic.at(origin.span(tokens.start(index), tokens.end(index))));
         }
     }
     diagnostics
 }
 
-/// The number of reports of each kind.
+/// The number of occurrences of each kind so far.
 #[derive(Default)]
-struct Told {
+struct ReportCounts {
     bitwise: usize,
     backticks: usize,
     apostrophes: usize,
@@ -34,42 +34,42 @@ struct Told {
     others: usize,
 }
 
-impl Told {
+impl ReportCounts {
     fn diagnose(&mut self, kind: TokenKind, character: &str) -> Option<Diagnostic> {
         let invalid = |detail: &str| Some(Diagnostic::error("Invalid character", detail));
         match kind {
             TokenKind::Ampersand | TokenKind::Pipe | TokenKind::Caret | TokenKind::Tilde => {
-                once_more(&mut self.bitwise, 4).then(|| bitwise(kind))
+                within_limit(&mut self.bitwise, 4).then(|| bitwise(kind))
             }
-            // Only the first of each pair, and only for a few pairs.
-            TokenKind::Backtick => (once_more(&mut self.backticks, 4) && self.backticks % 2 == 1).then(|| {
-                let detail = "Strings stand in double quotes (\"). For a string of several lines use a heredoc, which begins with <<EOT.";
+            // Only the opening one of each pair is reported.
+            TokenKind::Backtick => (within_limit(&mut self.backticks, 4) && self.backticks % 2 == 1).then(|| {
+                let detail = "Use double quotes (\") for strings. For a multi-line string, use a heredoc, which begins with <<EOT.";
                 Diagnostic::error("Invalid character", detail)
             }),
-            TokenKind::Apostrophe => (once_more(&mut self.apostrophes, 4) && self.apostrophes % 2 == 1).then(|| {
-                Diagnostic::error("Invalid character", "Strings stand in double quotes (\"), not in single ones.")
+            TokenKind::Apostrophe => (within_limit(&mut self.apostrophes, 4) && self.apostrophes % 2 == 1).then(|| {
+                Diagnostic::error("Invalid character", "Use double quotes (\") for strings, not single quotes.")
             }),
-            TokenKind::Semicolon if once_more(&mut self.semicolons, 1) => {
-                invalid("A semicolon has no meaning here. Arguments and blocks stand on lines of their own; elements are separated by commas.")
+            TokenKind::Semicolon if within_limit(&mut self.semicolons, 1) => {
+                invalid("Semicolons are not used in this language. Put each argument and block on its own line, and separate list elements with commas.")
             }
-            TokenKind::Invalid if once_more(&mut self.others, 20) => match character {
+            TokenKind::Invalid if within_limit(&mut self.others, 20) => match character {
                 "“" | "”" | "„" => {
-                    invalid("This is a typographic quote, as text programs make them. Strings stand in straight quotes (\").")
+                    invalid("This is a typographic quote, which word processors insert. Use straight double quotes (\") for strings.")
                 }
                 "\u{fffd}" => Some(Diagnostic::error(
                     encoding::SUMMARY,
-                    "The replacement character (U+FFFD) stands here. A program wrote it because it could not read the original \
-                     character: write that one again.",
+                    "The file contains the replacement character (U+FFFD), which a program wrote in place of a character that \
+                     it could not decode. Replace it with the intended character.",
                 )),
-                _ => invalid("This character has no meaning in the language."),
+                _ => invalid("This character is not used in the language."),
             },
             _ => None,
         }
     }
 }
 
-/// Counts; true while not more than `limit`.
-fn once_more(count: &mut usize, limit: usize) -> bool {
+/// Counts an occurrence. Returns whether the count is at most `limit`.
+fn within_limit(count: &mut usize, limit: usize) -> bool {
     *count += 1;
     *count <= limit
 }
@@ -81,5 +81,5 @@ fn bitwise(kind: TokenKind) -> Diagnostic {
         TokenKind::Tilde => " For \"not\", write \"!\".",
         _ => "",
     };
-    Diagnostic::error("Unsupported operator", format!("There are no operators on the bits of numbers.{hint}"))
+    Diagnostic::error("Unsupported operator", format!("Bitwise operators are not supported.{hint}"))
 }

@@ -1,12 +1,13 @@
-//! Scanner, parser, formatter and JSON reader of the configuration language.
+//! The scanner, parser and formatter of the configuration language, in native and JSON syntax.
 //!
-//! Text comes in as a [`SourceFile`](groma_diagnostics::SourceFile) and goes out as a [`Body`] or an [`Expression`],
-//! always together with diagnostics: parsing never fails. This crate does not know values or what any block means.
+//! The input is a [`SourceFile`](groma_diagnostics::SourceFile); the output is a [`Body`] or an [`Expression`] together
+//! with diagnostics. Parsing never fails. This crate knows neither values nor the meaning of any block.
 
 mod ast;
 mod body;
 mod call;
 mod content;
+mod decode;
 mod depth;
 mod encoding;
 mod format;
@@ -18,15 +19,14 @@ mod list;
 mod name;
 mod native;
 mod origin;
-mod overriding;
+mod overrides;
 mod parse;
 mod parser;
 mod quote;
-mod reading;
 mod scanner;
 mod schema;
 mod start;
-mod statically;
+mod static_forms;
 mod token;
 mod traversal;
 mod unconditional;

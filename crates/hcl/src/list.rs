@@ -1,24 +1,24 @@
-//! Lists in the tree.
+//! Immutable lists of syntax nodes.
 
 use std::fmt;
 use std::ops::Deref;
 
 use triomphe::ThinArc;
 
-/// A list of nodes that is complete: shared, and one pointer wide, as most of the tree is pointers to lists.
+/// An immutable, shared list of nodes. One pointer wide, because most of the tree consists of pointers to lists.
 ///
-/// An empty one takes no memory.
+/// An empty list needs no allocation.
 #[derive(PartialEq)]
 pub struct List<T>(Option<ThinArc<(), T>>);
 
 impl<T> List<T> {
-    /// A list of `items`.
+    /// Creates a list from items of known number.
     pub fn new(items: impl IntoIterator<Item = T, IntoIter: ExactSizeIterator>) -> Self {
         let items = items.into_iter();
         Self((items.len() > 0).then(|| ThinArc::from_header_and_iter((), items)))
     }
 
-    /// Returns the items as a slice.
+    /// The items as a slice.
     pub fn as_slice(&self) -> &[T] {
         self
     }

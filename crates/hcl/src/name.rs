@@ -1,19 +1,19 @@
-//! Names and other short texts of the source.
+//! Identifiers with source spans.
 
 pub use groma_diagnostics::Name;
 use groma_diagnostics::Span;
 
-/// A name as written in the source.
+/// An identifier as written in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ident {
-    /// The characters of the name.
+    /// The text of the identifier.
     pub name: Name,
-    /// The location in the source.
+    /// The source span of the identifier.
     pub span: Span,
 }
 
 impl Ident {
-    /// A name at `span`.
+    /// Creates an identifier at `span`.
     pub fn new(name: impl Into<Name>, span: Span) -> Self {
         Self { name: name.into(), span }
     }

@@ -1,4 +1,4 @@
-//! Reading bodies of the native syntax.
+//! Decoding of bodies in native syntax.
 
 use std::collections::HashMap;
 
@@ -8,14 +8,14 @@ use crate::body::{Attribute, Block, Hidden, NativeBody, first_character};
 use crate::content::Content;
 use crate::schema::{BlockSpec, BodySchema};
 
-/// Finds specifications by name: by walking where that is cheaper than a table.
+/// A lookup of schema entries by name: linear, or a table where that is faster.
 struct Specs<'a> {
     schema: &'a BodySchema,
     attributes: Option<HashMap<&'a str, ()>>,
     blocks: Option<HashMap<&'a str, &'a BlockSpec>>,
 }
 
-/// Below this many comparisons no table is built.
+/// The number of comparisons (schema entries times items) below which building a table does not pay off.
 const FEW: usize = 256;
 
 impl<'a> Specs<'a> {
@@ -45,18 +45,18 @@ impl<'a> Specs<'a> {
 pub(crate) fn content(body: &NativeBody, hidden: &Hidden, schema: &BodySchema) -> (Content, Diagnostics) {
     let specs = Specs::new(schema, body);
     let (mut content, mut diagnostics) = read(body, hidden, &specs);
-    for attribute in body.attributes().iter().take(body.own.attributes) {
+    for attribute in body.attributes().iter().take(body.certain.attributes) {
         let name = &*attribute.name.name;
         if !hidden.has_attribute(name) && !specs.has_attribute(name) {
             diagnostics.push(unsupported_argument(attribute, schema, &content));
-            content.leaves_out = true;
+            content.omits_invalid = true;
         }
     }
-    for block in body.blocks.iter().take(body.own.blocks) {
+    for block in body.blocks.iter().take(body.certain.blocks) {
         let kind = &*block.kind.name;
         if !hidden.has_block(kind) && specs.block(kind).is_none() {
             diagnostics.push(unsupported_block(block, schema));
-            content.leaves_out = true;
+            content.omits_invalid = true;
         }
     }
     (content, diagnostics)
@@ -68,10 +68,11 @@ pub(crate) fn partial_content(body: &NativeBody, hidden: &Hidden, schema: &BodyS
 
 pub(crate) fn attributes(body: &NativeBody, hidden: &Hidden) -> (Vec<Attribute>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
-    let mut blocks = body.blocks.iter().take(body.own.blocks);
+    let mut blocks = body.blocks.iter().take(body.certain.blocks);
     if let Some(block) = blocks.find(|block| !hidden.has_block(&block.kind.name)) {
         let summary = format!("Unexpected \"{}\" block", block.kind.name);
-        diagnostics.push(Diagnostic::error(summary, "Only arguments can be set here, no blocks.").at(block.kind.span));
+        diagnostics
+            .push(Diagnostic::error(summary, "Blocks are not allowed here, only arguments.").at(block.kind.span));
     }
     let visible = body.attributes().iter().filter(|attribute| !hidden.has_attribute(&attribute.name.name));
     (visible.cloned().collect(), diagnostics)
@@ -92,15 +93,16 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
             continue;
         }
         let Some(spec) = specs.block(&block.kind.name) else { continue };
-        if spec.is_reserved && index >= body.own.blocks {
-            content.leaves_out = true;
+        // After a brace mismatch, a reserved block is more likely a nested block of another one than a real use.
+        if spec.is_reserved && index >= body.certain.blocks {
+            content.omits_invalid = true;
             continue;
         }
         match check_labels(block, spec) {
             Ok(()) => content.blocks.push(block.clone()),
             Err(diagnostic) => {
                 diagnostics.push(diagnostic);
-                content.leaves_out = true;
+                content.omits_invalid = true;
             }
         }
     }
@@ -109,21 +111,21 @@ fn read(body: &NativeBody, hidden: &Hidden, specs: &Specs<'_>) -> (Content, Diag
 
 fn check_labels(block: &Block, spec: &BlockSpec) -> Result<(), Diagnostic> {
     let kind = &block.kind.name;
-    let wanted = spec.labels.len();
+    let expected = spec.labels.len();
     let brace = first_character(block.body.span());
     let header = block.header.to(brace);
-    if let Some(extra) = block.labels.get(wanted) {
-        let detail = match wanted {
+    if let Some(extra) = block.labels.get(expected) {
+        let detail = match expected {
             0 => format!("A {kind} block takes no labels."),
-            _ => format!("A {kind} block takes only {} ({}).", labels(wanted), spec.labels.join(", ")),
+            _ => format!("A {kind} block takes only {} ({}).", labels(expected), spec.labels.join(", ")),
         };
         return Err(Diagnostic::error(format!("Extraneous label for {kind}"), detail).at(extra.span).within(header));
     }
     if let Some(missing) = spec.labels.get(block.labels.len()) {
-        let detail = format!("Every {kind} block must have {} ({}).", labels(wanted), spec.labels.join(", "));
-        // A header that was broken off has no brace: its body is said to be where it begins.
-        let place = if brace.start() == header.start() { block.kind.span } else { brace };
-        return Err(Diagnostic::error(format!("Missing {missing} for {kind}"), detail).at(place).within(header));
+        let detail = format!("Every {kind} block must have {} ({}).", labels(expected), spec.labels.join(", "));
+        // A header without a brace has an empty body span at its start.
+        let span = if brace.start() == header.start() { block.kind.span } else { brace };
+        return Err(Diagnostic::error(format!("Missing {missing} for {kind}"), detail).at(span).within(header));
     }
     Ok(())
 }
@@ -135,9 +137,9 @@ fn labels(number: usize) -> String {
 fn unsupported_argument(attribute: &Attribute, schema: &BodySchema, content: &Content) -> Diagnostic {
     let name = &attribute.name.name;
     let free = schema.attributes.iter().map(|spec| &*spec.name).filter(|spec| content.get(spec).is_none());
-    let mut hint = did_you_mean(name, free.chain(schema.beside.iter().copied()));
+    let mut hint = did_you_mean(name, free.chain(schema.related_names.iter().copied()));
     if hint.is_empty() && schema.blocks.iter().any(|spec| spec.kind == *name) {
-        hint = format!(" There can be blocks of type \"{name}\": is it one? Then leave out the equals sign.");
+        hint = format!(" Did you mean to define a block of type \"{name}\"? If so, remove the equals sign.");
     }
     let detail = format!("An argument named \"{name}\" is not expected here.{hint}");
     Diagnostic::error("Unsupported argument", detail).at(attribute.name.span).suppressing(attribute.span())
@@ -146,9 +148,9 @@ fn unsupported_argument(attribute: &Attribute, schema: &BodySchema, content: &Co
 fn unsupported_block(block: &Block, schema: &BodySchema) -> Diagnostic {
     let kind = &block.kind.name;
     let known = schema.blocks.iter().map(|spec| &*spec.kind);
-    let mut hint = did_you_mean(kind, known.chain(schema.beside.iter().copied()));
+    let mut hint = did_you_mean(kind, known.chain(schema.related_names.iter().copied()));
     if hint.is_empty() && schema.attributes.iter().any(|spec| spec.name == *kind) {
-        hint = format!(" Did you mean to set the argument \"{kind}\"? Then put an equals sign before its value.");
+        hint = format!(" Did you mean to set the argument \"{kind}\"? If so, add an equals sign before its value.");
     }
     let detail = format!("Blocks of type \"{kind}\" are not expected here.{hint}");
     Diagnostic::error("Unsupported block type", detail).at(block.kind.span).suppressing(block.span)

@@ -1,19 +1,19 @@
-//! From places in a text to places in the files it was written in.
+//! Mapping of text offsets to spans in source files.
 
 use groma_diagnostics::{SourceFile, Span};
 
-/// The location of a text in its file.
+/// The source of a text that is scanned or parsed.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
-    /// The address of its first byte.
+    /// The absolute offset of the first byte.
     pub(crate) base: u32,
-    /// Its file, for messages that name a line.
+    /// The source file, for messages that name a line.
     pub(crate) file: Option<&'a SourceFile>,
-    /// The positions where the text is shorter than its source, because escapes were processed; in order.
+    /// The positions where escapes were resolved, which makes the text shorter than its source; in order.
     pub(crate) shifts: &'a [Shift],
 }
 
-/// From the byte `from` of a text on, everything was written `by` bytes further on (in total, not since the last shift).
+/// From byte `from` of the text on, source offsets are `by` bytes larger. The shift is cumulative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shift {
     pub(crate) from: u32,
@@ -21,10 +21,10 @@ pub(crate) struct Shift {
 }
 
 impl Origin<'_> {
-    /// The span of bytes of the text.
+    /// Converts a byte range of the text to a source span.
     #[inline]
     pub(crate) fn span(&self, start: u32, end: u32) -> Span {
-        // A file of the native syntax has no shifts, and every node asks.
+        // Files in native syntax have no shifts, and this runs for every node.
         if self.shifts.is_empty() {
             Span::new(self.base + start, self.base + end)
         } else {

@@ -1,4 +1,4 @@
-//! The ways in: texts to trees.
+//! Entry points of the parser.
 
 use groma_diagnostics::{Diagnostics, SourceFile, Span};
 
@@ -9,7 +9,7 @@ use crate::json;
 use crate::origin::Origin;
 use crate::parser::{Parser, parse_body};
 
-/// Reads a file of the native syntax. Never fails: what cannot be understood is reported and left out.
+/// Parses a file in native syntax. Never fails: unparsable items are reported and omitted.
 pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {
     if let Some(problem) = encoding::utf16(file) {
         let (empty, _) = parse_body("", origin(file));
@@ -19,7 +19,7 @@ pub fn parse_file(file: &SourceFile) -> (File, Diagnostics) {
     (File { body: Body::from_native(body) }, diagnostics)
 }
 
-/// Reads a file of the JSON syntax. Never fails: what cannot be understood is reported and left out.
+/// Parses a file in JSON syntax. Never fails: unparsable items are reported and omitted.
 pub fn parse_json_file(file: &SourceFile) -> (File, Diagnostics) {
     let (value, mut diagnostics) = json::parse(file);
     if let Some(problem) = encoding::utf16(file) {
@@ -29,21 +29,21 @@ pub fn parse_json_file(file: &SourceFile) -> (File, Diagnostics) {
     (File { body: Body::from_json(JsonBody::new(value, text)) }, diagnostics)
 }
 
-/// Reads a text that is one expression; line ends mean nothing in it.
+/// Parses text as a single expression, in which line ends are insignificant.
 pub fn parse_expression(file: &SourceFile) -> (Expression, Diagnostics) {
     let mut parser = Parser::new(file.text(), origin(file));
     let expression = parser.whole_expression();
     (expression, parser.finish())
 }
 
-/// Reads a text that is one template, without quotes around it.
+/// Parses text as a template without quotes around it.
 pub fn parse_template(file: &SourceFile) -> (Expression, Diagnostics) {
     let mut parser = Parser::for_template(file.text(), origin(file));
     let expression = parser.whole_template();
     (expression, parser.finish())
 }
 
-/// Reads a text that is one traversal, such as an address.
+/// Parses text as a single traversal, such as an address.
 pub fn parse_traversal(file: &SourceFile) -> (Option<Traversal>, Diagnostics) {
     let mut parser = Parser::new(file.text(), origin(file));
     let traversal = parser.whole_traversal();
@@ -54,9 +54,9 @@ fn origin(file: &SourceFile) -> Origin<'_> {
     Origin { base: file.base(), file: Some(file), shifts: &[] }
 }
 
-/// The traversal in a string at `span`, whose quotes are one character each.
+/// Parses the traversal in a string at `span`, which is surrounded by one-character quotes.
 ///
-/// Escapes in the string shift what comes after them by a few characters; nobody writes them in a traversal.
+/// Spans inside are inexact if the string has escapes, which traversals practically never have.
 pub(crate) fn quoted_traversal(text: &str, span: Span) -> Result<Traversal, Diagnostics> {
     let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None, shifts: &[] });
     let traversal = parser.whole_traversal();
@@ -64,7 +64,7 @@ pub(crate) fn quoted_traversal(text: &str, span: Span) -> Result<Traversal, Diag
     traversal.filter(|_| !problems.has_errors()).ok_or(problems)
 }
 
-/// The expression in a string at `span`.
+/// Parses the expression in a string at `span`.
 pub(crate) fn quoted_expression(text: &str, span: Span) -> Option<Expression> {
     let mut parser = Parser::new(text, Origin { base: span.start() + 1, file: None, shifts: &[] });
     let expression = parser.whole_expression();

@@ -1,12 +1,12 @@
-//! Texts as string literals of the language.
+//! Formatting of strings as literals.
 
-/// Appends `text` as a string literal, quotes included.
+/// Appends `text` as a quoted string literal.
 pub fn write_literal(text: &str, out: &mut String) {
     // Writing into a string cannot fail.
     let _ = groma_diagnostics::write_literal(text, out);
 }
 
-/// Appends `text` as it stands between the quotes of a literal.
+/// Appends `text` escaped for a string literal, without the quotes.
 pub(crate) fn write_literal_content(text: &str, out: &mut String) {
     let _ = groma_diagnostics::write_literal_content(text, out);
 }

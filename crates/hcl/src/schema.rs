@@ -1,40 +1,41 @@
-//! Schemas of bodies.
+//! Schemas: which arguments and blocks a body may contain.
 
 use crate::ast::Name;
 
-/// The arguments and blocks that a body may contain.
+/// The arguments and block types that a body may contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BodySchema {
-    /// The schemas of arguments.
+    /// The supported arguments, in no particular order.
     pub attributes: Vec<AttributeSpec>,
-    /// The schemas of blocks.
+    /// The supported block types.
     pub blocks: Vec<BlockSpec>,
-    /// Names that were decoded from the body before, or are decoded elsewhere: candidates for suggestions.
-    pub beside: &'static [&'static str],
+    /// Names that are decoded elsewhere but may be the intended spelling of an unexpected name.
+    pub related_names: &'static [&'static str],
 }
 
 /// An argument that a body may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeSpec {
-    /// The name of the argument.
+    /// The name, as in `name = value`.
     pub name: Name,
-    /// Whether its absence is an error.
+    /// Whether a missing argument is an error.
     pub required: bool,
 }
 
-/// A block type that a body may contain.
+/// A supported block type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSpec {
-    /// The block type, for example `resource`.
+    /// The block type, such as `resource`.
     pub kind: Name,
-    /// The names of its labels: `type`, `name`. Their number is binding.
+    /// The names of the labels, such as `type` and `name`. A block must have exactly as many labels.
     pub labels: Vec<Name>,
-    /// Whether the block type is reserved for later versions. One that is in the body because of misplaced braces is not decoded.
+    /// Whether the block type is only reserved for future language versions. After a brace mismatch it is not decoded,
+    /// because it is probably a nested block of another one.
     pub is_reserved: bool,
 }
 
 impl BodySchema {
-    /// The schema of an empty body.
+    /// Creates a schema without arguments and blocks.
     pub fn new() -> Self {
         Self::default()
     }
@@ -53,7 +54,7 @@ impl BodySchema {
         self
     }
 
-    /// Adds a block type with these labels.
+    /// Adds a block type whose labels are named `labels`.
     #[must_use]
     pub fn block(mut self, kind: impl Into<Name>, labels: &[&str]) -> Self {
         let labels = labels.iter().map(|label| Name::from(*label)).collect();
@@ -61,17 +62,17 @@ impl BodySchema {
         self
     }
 
-    /// Adds a block type without labels that is reserved for later versions of the language.
+    /// Adds a block type without labels that is reserved for future versions of the language.
     #[must_use]
     pub fn reserved(mut self, kind: impl Into<Name>) -> Self {
         self.blocks.push(BlockSpec { kind: kind.into(), labels: Vec::new(), is_reserved: true });
         self
     }
 
-    /// Adds `names` as candidates for suggestions.
+    /// Sets the names that are decoded elsewhere, as additional suggestions for misspelled names.
     #[must_use]
-    pub fn beside(mut self, names: &'static [&'static str]) -> Self {
-        self.beside = names;
+    pub fn related_names(mut self, names: &'static [&'static str]) -> Self {
+        self.related_names = names;
         self
     }
 }

@@ -1,4 +1,4 @@
-//! Starts of expressions, for messages about their results.
+//! The starting span of an expression, for messages about its value.
 
 use groma_diagnostics::{Sources, Span};
 
@@ -6,8 +6,8 @@ use crate::ast::{Expression, ExpressionKind, Template, TemplatePart};
 use crate::depth::with_stack;
 
 impl Expression {
-    /// The beginning of an expression that is made of others, or the whole of one that is not: what Terraform points at where an
-    /// argument of a function is wrong. `sources` has the text, which tells strings in quotes from heredocs.
+    /// Returns the beginning of a composite expression, or the whole of a simple one. Terraform marks this span for
+    /// invalid function arguments. `sources` has the text, which distinguishes quoted strings from heredocs.
     pub fn start(&self, sources: &Sources) -> Span {
         with_stack(|| self.start_of_parts(sources))
     }
@@ -23,7 +23,7 @@ impl Expression {
             ExpressionKind::Unary(unary) => unary.symbol,
             ExpressionKind::Binary(binary) => binary.left.start(sources),
             ExpressionKind::Parentheses(inner) => inner.start(sources),
-            ExpressionKind::String(_) => written(self.span, sources),
+            ExpressionKind::String(_) => content(self.span, sources),
             ExpressionKind::Template(template) => self.start_of_template(template, sources),
             _ => self.span,
         }
@@ -41,13 +41,13 @@ impl Expression {
     }
 }
 
-/// The first byte: a bracket or a brace.
+/// The first byte of a span: a bracket or a brace.
 const fn first_of(span: Span) -> Span {
     Span::new(span.start(), span.start() + 1)
 }
 
-/// Returns the content between quotes, or the lines of a heredoc; the end of `whole` if it is empty.
-fn written(whole: Span, sources: &Sources) -> Span {
+/// The content between quotes, or the lines of a heredoc; an empty span at the end if empty.
+fn content(whole: Span, sources: &Sources) -> Span {
     let Some(text) = sources.text(whole) else { return whole };
     let (before, after) = if text.starts_with("<<") {
         let begin = text.find('\n').map_or(text.len(), |end| end + 1);
@@ -67,7 +67,7 @@ fn written(whole: Span, sources: &Sources) -> Span {
     }
 }
 
-/// A directive up to the first brace behind what it begins with.
+/// The opening tag of a directive: up to the first brace after `begins_with`.
 fn opening(directive: Span, begins_with: Span, sources: &Sources) -> Span {
     let rest = sources.text(Span::new(begins_with.end(), directive.end()));
     let brace = rest.and_then(|text| u32::try_from(text.find('}')? + 1).ok());

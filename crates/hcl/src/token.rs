@@ -1,23 +1,23 @@
-//! Tokens: what the scanner makes of a text, without leaving anything out.
+//! Tokens: a lossless split of the source text.
 
 use std::ops::Range;
 
-/// The kinds of token.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum TokenKind {
-    /// Spaces and tabs; at the very start of a text also a byte order mark. The list of tokens leaves it out: it is what lies
-    /// between two of them.
+    /// Spaces and tabs, and a byte order mark at the very start. Not stored in the token list, but implied by the gap
+    /// between two tokens.
     Space,
     /// `# …` and `// …` without the line end, or `/* … */`.
     Comment,
-    /// A line end, outside of strings.
+    /// A line end outside of strings.
     Newline,
-    /// The end of the text; empty, and always the last token.
+    /// The end of the text: empty, and always the last token.
     End,
     /// An identifier or keyword.
     Identifier,
-    /// A number literal.
+    /// A number literal, not validated.
     Number,
     /// `{`
     OpenBrace,
@@ -31,31 +31,31 @@ pub enum TokenKind {
     OpenParenthesis,
     /// `)`
     CloseParenthesis,
-    /// `"` that begins a string.
+    /// The `"` that begins a string.
     OpenQuote,
-    /// `"` that ends a string.
+    /// The `"` that ends a string.
     CloseQuote,
-    /// Empty: the place where a string ends because its line ends.
+    /// An empty token at the end of a line that ends an unclosed string.
     BrokenQuote,
-    /// `<<EOT` or `<<-EOT` with the line end.
+    /// `<<EOT` or `<<-EOT` including the line end.
     OpenHeredoc,
-    /// The line that ends a heredoc, without its line end.
+    /// The last line of a heredoc, without its line end.
     CloseHeredoc,
-    /// Characters of a quoted string without escapes.
+    /// Text in a quoted string without backslashes, dollar and percent signs.
     QuotedText,
-    /// Characters of a quoted string that may contain escapes: backslashes, dollar and percent signs.
+    /// Text in a quoted string with backslashes, dollar or percent signs, which may be escapes.
     EscapedText,
-    /// Characters of a heredoc (at most a line of it) or of a bare template.
+    /// Text in a heredoc (at most a line) or in an unquoted template.
     Text,
-    /// A line end inside of quotes, where none may be.
+    /// A line end inside of quotes, which is invalid.
     QuotedNewline,
     /// `${` or `${~`
     OpenInterpolation,
     /// `%{` or `%{~`
     OpenDirective,
-    /// The `}` or `~}` that ends an interpolation or a directive.
+    /// The `}` or `~}` that ends an interpolation or directive.
     CloseSequence,
-    /// A `~}` that ends neither: a brace that is open would need another one.
+    /// A `~}` that ends neither of them, and is not a valid closing brace.
     StripBrace,
     /// `*`
     Star,
@@ -101,7 +101,7 @@ pub enum TokenKind {
     FatArrow,
     /// `:`
     Colon,
-    /// `&`, which the language does not have, like all following kinds.
+    /// `&`, the first of the kinds that are not part of the language.
     Ampersand,
     /// `|`
     Pipe,
@@ -115,11 +115,11 @@ pub enum TokenKind {
     Backtick,
     /// `'`
     Apostrophe,
-    /// Any other character that starts no token.
+    /// Any other character that is not part of the language.
     Invalid,
 }
 
-/// A token: its kind and its place. Between its end and the start of the next one is nothing but spaces.
+/// A token with its byte range. Only spaces lie between a token and the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     pub(crate) start: u32,
@@ -128,7 +128,7 @@ pub(crate) struct Token {
 }
 
 impl Token {
-    /// The end of an empty text.
+    /// The end token of an empty text.
     pub(crate) const NONE: Self = Self { start: 0, end: 0, kind: TokenKind::End };
 
     pub(crate) const fn range(self) -> Range<usize> {
@@ -136,25 +136,25 @@ impl Token {
     }
 }
 
-/// All tokens of a text but the spaces between them, of which the parser makes nothing. Put together with these they are the text
-/// again.
+/// All tokens of a text except spaces, which the parser ignores. Tokens and spaces together are the exact
+/// text.
 #[derive(Clone, Debug)]
 pub struct Tokens {
     pub(crate) list: Vec<Token>,
 }
 
 impl Tokens {
-    /// Returns the number of tokens, without spaces; at least one, the end.
+    /// The number of tokens without spaces; at least one, the end token.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is nothing but the end.
+    /// Whether the text contains no tokens except the end token.
     pub fn is_empty(&self) -> bool {
         self.list.len() <= 1
     }
 
-    /// Kinds and byte ranges, in order, spaces included.
+    /// Iterates over kinds and byte ranges in order, including spaces.
     pub fn iter(&self) -> impl Iterator<Item = (TokenKind, Range<usize>)> {
         let mut at = 0;
         self.list.iter().flat_map(move |token| {
@@ -169,7 +169,7 @@ impl Tokens {
         self.list.get(index).map_or(TokenKind::End, |token| token.kind)
     }
 
-    /// The token, or the end of the text for an index behind it.
+    /// Returns the token at an index, or the end token beyond the last one.
     pub(crate) fn at(&self, index: usize) -> Token {
         self.list.get(index).copied().unwrap_or_else(|| self.end_of_text())
     }
@@ -193,7 +193,7 @@ impl Tokens {
 }
 
 impl TokenKind {
-    /// The kind that closes what this kind opens.
+    /// The kind that closes this opening kind.
     pub(crate) const fn closer(self) -> Option<Self> {
         match self {
             Self::OpenBrace => Some(Self::CloseBrace),
@@ -206,12 +206,12 @@ impl TokenKind {
         }
     }
 
-    /// Whether it is characters of a quoted string.
+    /// Whether this is text of a quoted string.
     pub(crate) const fn is_quoted_text(self) -> bool {
         matches!(self, Self::QuotedText | Self::EscapedText)
     }
 
-    /// Whether it can follow a sequence in the text that contains the sequence.
+    /// Whether this kind can follow a sequence inside a string or template.
     pub(crate) const fn is_of_text(self) -> bool {
         matches!(
             self,
@@ -228,9 +228,8 @@ impl TokenKind {
         )
     }
 
-    /// Returns the kind that this one counts as in searches for closing brackets: a string that its line ends is closed, and so is a
-    /// brace by a
-    /// `~}` that may not close it.
+    /// The closing kind that this kind counts as during recovery: an unclosed string ends with its line, and `~}` is
+    /// accepted as a closing brace.
     pub(crate) const fn as_closer(self) -> Self {
         match self {
             Self::BrokenQuote => Self::CloseQuote,
@@ -239,7 +238,7 @@ impl TokenKind {
         }
     }
 
-    /// Whether this kind closes something.
+    /// Whether this kind closes a bracket or string.
     pub(crate) const fn closes(self) -> bool {
         matches!(
             self,

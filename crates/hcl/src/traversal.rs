@@ -1,4 +1,4 @@
-//! References: a name and literal steps.
+//! Traversals: a name followed by literal steps.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,30 +10,30 @@ use crate::name::{Ident, Name};
 
 /// A name followed by steps that need no evaluation. Cheap to clone.
 ///
-/// The steps stand right after the rest: there are more traversals than anything else in a configuration, and each of
-/// them is one piece of memory and one pointer.
+/// Header and steps share one allocation and are reached by one pointer, because traversals are the most frequent nodes
+/// of a configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traversal(ThinArc<TraversalHead, Step>);
 
-/// The parts of a [`Traversal`] besides its steps.
+/// The parts of a [`Traversal`] other than its steps.
 #[derive(Debug, PartialEq)]
 pub struct TraversalHead {
-    /// The name it begins with.
+    /// The name at the beginning.
     pub root: Ident,
-    /// The location of the traversal.
+    /// The span of the whole traversal.
     pub span: Span,
-    /// The resolution of the name.
+    /// The cached resolution of the name.
     pub meaning: Meaning,
 }
 
 impl Traversal {
-    /// A traversal whose name nobody has looked up yet.
+    /// Creates a traversal whose name is not resolved yet.
     pub fn new(root: Ident, steps: impl IntoIterator<Item = Step, IntoIter: ExactSizeIterator>, span: Span) -> Self {
         let head = TraversalHead { root, span, meaning: Meaning::default() };
         Self(ThinArc::from_header_and_iter(head, steps.into_iter()))
     }
 
-    /// Returns the steps after the name, in order.
+    /// The steps after the name, in order.
     pub fn steps(&self) -> &[Step] {
         &self.0.slice
     }
@@ -47,20 +47,20 @@ impl Deref for Traversal {
     }
 }
 
-/// The resolution of a name, as a number that the resolver defines: stored with the name, so that it is resolved once.
+/// The cached resolution of a name, as a number chosen by the resolver.
 ///
-/// It is no part of the text: traversals that differ in nothing else are equal.
+/// It is not part of the syntax: traversals that differ only in it are equal.
 #[derive(Debug, Default)]
 pub struct Meaning(AtomicU32);
 
 impl Meaning {
-    /// The number; 0 before one was kept.
+    /// Returns the cached number; 0 if nothing is cached.
     pub fn get(&self) -> u32 {
-        // Nothing else is published with it, and a reader who sees 0 resolves the name again.
+        // No other data is published through the cell, and a reader that misses the store resolves the name again.
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Stores a resolution.
+    /// Stores the number of a resolution.
     pub fn keep(&self, number: u32) {
         self.0.store(number, Ordering::Relaxed);
     }
@@ -81,33 +81,33 @@ impl PartialEq for Meaning {
 /// One step of a traversal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// `.name`; the span covers the dot too.
+    /// `.name`; the span includes the dot.
     Attribute {
         /// The name after the dot.
         name: Name,
-        /// From the dot to the end of the name.
+        /// The span from the dot to the end of the name.
         span: Span,
     },
-    /// `["key"]`, `[0]` or the older `.0`.
+    /// `["key"]`, `[0]` or the legacy `.0`.
     Index {
-        /// The literal key.
+        /// The literal key of the element.
         key: LiteralKey,
-        /// From bracket to bracket, or from the dot.
+        /// The span from bracket to bracket, or from the dot.
         span: Span,
     },
 }
 
-/// An index key that is written out.
+/// A literal index key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LiteralKey {
     /// A number, with its digits as written.
     Number(Name),
-    /// A string key.
+    /// A string key, with escapes resolved.
     String(Name),
 }
 
 impl Step {
-    /// The text of the step.
+    /// The span of the step, including its dot or brackets.
     pub const fn span(&self) -> Span {
         match self {
             Self::Attribute { span, .. } | Self::Index { span, .. } => *span,

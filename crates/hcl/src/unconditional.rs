@@ -1,26 +1,26 @@
-//! Looking at the expressions of a body, and whether they are evaluated whatever happens.
+//! Visiting the expressions of a body, with the information whether each is always evaluated.
 
 use crate::ast::{Expression, ExpressionKind};
 use crate::body::NativeBody;
 use crate::body::{Body, Hidden, Source};
 use crate::depth::with_stack;
-use crate::overriding::{COMMENT, DYNAMIC, objects, property_name};
+use crate::overrides::{COMMENT, DYNAMIC, objects, property_name};
 
-/// Whether an expression of a body is evaluated.
+/// The condition under which an expression of a body is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evaluated {
-    /// Evaluated in any case.
+    /// Evaluated whenever the body is.
     Always,
-    /// In the content of a `dynamic` block: if that has an element.
+    /// In the content of a `dynamic` block: evaluated only if its collection has elements.
     ForElements,
 }
 
 impl Body {
-    /// Calls `visit` with every expression in this body and in the blocks inside it, but not with those in the content of
-    /// `dynamic` blocks, which may come to nothing: of them only the collection is visited.
+    /// Calls `visit` with every expression of this body and its nested blocks, except those in the content of `dynamic`
+    /// blocks, which may never be evaluated: of them only the collection is visited.
     ///
-    /// For checks of references before the body's schema is known. Items that an earlier
-    /// [`Body::partial_content`] returned are left out, and so are those that an override replaces.
+    /// Used to report invalid references before the schema of the body is known. Items extracted by an earlier
+    /// [`Body::partial_content`] or replaced by an override are skipped.
     pub fn for_each_unconditional_expression(&self, visit: &mut dyn FnMut(&Expression)) {
         self.for_each_evaluated_expression(&mut |expression, evaluated| {
             if evaluated == Evaluated::Always {
@@ -29,7 +29,8 @@ impl Body {
         });
     }
 
-    /// Visits all expressions, content of `dynamic` blocks included, with whether each is evaluated.
+    /// Calls `visit` with every expression, including the content of `dynamic` blocks, and whether it is always
+    /// evaluated.
     pub fn for_each_evaluated_expression(&self, visit: &mut dyn FnMut(&Expression, Evaluated)) {
         match &self.source {
             Source::Native(body) => native(body, self.hidden(), visit),
@@ -69,7 +70,7 @@ fn dynamic(body: &NativeBody, visit: &mut dyn FnMut(&Expression, Evaluated)) {
     }
 }
 
-/// In the JSON syntax any property of that name may be such a block.
+/// Visits a JSON value. Without a schema, every property named `dynamic` may be a `dynamic` block.
 fn json_object(value: &Expression, hidden: Option<&Hidden>, visit: &mut dyn FnMut(&Expression, Evaluated)) {
     match &value.kind {
         ExpressionKind::Tuple(elements) => {
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_content_of_dynamic_blocks_is_left_out() {
+    fn content_of_dynamic_blocks_is_skipped() {
         let sources = Sources::new();
         let text =
             "a = 1\nb {\n  c = 2\n  dynamic \"d\" {\n    for_each = 3\n    content {\n      e = 4\n    }\n  }\n}\n";
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn with_it_all_but_names_of_elements_is_seen() {
+    fn dynamic_content_is_visited_as_conditional() {
         let sources = Sources::new();
         let native = "a = 1\ndynamic \"d\" {\n  for_each = 2\n  iterator = x\n  content {\n    e = 3\n    dynamic \"f\" {\n      for_each = 4\n    }\n  }\n}\n";
         let json = r#"{"a": 1, "dynamic": {"d": {"for_each": 2, "iterator": "x", "content": 3}}}"#;
@@ -147,14 +148,14 @@ mod tests {
     }
 
     #[test]
-    fn in_json_too() {
+    fn json_dynamic_content_is_skipped() {
         let sources = Sources::new();
         let text = r#"{"a": 1, "b": [{"c": 2, "dynamic": {"d": {"for_each": 3, "content": {"e": 4}}}}]}"#;
         let file = sources.add("a.tf.json", text).unwrap();
         assert_eq!(visited(parse_json_file(&file), &sources), ["1", "2", "3"]);
     }
 
-    /// Visits a base with an override.
+    /// The expressions visited in a base body with an override.
     fn merged(base: &str, other: &str) -> Vec<String> {
         let sources = Sources::new();
         let parse = |name: &str, text: &str| {
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_override_replaces_is_left_out() {
+    fn overridden_items_are_skipped() {
         let base = "a = 1\nb = 2\nc {\n  d = 3\n}\ndynamic \"e\" {\n  for_each = 4\n}\nf {\n  g = 5\n}\n";
         assert_eq!(merged(base, "a = 6\nc {\n}\ne {\n}\n"), ["2", "5", "6"]);
         let json = r#"{"a": 6, "c": 7, "dynamic": {"e": {"for_each": 8}}, "//": 9}"#;
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_a_part_of_json_too() {
+    fn overridden_json_items_are_skipped() {
         let base = r#"{"a": 1, "b": 2, "dynamic": {"c": {"for_each": 3}, "d": {"for_each": 4}}, "//": 5}"#;
         assert_eq!(merged(base, "a = 6\nc {\n}\n"), ["2", "4", "6"]);
     }

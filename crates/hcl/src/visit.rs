@@ -1,19 +1,20 @@
-//! Looking at every expression of a body without knowing what its arguments and blocks mean.
+//! Visiting all expressions of a body without a schema.
 
 use crate::ast::{Expression, ExpressionKind};
 use crate::body::{Body, Hidden, NativeBody, Source};
-use crate::overriding::{COMMENT, DYNAMIC, objects, property_name};
+use crate::overrides::{COMMENT, DYNAMIC, objects, property_name};
 
 impl Body {
-    /// Calls `visit` with every expression in this body and in the blocks inside it, in no particular order.
+    /// Calls `visit` with every expression of this body and its nested blocks, in no particular order.
     ///
-    /// For code that needs the references of a body before its schema is known. Items that an earlier
-    /// [`Body::partial_content`] returned are left out, and so are those that an override replaces.
+    /// Used to collect references before the schema of the body is known. Items extracted by an earlier
+    /// [`Body::partial_content`] or replaced by an override are skipped.
     pub fn for_each_expression(&self, visit: &mut dyn FnMut(&Expression)) {
         let hidden = self.hidden();
         match &self.source {
             Source::Native(body) => native(body, hidden, visit),
-            // Without a schema arguments and blocks of JSON look the same: all of it counts as expressions.
+            // Without a schema, arguments and blocks of JSON are indistinguishable, so every value counts as an
+            // expression.
             Source::Json(body) => json(&body.value, hidden, visit),
             Source::Merged(body) => {
                 body.kept().for_each_expression(visit);

@@ -4,7 +4,7 @@ use groma_value::{Number, Value};
 
 /// An output's value as a plan carries it from its making to its apply, in a file or not: that is what is shown and stored of it.
 pub fn carried(value: Value) -> Value {
-    let of_number = |part: &Value| part.as_number().and_then(Number::carried);
+    let of_number = |part: &Value| part.as_number().and_then(Number::after_round_trip);
     let mut differs = false;
     value.walk(|_, part| {
         differs |= of_number(part).is_some();

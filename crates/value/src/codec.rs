@@ -1,16 +1,16 @@
-//! Errors of encoding and decoding values.
+//! The error type of the JSON and msgpack codecs.
 
 use crate::path::{Path, PathStep};
 use std::fmt;
 
-/// The error of encoding a value to, or decoding it from, JSON or msgpack, with the path of the part that caused it.
+/// An error of encoding or decoding a value as JSON or msgpack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodecError {
-    /// The part of the value.
+    /// The part of the value that cannot be encoded or decoded.
     pub path: Path,
-    /// The description of the error.
+    /// The problem, in lower case and without a final period.
     pub message: String,
-    /// The offset in the JSON text or the msgpack bytes; `None` when encoding.
+    /// The byte offset in the JSON or msgpack input; `None` when encoding.
     pub offset: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for CodecError {
 
 impl std::error::Error for CodecError {}
 
-/// A failure on its way out: the steps are collected from the inside.
+/// An error under construction: each level of the recursion appends its step on the way out, innermost first.
 #[derive(Debug)]
 pub(crate) struct Failure {
     steps: Vec<PathStep>,

@@ -1,16 +1,17 @@
-//! Attributes as Terraform 0.11 and older kept them: one text for each part, by the part's path.
+//! Flatmap attributes, the state format of Terraform 0.11 and older: one string for each leaf, keyed by its path.
 //!
-//! `a.#` counts the elements of a list or set `a`, which are `a.0` or `a.HASH`; `a.%` counts the entries of a map.
+//! `a.#` is the number of elements of a list or set `a`, which are `a.0` or `a.HASH`; `a.%` is the number of entries of
+//! a map.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Name, Number, Type, Value};
 
-/// Reads `flat` as an object of type `ty`; what is not there is null.
+/// Decodes flatmap attributes as an object of type `ty`; missing attributes become null.
 ///
 /// # Errors
 ///
-/// A part is not what its type wants: says which. The text of the part is left out, since it may be secret.
+/// The path of an attribute that does not match its type. The value itself is omitted, because it may be a secret.
 pub fn decode(flat: &BTreeMap<String, String>, ty: &Type) -> Result<Value, String> {
     Flat(flat).object("", ty)
 }
@@ -18,7 +19,7 @@ pub fn decode(flat: &BTreeMap<String, String>, ty: &Type) -> Result<Value, Strin
 struct Flat<'a>(&'a BTreeMap<String, String>);
 
 impl Flat<'_> {
-    /// The part at `path`.
+    /// Decodes the value at `path`.
     fn part(&self, path: &str, ty: &Type) -> Result<Value, String> {
         match ty {
             Type::Bool | Type::Number | Type::String => self.simple(path, ty),
@@ -36,17 +37,20 @@ impl Flat<'_> {
                 parts.collect::<Result<_, _>>().map(|values| Value::set_of(element.clone(), values))
             }),
             Type::Map(element) => self.counted(path, ty, '%', |_| {
-                // The name of an entry may hold dots; what these formats had as entries has no parts of its own.
+                // Keys may contain dots. Maps in this format hold only primitive values, so everything below belongs to
+                // the key.
                 let entries = self.below(path).filter(|name| *name != "%");
                 let entries = entries.map(|name| Ok((name, self.part(&format!("{path}.{name}"), element)?)));
                 entries.collect::<Result<Vec<_>, String>>().map(|entries| Value::map_of(element.clone(), entries))
             }),
-            Type::Dynamic => Err(format!("{path} can have any type, which this form of attributes cannot tell")),
+            Type::Dynamic => Err(format!("{path} has a dynamic type, which flatmap attributes cannot represent")),
         }
     }
 
     fn object(&self, prefix: &str, ty: &Type) -> Result<Value, String> {
-        let Type::Object(object) = ty else { return Err("the attributes are no object".to_owned()) };
+        let Type::Object(object) = ty else {
+            return Err("the type of flatmap attributes must be an object".to_owned());
+        };
         let attribute = |(name, ty): (&_, &Type)| Ok((Name::clone(name), self.part(&format!("{prefix}{name}"), ty)?));
         object.iter().map(attribute).collect::<Result<Vec<_>, String>>().map(Value::object)
     }
@@ -56,13 +60,15 @@ impl Flat<'_> {
         match (ty, &**text) {
             (Type::Bool, "true" | "1") => Ok(Value::bool(true)),
             (Type::Bool, "false" | "0") => Ok(Value::bool(false)),
-            (Type::Bool, _) => Err(format!("{path} is neither true nor false")),
-            (Type::Number, text) => Number::parse(text).map(Value::number).map_err(|_| format!("{path} is no number")),
+            (Type::Bool, _) => Err(format!("{path} is not a bool")),
+            (Type::Number, text) => {
+                Number::parse(text).map(Value::number).map_err(|_| format!("{path} is not a number"))
+            }
             (_, text) => Ok(Value::string(text)),
         }
     }
 
-    /// A collection, made from how many elements there are; null without a count.
+    /// Decodes a collection whose element count is stored under `sign`; without a count it is null.
     fn counted(
         &self,
         path: &str,
@@ -71,15 +77,15 @@ impl Flat<'_> {
         make: impl FnOnce(usize) -> Result<Value, String>,
     ) -> Result<Value, String> {
         let Some(count) = self.0.get(&format!("{path}.{sign}")) else { return Ok(Value::null(ty.clone())) };
-        let count = count.parse().map_err(|_| format!("the count of {path} is no number"))?;
-        // An element is at least one text; a count that says otherwise is no reason to make millions of nulls.
+        let count = count.parse().map_err(|_| format!("the element count of {path} is not a number"))?;
+        // Every element has at least one entry. Reject a corrupt count before allocating millions of nulls.
         if count > self.0.len() {
-            return Err(format!("{path} counts more elements than there are"));
+            return Err(format!("the element count of {path} exceeds the number of stored attributes"));
         }
         make(count)
     }
 
-    /// The first steps of all paths below `path`, without that of the count.
+    /// Returns the distinct first path steps below `path`, except the element count.
     fn names(&self, path: &str) -> BTreeSet<&str> {
         let first = |rest: &'_ str| rest.find('.').unwrap_or(rest.len());
         self.below(path).map(|rest| &rest[..first(rest)]).filter(|name| *name != "#").collect()
@@ -109,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_become_what_their_type_wants() {
+    fn leaves_are_decoded_by_their_type() {
         assert_eq!(read(&[("it", "a b")], Type::String).unwrap(), Value::string("a b"));
         assert_eq!(read(&[("it", "1.5")], Type::Number).unwrap(), Value::number(Number::parse("1.5").unwrap()));
         assert_eq!(read(&[("it", "true")], Type::Bool).unwrap(), Value::bool(true));
@@ -118,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn collections_are_counted_and_null_without_a_count() {
+    fn collection_without_count_is_null() {
         let strings = || Type::list(Type::String);
         assert_eq!(
             read(&[("it.#", "2"), ("it.0", "a"), ("it.1", "b")], strings()).unwrap(),
@@ -136,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_elements_with_parts() {
+    fn nested_block_is_decoded_as_element() {
         let block = Type::object([("name", Type::String), ("ports", Type::list(Type::Number))]);
         let parts = [("it.#", "1"), ("it.7.name", "x"), ("it.7.ports.#", "1"), ("it.7.ports.0", "80")];
         let ports = Value::list(Type::Number, vec![Value::number(80)]);
@@ -145,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_named_without_its_text() {
+    fn error_names_path_but_not_value() {
         for (parts, ty) in [
             (&[("it", "s3cret")], Type::Number),
             (&[("it", "s3cret")], Type::Bool),

@@ -1,8 +1,8 @@
 //! Types and values with unknowns, refinements and marks; conversion and codecs.
 //!
-//! A [`Value`] is known, null or unknown, always of a [`Type`], and may carry [`Marks`] that follow whatever is derived
-//! from it. Values are immutable and shared: cloning one is cheap, and summary flags about its parts are stored
-//! with it. The crate knows no text syntax, no schemas and no providers.
+//! A [`Value`] is known, null or unknown, always has a [`Type`], and may carry [`Marks`] that propagate to every value
+//! derived from it. Values are immutable and shared: cloning is cheap, and facts about the contents, such as whether
+//! everything is known, are stored with each aggregate. The crate knows no text syntax, no schemas and no providers.
 
 mod codec;
 pub mod convert;

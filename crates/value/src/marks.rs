@@ -1,25 +1,33 @@
-//! Marks: what must be remembered about a value besides the value itself.
+//! Marks: properties that a value carries through expressions.
 
 use crate::Name;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// The marks of a value. Whatever is derived from it carries them too.
+/// The marks of a value: sensitive, ephemeral, and deprecations.
 ///
-/// The usual marks are flags, so that copying and merging them costs next to nothing.
+/// Guarantees: marks propagate. Every operation of this crate puts the marks of its operands on the result, and none
+/// drops a mark unless its name says so (`unmark`, `without_...`). A set carries the marks of its elements itself,
+/// because its elements have no stable paths.
+///
+/// Marks only record; they enforce nothing. Renderers hide [sensitive](Marks::is_sensitive) values, the codecs refuse
+/// marked values, so whoever stores a value must strip its marks first and store their paths ([`crate::PathMarks`]),
+/// and the evaluator reports [deprecations](Marks::deprecations) where a deprecated value is used.
+///
+/// Sensitive and ephemeral are bit flags and deprecations are shared, so copying and merging marks is nearly free.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Marks {
     flags: u8,
     deprecated: Option<Arc<BTreeSet<Deprecation>>>,
 }
 
-/// That something should no longer be used: why, and what it was.
+/// A deprecation notice from the configuration or a provider schema.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Deprecation {
-    /// The advice of the author who deprecated it.
+    /// The author's message, which usually names the replacement.
     pub message: Name,
-    /// The deprecated object, such as `module.network.old`.
+    /// The deprecated item, such as `module.network.old`.
     pub origin: Name,
 }
 
@@ -29,48 +37,48 @@ const EPHEMERAL: u8 = 2;
 impl Marks {
     /// The empty set of marks.
     pub const NONE: Marks = Marks { flags: 0, deprecated: None };
-    /// The value must not be shown.
+    /// The mark of values that must not be displayed.
     pub const SENSITIVE: Marks = Marks { flags: SENSITIVE, deprecated: None };
-    /// The value must not be stored.
+    /// The mark of values that must not be stored in a plan or state.
     pub const EPHEMERAL: Marks = Marks { flags: EPHEMERAL, deprecated: None };
 
-    /// The value comes from something deprecated.
+    /// Returns the mark of values that come from something deprecated.
     pub fn deprecated(deprecation: Deprecation) -> Marks {
         Marks { flags: 0, deprecated: Some(Arc::new(BTreeSet::from([deprecation]))) }
     }
 
-    /// Whether there is no mark.
+    /// Whether no mark is set.
     pub fn is_empty(&self) -> bool {
         self.flags == 0 && self.deprecated.is_none()
     }
 
-    /// Whether the value must not be shown.
+    /// Whether the value must not be displayed.
     pub fn is_sensitive(&self) -> bool {
         self.flags & SENSITIVE != 0
     }
 
-    /// Whether the value must not be stored.
+    /// Whether the value must not be stored in a plan or state.
     pub fn is_ephemeral(&self) -> bool {
         self.flags & EPHEMERAL != 0
     }
 
-    /// Whether something deprecated is where the value comes from.
+    /// Whether the value comes from something deprecated.
     pub fn is_deprecated(&self) -> bool {
         self.deprecated.is_some()
     }
 
-    /// Iterates over the deprecations of a value, sorted.
+    /// The deprecations that the value comes from, sorted.
     pub fn deprecations(&self) -> impl Iterator<Item = &Deprecation> {
         self.deprecated.iter().flat_map(|deprecations| deprecations.iter())
     }
 
-    /// These marks without the deprecations.
+    /// Returns these marks without deprecations.
     #[must_use]
     pub fn without_deprecations(&self) -> Marks {
         Marks { flags: self.flags, deprecated: None }
     }
 
-    /// Whether all of `other` is in here.
+    /// Whether every mark of `other` is in this set.
     pub fn contains(&self, other: &Marks) -> bool {
         let messages = match (&self.deprecated, &other.deprecated) {
             (_, None) => true,
@@ -80,7 +88,7 @@ impl Marks {
         self.flags & other.flags == other.flags && messages
     }
 
-    /// The marks of both.
+    /// Returns the marks of both.
     #[must_use]
     pub fn union(&self, other: &Marks) -> Marks {
         let deprecated = match (&self.deprecated, &other.deprecated) {
@@ -92,7 +100,7 @@ impl Marks {
         Marks { flags: self.flags | other.flags, deprecated }
     }
 
-    /// These marks without those of `other`.
+    /// Returns these marks except those in `other`.
     #[must_use]
     pub fn without(&self, other: &Marks) -> Marks {
         let deprecated = match (&self.deprecated, &other.deprecated) {

@@ -1,4 +1,4 @@
-//! Places inside a value.
+//! Paths that lead from a value to a nested one.
 
 use crate::Name;
 use crate::marks::Marks;
@@ -14,77 +14,77 @@ pub enum PathStep {
     Index(Value),
 }
 
-/// A place inside a value, as the steps from its root.
+/// The path of a nested value, as the steps from the root.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path(Vec<PathStep>);
 
-/// The marks of a value, by path.
+/// The marks inside a value, with the path of each marked part.
 pub type PathMarks = Vec<(Path, Marks)>;
 
 impl Path {
-    /// Returns the path of the whole value.
+    /// The empty path, which denotes the whole value.
     pub const fn root() -> Path {
         Path(Vec::new())
     }
 
-    /// The path with a step to an attribute added.
+    /// Appends a step to an attribute.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<Name>) -> Path {
         self.0.push(PathStep::Attribute(name.into()));
         self
     }
 
-    /// The path with a step to an element added.
+    /// Appends a step to an element by its key.
     #[must_use]
     pub fn index(mut self, key: impl Into<Value>) -> Path {
         self.0.push(PathStep::Index(key.into()));
         self
     }
 
-    /// The path with a step to the element of a position added.
+    /// Appends a step to an element by its index.
     #[must_use]
     pub fn position(self, position: usize) -> Path {
         self.index(Value::number(position))
     }
 
-    /// The path with the steps of another added.
+    /// Appends all steps of another path.
     #[must_use]
     pub fn join(mut self, rest: &Path) -> Path {
         self.0.extend_from_slice(&rest.0);
         self
     }
 
-    /// Appends a step to the path.
+    /// Appends a step in place.
     pub fn push(&mut self, step: PathStep) {
         self.0.push(step);
     }
 
-    /// Takes the last step away.
+    /// Removes and returns the last step.
     pub fn pop(&mut self) -> Option<PathStep> {
         self.0.pop()
     }
 
-    /// The steps, from the root on.
+    /// The steps, beginning at the root.
     pub fn steps(&self) -> &[PathStep] {
         &self.0
     }
 
-    /// The number of steps.
+    /// The number of steps; zero for the path of the whole value.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether this is the root.
+    /// Whether this is the empty path.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether this is the place of `prefix`, or inside it.
+    /// Whether this path is `prefix` or leads to a part of it.
     pub fn starts_with(&self, prefix: &Path) -> bool {
         self.0.starts_with(&prefix.0)
     }
 
-    /// The path without its last step; nothing for the root.
+    /// The path without its last step; `None` for the empty path.
     pub fn parent(&self) -> Option<Path> {
         self.0.split_last().map(|(_, steps)| Path(steps.to_vec()))
     }
@@ -103,7 +103,7 @@ impl FromIterator<PathStep> for Path {
 }
 
 impl fmt::Display for Path {
-    /// `.a["k"][0]`; a step to a set element that is an object reads `[...]`.
+    /// Writes `.a["k"][0]`. Keys of set elements that are not primitive read `[...]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for step in &self.0 {
             match step {

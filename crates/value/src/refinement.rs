@@ -1,32 +1,32 @@
-//! Refinements: partial knowledge of unknown values.
+//! Refinements: facts about a value that is not known yet.
 
 use crate::Name;
 use crate::number::Number;
 
-/// One end of a range of numbers.
+/// One end of a numeric range.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bound {
-    /// The bound of the range.
+    /// The number at the end of the range.
     pub value: Number,
-    /// Whether the end itself belongs to the range.
+    /// Whether the range includes `value`.
     pub inclusive: bool,
 }
 
 impl Bound {
-    /// An end that belongs to the range.
+    /// Returns an end that the range includes.
     pub fn inclusive(value: impl Into<Number>) -> Bound {
         Bound { value: value.into(), inclusive: true }
     }
 
-    /// An end that does not belong to the range.
+    /// Returns an end that the range excludes.
     pub fn exclusive(value: impl Into<Number>) -> Bound {
         Bound { value: value.into(), inclusive: false }
     }
 }
 
-/// The known properties of an unknown value. Refinements only become narrower: no operation loses one.
+/// The refinement of an unknown value: facts that will hold when it becomes known. A refinement only narrows.
 ///
-/// Statements about a kind of value that it turns out not to be are ignored.
+/// Facts that do not apply to the type of the value, such as a prefix of a number, are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Refinement {
     not_null: bool,
@@ -37,34 +37,34 @@ pub struct Refinement {
     maximum_length: Option<u64>,
 }
 
-/// Two statements about a value that cannot both be true.
+/// The error of combining contradictory refinements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the value contradicts what was promised about it")]
+#[error("the value contradicts its refinement")]
 pub struct RefinementError;
 
 impl Refinement {
-    /// The refinement without any property.
+    /// The refinement without any facts.
     pub const NONE: Refinement =
         Refinement { not_null: false, prefix: None, lower: None, upper: None, minimum_length: 0, maximum_length: None };
 
-    /// The value is not null.
+    /// The refinement of values that are not null.
     pub const NOT_NULL: Refinement = Refinement { not_null: true, ..Refinement::NONE };
 
-    /// Adds: the value is not null.
+    /// Adds that the value is not null.
     #[must_use]
     pub fn not_null(mut self) -> Self {
         self.not_null = true;
         self
     }
 
-    /// Adds a known prefix of the string, shortened to the part that following characters cannot change
-    /// (a letter at its end could yet get an accent).
+    /// Adds a string prefix, shortened so that no following text can change it by normalization, because a combining
+    /// character could follow its last letter.
     #[must_use]
     pub fn prefix(self, prefix: &str) -> Self {
         self.full_prefix(&crate::text::safe_prefix(prefix))
     }
 
-    /// Adds: the string starts with exactly this text. What follows must not combine with its last character.
+    /// Adds a string prefix without shortening it. The text that follows must not combine with its last character.
     #[must_use]
     pub fn full_prefix(mut self, prefix: &str) -> Self {
         let prefix = crate::text::normalized(prefix);
@@ -72,73 +72,74 @@ impl Refinement {
         self
     }
 
-    /// Adds: the number is not below this.
+    /// Adds a lower bound of the number. Negative infinity is no bound.
     #[must_use]
     pub fn lower_bound(mut self, bound: Bound) -> Self {
         self.lower = (!(bound.value.is_infinite() && bound.value.is_negative())).then_some(bound);
         self
     }
 
-    /// Adds: the number is not above this.
+    /// Adds an upper bound of the number. Positive infinity is no bound.
     #[must_use]
     pub fn upper_bound(mut self, bound: Bound) -> Self {
         self.upper = (!bound.value.is_infinite() || bound.value.is_negative()).then_some(bound);
         self
     }
 
-    /// Adds: the collection has at least this many elements.
+    /// Adds a minimum number of elements of the collection.
     #[must_use]
     pub fn minimum_length(mut self, length: u64) -> Self {
         self.minimum_length = length;
         self
     }
 
-    /// Adds: the collection has at most this many elements.
+    /// Adds a maximum number of elements of the collection.
     #[must_use]
     pub fn maximum_length(mut self, length: u64) -> Self {
+        // Terraform's upper bound for unbounded lengths is the largest `int`, so that value means no limit here too.
         self.maximum_length = (length < i64::MAX as u64).then_some(length);
         self
     }
 
-    /// Whether nothing is promised.
+    /// Whether the refinement contains no facts.
     pub fn is_empty(&self) -> bool {
         *self == Refinement::NONE
     }
 
-    /// Whether the value is promised not to be null.
+    /// Whether the value is known not to be null.
     pub fn is_not_null(&self) -> bool {
         self.not_null
     }
 
-    /// The text that the string starts with; empty if none is promised.
+    /// The known prefix of the string; empty if none is known.
     pub fn known_prefix(&self) -> &str {
         self.prefix.as_deref().unwrap_or_default()
     }
 
-    /// The lower end of the number's range.
+    /// The lower bound of the number.
     pub fn lower(&self) -> Option<&Bound> {
         self.lower.as_ref()
     }
 
-    /// The upper end of the number's range.
+    /// The upper bound of the number.
     pub fn upper(&self) -> Option<&Bound> {
         self.upper.as_ref()
     }
 
-    /// The least number of elements.
+    /// The minimum number of elements; zero if none is known.
     pub fn least_length(&self) -> u64 {
         self.minimum_length
     }
 
-    /// The greatest number of elements, if one is promised.
+    /// The maximum number of elements, if known.
     pub fn greatest_length(&self) -> Option<u64> {
         self.maximum_length
     }
 
-    /// Combines both refinements.
+    /// Returns the refinement with the facts of both.
     ///
     /// # Errors
-    /// If they contradict each other.
+    /// Fails if the refinements contradict each other.
     pub fn narrowed(&self, other: &Refinement) -> Result<Refinement, RefinementError> {
         let (short, long) = if self.known_prefix().len() <= other.known_prefix().len() {
             (&self.prefix, &other.prefix)
@@ -164,7 +165,7 @@ impl Refinement {
         if both.is_contradictory() { Err(RefinementError) } else { Ok(both) }
     }
 
-    /// Whether no value can be like this.
+    /// Whether no value satisfies the refinement.
     pub fn is_contradictory(&self) -> bool {
         if self.maximum_length.is_some_and(|maximum| maximum < self.minimum_length) {
             return true;
@@ -176,7 +177,7 @@ impl Refinement {
         }
     }
 
-    /// The only number that the bounds leave, if they leave only one.
+    /// The only number within the bounds, if there is exactly one.
     pub(crate) fn only_number(&self) -> Option<&Number> {
         match (&self.lower, &self.upper) {
             (Some(lower), Some(upper)) if lower.inclusive && upper.inclusive && lower.value == upper.value => {
@@ -186,17 +187,17 @@ impl Refinement {
         }
     }
 
-    /// Only the statements about strings, besides nullness.
+    /// Returns only the facts about strings and nullness.
     pub(crate) fn for_string(&self) -> Refinement {
         Refinement { not_null: self.not_null, prefix: self.prefix.clone(), ..Refinement::NONE }
     }
 
-    /// Only the statements about numbers, besides nullness.
+    /// Returns only the facts about numbers and nullness.
     pub(crate) fn for_number(&self) -> Refinement {
         Refinement { not_null: self.not_null, lower: self.lower.clone(), upper: self.upper.clone(), ..Refinement::NONE }
     }
 
-    /// Only the statements about collections, besides nullness.
+    /// Returns only the facts about collections and nullness.
     pub(crate) fn for_collection(&self) -> Refinement {
         Refinement {
             not_null: self.not_null,
@@ -206,13 +207,13 @@ impl Refinement {
         }
     }
 
-    /// Only the statement about nullness.
+    /// Returns only the fact about nullness.
     pub(crate) fn for_any(&self) -> Refinement {
         Refinement { not_null: self.not_null, ..Refinement::NONE }
     }
 }
 
-/// The bound that leaves less, where `closer` tells whether a bound lies further inside.
+/// Returns the tighter of two bounds; `closer` is whether the first number is further inside than the second.
 fn tighter(old: &Option<Bound>, new: &Option<Bound>, closer: fn(&Number, &Number) -> bool) -> Option<Bound> {
     match (old, new) {
         (Some(old), Some(new)) => {

@@ -1,44 +1,44 @@
-//! Membership and order of sets.
+//! Construction, membership and element order of sets.
 //!
-//! The elements of a set are held in the order in which Terraform goes through them: numbers, strings and truth values
-//! in theirs, others by a text of their content. Unknowns come after known elements, nulls last.
+//! Elements are stored in Terraform's iteration order: primitive values by value, other elements by a textual rendering
+//! of their content. Unknown elements follow known ones, and nulls come last.
 
 use groma_diagnostics::write_quoted;
 
 use crate::marks::Marks;
 use crate::types::Type;
-use crate::value::{Kind, Value, found_type};
+use crate::value::{Kind, Value, element_type_of};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
 impl Value {
-    /// A set. Its elements must be of the element type; nulls and unknowns of no type of their own take it over.
-    /// Equal elements become one. Marks on and in elements move to the set, which cannot tell its elements apart.
+    /// Creates a set. Elements must have the element type; untyped nulls and unknowns take it on. Equal elements are
+    /// merged. Marks on and inside elements move to the set, because set elements have no paths.
     pub fn set(element: Type, values: Vec<Value>) -> Value {
         Value::set_of(element.shared(), values)
     }
 
-    /// As [`Value::set`], with a shared element type.
+    /// Creates a set like [`Value::set`], with a shared element type.
     pub fn set_of(element: Arc<Type>, values: Vec<Value>) -> Value {
-        let element = found_type(element, &values);
+        let element = element_type_of(element, &values);
         let mut marks = Marks::NONE;
         let bare: Vec<Value> = values
             .into_iter()
             .map(|value| {
                 if !value.has_marks() {
-                    return value.settled(&element);
+                    return value.with_type_if_untyped(&element);
                 }
                 marks = marks.union(&value.deep_marks());
-                value.unmark_deep().0.settled(&element)
+                value.unmark_deep().0.with_type_if_untyped(&element)
             })
             .collect();
         let ordered = in_order(&element, distinct(bare));
         Value::set_ordered(element, ordered).with_marks(&marks)
     }
 
-    /// Whether a set has this element: true, false, or unknown if that depends on something unknown. Nothing for
-    /// values that are no sets.
+    /// Whether a set contains `element`: true, false, or unknown if that depends on unknown values. `None` if this is
+    /// not a set.
     pub fn has_element(&self, element: &Value) -> Option<Value> {
         let marks = self.marks().union(&element.deep_marks());
         let answer = match (self.kind(), self.ty()) {
@@ -61,7 +61,7 @@ fn contains(values: &[Value], ty: &Type, element: &Value, wholly_known: bool) ->
     if !element.is_known() {
         return None;
     }
-    let element = element.unmark_deep().0.settled(ty);
+    let element = element.unmark_deep().0.with_type_if_untyped(ty);
     let found = element.is_wholly_known() && position(values, ty, &element).is_some();
     if found {
         return Some(true);
@@ -69,8 +69,9 @@ fn contains(values: &[Value], ty: &Type, element: &Value, wholly_known: bool) ->
     (wholly_known && element.is_wholly_known()).then_some(false)
 }
 
-/// The place of an element: by halving in sets of simple elements, by comparing one after the other elsewhere.
+/// Returns the index of an element: by binary search in sets of strings, linearly in others.
 pub(crate) fn position(values: &[Value], ty: &Type, element: &Value) -> Option<usize> {
+    // Only the known, non-null elements are sorted by value.
     let known = values.partition_point(|value| value.is_known() && !value.is_null());
     match (ty, element.kind()) {
         (Type::String, Kind::String(text)) => {
@@ -80,7 +81,7 @@ pub(crate) fn position(values: &[Value], ty: &Type, element: &Value) -> Option<u
     }
 }
 
-/// Whether two sets have the same members; nothing if that depends on something unknown.
+/// Whether two sets have the same elements; `None` if that depends on unknown values.
 pub(crate) fn equal_members(a: &[Value], b: &[Value]) -> Option<bool> {
     let known = |values: &[Value]| values.iter().all(Value::is_wholly_known);
     if !known(a) || !known(b) {
@@ -96,9 +97,9 @@ pub(crate) fn equal_members(a: &[Value], b: &[Value]) -> Option<bool> {
     Some(b.iter().all(|value| members.contains(value)))
 }
 
-/// The first of equal elements each. What is not wholly known equals nothing yet.
+/// Removes duplicates. Elements that are not wholly known are never duplicates.
 fn distinct(values: Vec<Value>) -> Vec<Value> {
-    /// Up to here comparing each with each is quicker than hashing.
+    /// Up to this length, pairwise comparison is faster than hashing.
     const FEW: usize = 8;
     if values.len() <= FEW {
         let mut kept: Vec<Value> = Vec::with_capacity(values.len());
@@ -136,13 +137,13 @@ fn in_order(element: &Type, mut values: Vec<Value>) -> Vec<Value> {
     }
 }
 
-/// The order of different elements whose content reads the same, as long numbers do: it must not depend on the order
-/// in which they came, so that equal sets hold them in the same order.
+/// Orders different elements whose rendered content is the same, as with numbers of many digits. The order must not
+/// depend on the insertion order, so that equal sets store their elements identically.
 fn tie(a: &Value, b: &Value) -> Ordering {
     if a.is_wholly_known() && b.is_wholly_known() { a.cmp(b) } else { Ordering::Equal }
 }
 
-/// Known values before unknowns before nulls.
+/// The major order of elements: known values, then unknowns, then nulls.
 fn class(value: &Value) -> u8 {
     match value.kind() {
         Kind::Unknown(_) => 1,
@@ -170,7 +171,7 @@ fn simple_key(value: &Value) -> SimpleKey<'_> {
     }
 }
 
-/// Appends the text of a value's content, which orders the elements of a set.
+/// Appends the rendering of a value by which elements are ordered. The syntax is that of go-cty's set rules.
 fn content(value: &Value, out: &mut String) {
     match value.kind() {
         Kind::Unknown(_) => out.push('?'),

@@ -1,4 +1,4 @@
-//! Text in normal form C.
+//! Unicode normalization form C.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,8 @@ use groma_diagnostics::graphemes;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_stream_safe_quick};
 use unicode_segmentation::GraphemeCursor;
 
-/// The text in normal form C. A joiner parts more than thirty accents on one letter, as in the streams of Unicode and in Terraform.
+/// Normalizes to form C. Like Terraform's normalization library, which uses the Stream-Safe Text Format, it inserts a
+/// combining grapheme joiner after thirty combining characters.
 pub fn normalized(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfc_stream_safe_quick(text.chars()) == IsNormalized::Yes {
         Cow::Borrowed(text)
@@ -15,15 +16,15 @@ pub fn normalized(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The start of a text that stays as it is whatever follows it: the last grapheme cluster is dropped, as it might go
-/// on, unless it is one of the usual delimiters.
+/// Returns the prefix of a string that no following text can change: the last grapheme cluster is dropped, since it
+/// could be extended, unless it is a common delimiter.
 pub fn safe_prefix(prefix: &str) -> String {
     let text = normalized(prefix);
     let Some(last) = text.chars().next_back() else { return String::new() };
     let mut cursor = GraphemeCursor::new(text.len(), text.len(), true);
     let near = cursor.prev_boundary(&text, 0).ok().flatten().unwrap_or(0);
-    // Clusters of today may be several of Terraform's.
-    let boundary = text.len() - graphemes(&text[near..]).last().map_or(0, str::len);
+    // A grapheme cluster of the current Unicode version may be several in the older version that Terraform uses.
+    let boundary = text.len() - clusters(&text[near..]).last().map_or(0, str::len);
     let alone = boundary + last.len_utf8() == text.len();
     if alone && ends_clusters(last) {
         return text.into_owned();
@@ -31,7 +32,7 @@ pub fn safe_prefix(prefix: &str) -> String {
     text[..boundary].to_owned()
 }
 
-/// Characters that stand between words in text for machines and people, and take no accents.
+/// Delimiters that Terraform assumes not to be extended by a combining character.
 fn ends_clusters(character: char) -> bool {
     matches!(
         character,

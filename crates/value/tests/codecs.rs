@@ -20,7 +20,7 @@ fn number(text: &str) -> Value {
 
 /// Captured from Terraform.
 #[test]
-fn numbers_on_the_wire() {
+fn numbers_are_encoded_in_shortest_msgpack_form() {
     for (text, bytes) in [
         ("5", "05"),
         ("128", "cc80"),
@@ -43,7 +43,7 @@ fn numbers_on_the_wire() {
 
 /// Captured from Terraform.
 #[test]
-fn unknowns_on_the_wire() {
+fn unknown_values_are_encoded_as_extensions() {
     assert_eq!(encoded(&Value::unknown(Type::String), &Type::String), "d40000");
     assert_eq!(encoded(&Value::DYNAMIC, &Type::Dynamic), "d40000");
     let prefixed = Value::refined(Type::String, Refinement::NOT_NULL.full_prefix("pre-"));
@@ -52,7 +52,7 @@ fn unknowns_on_the_wire() {
 
 /// Every form of a length, at both of its ends.
 #[test]
-fn lengths_are_written_in_the_fewest_bytes() {
+fn lengths_are_encoded_in_shortest_form() {
     let comes_back = |value: &Value, ty: &Type, head: &[u8]| {
         let bytes = msgpack::encode(value, ty).expect("it can be encoded");
         assert_eq!(hex(&bytes[..head.len()]), hex(head));
@@ -89,7 +89,7 @@ fn lengths_are_written_in_the_fewest_bytes() {
 
 /// Others may write an extension in any form, the longest too.
 #[test]
-fn extensions_of_every_form_are_read() {
+fn all_extension_formats_are_decoded() {
     let promise = [0x81, 1, 0xc2];
     for head in [&[0xc7, 3][..], &[0xc8, 0, 3], &[0xc9, 0, 0, 0, 3]] {
         let bytes = [head, &[0x0c], &promise].concat();
@@ -106,14 +106,14 @@ fn extensions_of_every_form_are_read() {
 }
 
 #[test]
-fn objects_are_written_with_sorted_names_and_all_attributes() {
+fn object_attributes_are_encoded_sorted_and_complete() {
     let ty = Type::object([("b", Type::Number), ("a", Type::String)]);
     let value = Value::object([("a", Value::null(Type::String)), ("b", Value::number(1))]);
     assert_eq!(encoded(&value, &ty), "82a161c0a16201");
 }
 
 #[test]
-fn parts_of_open_type_carry_their_type() {
+fn dynamic_values_are_encoded_with_their_type() {
     let bytes = msgpack::encode(&Value::string("x"), &Type::Dynamic).expect("it can be encoded");
     assert_eq!(hex(&bytes), format!("92c408{}a178", hex(b"\"string\"")));
     assert_eq!(msgpack::decode(&bytes, &Type::Dynamic).expect("it can be decoded"), Value::string("x"));
@@ -121,7 +121,7 @@ fn parts_of_open_type_carry_their_type() {
 }
 
 #[test]
-fn objects_with_the_wrong_attributes_are_refused() {
+fn objects_with_wrong_attributes_are_rejected() {
     let ty = Type::object([("a", Type::String), ("b", Type::String)]);
     for bytes in [&b"\x81\xa1a\xa1x"[..], b"\x82\xa1a\xa1x\xa1c\xa1y", b"\x82\xa1a\xa1x\xa1a\xa1y", b"\x80"] {
         assert!(msgpack::decode(bytes, &ty).is_err(), "{bytes:?}");
@@ -131,7 +131,7 @@ fn objects_with_the_wrong_attributes_are_refused() {
 }
 
 #[test]
-fn contradictory_promises_are_refused() {
+fn contradictory_refinements_are_rejected() {
     // At least 3 and at most 2 elements.
     assert!(msgpack::decode(&[0xc7, 5, 0x0c, 0x82, 5, 3, 6, 2], &Type::list(Type::Bool)).is_err());
     // A prefix for a number.
@@ -143,13 +143,13 @@ fn contradictory_promises_are_refused() {
 }
 
 #[test]
-fn an_unknown_that_is_promised_to_be_null_is_null() {
+fn unknown_refined_as_null_is_null() {
     let bytes = [0xc7, 3, 0x0c, 0x81, 1, 0xc3];
     assert_eq!(msgpack::decode(&bytes, &Type::String).expect("it can be decoded"), Value::null(Type::String));
 }
 
 #[test]
-fn deep_nesting_is_refused() {
+fn deep_nesting_is_rejected() {
     let mut bytes = Vec::new();
     for _ in 0..100_000 {
         bytes.extend_from_slice(b"\x92\xc4\x12[\"list\",\"dynamic\"]\x91");
@@ -162,7 +162,7 @@ fn deep_nesting_is_refused() {
 }
 
 #[test]
-fn json_of_the_state_file() {
+fn json_matches_state_file_format() {
     let ty = Type::object([
         ("any", Type::Dynamic),
         ("map", Type::map(Type::Bool)),
@@ -186,7 +186,7 @@ fn json_of_the_state_file() {
 }
 
 #[test]
-fn json_is_lenient_where_terraform_is() {
+fn json_decoder_accepts_what_terraform_accepts() {
     let ty = Type::object([("a", Type::String), ("b", Type::Number), ("c", Type::Bool)]);
     let read = json::from_json(br#" {"b": "1.5", "a": 12, "c": "true"} "#, &ty).expect("it can be read");
     assert_eq!(read, Value::object([("a", Value::string("12")), ("b", number("1.5")), ("c", Value::TRUE)]));
@@ -199,7 +199,7 @@ fn json_is_lenient_where_terraform_is() {
 }
 
 #[test]
-fn broken_json_is_refused_with_its_place() {
+fn invalid_json_is_rejected_with_byte_offset() {
     for text in
         ["", "{", "[1,]", "{\"a\" 1}", "01", "1.", "-", "tru", "\"a", "\"\u{1}\"", "\"\\x\"", "1 2", "[1 2]", "{,}"]
     {
@@ -209,13 +209,13 @@ fn broken_json_is_refused_with_its_place() {
 }
 
 #[test]
-fn json_escapes_are_read() {
+fn json_escapes_are_decoded() {
     let read = json::decode(br#""\u00e9\ud83d\ude00\ud800x\/\b\f\n\r\t\"\\""#).expect("it can be read");
     assert_eq!(read.as_str(), Some("é😀\u{fffd}x/\u{8}\u{c}\n\r\t\"\\"));
 }
 
 #[test]
-fn what_is_sensitive_or_unknown_is_never_written() {
+fn marked_and_unknown_values_are_never_encoded_as_json() {
     let secret = Value::object([("a", Value::string("s3cret").with_marks(&Marks::SENSITIVE))]);
     let error = json::encode(&secret).expect_err("marked");
     assert_eq!(error.path.to_string(), ".a");
@@ -225,13 +225,13 @@ fn what_is_sensitive_or_unknown_is_never_written() {
 }
 
 #[test]
-fn values_are_converted_when_written() {
+fn values_are_converted_when_encoded() {
     assert_eq!(json::to_json(&Value::number(5), &Type::String).expect("it can be written"), b"\"5\"");
     assert_eq!(encoded(&Value::string("5"), &Type::Number), "05");
 }
 
 #[test]
-fn lengths_out_of_thin_air_need_no_memory() {
+fn huge_declared_lengths_do_not_allocate() {
     assert!(msgpack::decode(&[0xdd, 0xff, 0xff, 0xff, 0xff], &Type::list(Type::Bool)).is_err());
     assert!(msgpack::decode(&[0xdf, 0xff, 0xff, 0xff, 0xff], &Type::map(Type::Bool)).is_err());
     assert!(msgpack::decode(&[0xc6, 0xff, 0xff, 0xff, 0xff], &Type::String).is_err());
@@ -296,7 +296,7 @@ proptest! {
 
 /// Providers hand on what programs print, and not all of that is UTF-8.
 #[test]
-fn text_on_the_wire_that_is_not_utf_8_gets_replacement_characters() {
+fn invalid_utf8_from_plugins_becomes_replacement_characters() {
     let read = |bytes: &[u8], ty: &Type| msgpack::decode(bytes, ty).expect("it can be decoded");
     assert_eq!(read(b"\xa4a\xff\xfeb", &Type::String), Value::string("a\u{fffd}\u{fffd}b"));
     assert_eq!(
@@ -307,7 +307,7 @@ fn text_on_the_wire_that_is_not_utf_8_gets_replacement_characters() {
 
 /// A collection whose elements could be anything has those of one type, whatever form it comes in.
 #[test]
-fn a_collection_of_anything_is_read_as_one_of_what_is_in_it() {
+fn collection_of_dynamic_is_decoded_with_common_element_type() {
     let open = Type::object([("a", Type::Dynamic)]);
     let object = |value: Value| Value::object([("a", value)]);
     let written = |value: &Value, ty: &Type| {

@@ -22,7 +22,7 @@ fn strings(texts: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn simple_values_convert_by_their_text() {
+fn primitive_values_convert_through_strings() {
     assert_eq!(convert(&Value::number(5), &Type::String), Ok(Value::string("5")));
     assert_eq!(convert(&Value::TRUE, &Type::String), Ok(Value::string("true")));
     assert_eq!(convert(&Value::string("1"), &Type::Bool), Ok(Value::TRUE));
@@ -32,19 +32,19 @@ fn simple_values_convert_by_their_text() {
 }
 
 #[test]
-fn refusals_say_what_is_required() {
+fn errors_name_required_type() {
     assert_eq!(refusal(&Value::string("x"), &Type::Number), "a number is required");
     assert_eq!(refusal(&Value::string("x"), &Type::Bool), "a bool is required");
     assert_eq!(
         refusal(&Value::string("True"), &Type::Bool),
-        "a bool is required; as a string it is written \"true\", in small letters"
+        "a bool is required; to convert from a string, use lowercase \"true\""
     );
     assert_eq!(refusal(&Value::tuple(vec![]), &Type::String), "string required, but have tuple");
     assert_eq!(refusal(&Value::TRUE, &Type::Number), "number required, but have bool");
     assert_eq!(refusal(&Value::string("x"), &Type::list(Type::Dynamic)), "list of dynamic required, but have string");
     assert_eq!(
         refusal(&Value::tuple(vec![Value::TRUE, Value::tuple(vec![])]), &Type::list(Type::Dynamic)),
-        "the elements of a list must all be of one type"
+        "all list elements must have the same type"
     );
     assert_eq!(
         refusal(&Value::tuple(vec![Value::string("a"), Value::tuple(vec![])]), &Type::list(Type::String)),
@@ -53,7 +53,7 @@ fn refusals_say_what_is_required() {
 }
 
 #[test]
-fn refusals_of_objects_name_the_attributes() {
+fn object_errors_name_attributes() {
     let empty = Value::object::<&str>([]);
     let want = |names: &[&str]| Type::object(names.iter().map(|name| (*name, Type::String)));
     assert_eq!(refusal(&empty, &want(&["a"])), "attribute \"a\" is required");
@@ -65,7 +65,7 @@ fn refusals_of_objects_name_the_attributes() {
 }
 
 #[test]
-fn refusals_point_at_the_part() {
+fn errors_have_path_of_nested_value() {
     let ty = Type::map(Type::object([("n", Type::Number)]));
     let value = Value::object([("k", Value::object([("n", Value::string("x"))]))]);
     let error = convert(&value, &ty).expect_err("no number");
@@ -74,7 +74,7 @@ fn refusals_point_at_the_part() {
 }
 
 #[test]
-fn optional_attributes_are_filled_with_nulls() {
+fn missing_optional_attributes_become_null() {
     let ty = optional(&[("a", Type::String), ("b", Type::Number)], &["b"]);
     let converted = convert(&Value::object([("a", Value::number(1)), ("more", Value::TRUE)]), &ty).expect("it fits");
     assert_eq!(converted, Value::object([("a", Value::string("1")), ("b", Value::null(Type::Number))]));
@@ -82,23 +82,23 @@ fn optional_attributes_are_filled_with_nulls() {
 }
 
 #[test]
-fn maps_become_objects_if_they_have_the_attributes() {
+fn map_converts_to_object_with_its_keys() {
     let ty = optional(&[("a", Type::String), ("b", Type::Number)], &["b"]);
     let map = Value::map(Type::String, [("a", Value::string("x"))]);
     assert_eq!(convert(&map, &ty), Ok(Value::object([("a", Value::string("x")), ("b", Value::null(Type::Number))])));
     let empty = Value::map(Type::String, std::iter::empty::<(&str, Value)>());
-    assert_eq!(refusal(&empty, &ty), "the map has no key \"a\", which the object requires");
+    assert_eq!(refusal(&empty, &ty), "map has no element for required attribute \"a\"");
 }
 
 #[test]
-fn tuples_become_lists_of_what_fits_all() {
+fn tuple_converts_to_list_of_unified_type() {
     let tuple = Value::tuple(vec![Value::number(1), Value::string("a"), Value::TRUE]);
     let list = convert(&tuple, &Type::list(Type::Dynamic)).expect("they are all text");
     assert_eq!(list, Value::list(Type::String, strings(&["1", "a", "true"])));
 }
 
 #[test]
-fn objects_of_different_shape_in_a_list_become_maps() {
+fn objects_of_different_shape_unify_to_map() {
     let tuple =
         Value::tuple(vec![Value::object([("a", Value::number(1))]), Value::object([("b", Value::string("x"))])]);
     let list = convert(&tuple, &Type::list(Type::Dynamic)).expect("they are all maps");
@@ -106,7 +106,7 @@ fn objects_of_different_shape_in_a_list_become_maps() {
 }
 
 #[test]
-fn a_set_forgets_repetitions_and_order() {
+fn set_drops_duplicates_and_order() {
     let tuple = Value::tuple(strings(&["b", "a", "b"]));
     assert_eq!(convert(&tuple, &Type::set(Type::String)), Ok(Value::set(Type::String, strings(&["a", "b"]))));
     let list = Type::list(Type::String);
@@ -115,7 +115,7 @@ fn a_set_forgets_repetitions_and_order() {
 }
 
 #[test]
-fn a_set_with_unknowns_is_a_list_of_unknown_length() {
+fn set_with_unknowns_converts_to_list_of_unknown_length() {
     let set = Value::set(Type::String, vec![Value::string("a"), Value::unknown(Type::String)]);
     let list = convert(&set, &Type::list(Type::String)).expect("it fits");
     assert!(!list.is_known());
@@ -123,7 +123,7 @@ fn a_set_with_unknowns_is_a_list_of_unknown_length() {
 }
 
 #[test]
-fn unknowns_take_the_type_over_and_keep_their_length() {
+fn unknown_keeps_length_refinement_when_converted() {
     let unknown = Value::refined(Type::tuple([Type::Number, Type::Number]), Refinement::NOT_NULL);
     let list = convert(&unknown, &Type::list(Type::String)).expect("it fits");
     assert_eq!(list, Value::list(Type::String, vec![Value::unknown(Type::String); 2]));
@@ -132,7 +132,7 @@ fn unknowns_take_the_type_over_and_keep_their_length() {
 }
 
 #[test]
-fn marks_stay_where_they_are() {
+fn conversion_keeps_marks() {
     let secret = Value::number(7).with_marks(&Marks::SENSITIVE);
     let list = convert(&Value::tuple(vec![secret]), &Type::list(Type::String)).expect("it fits");
     assert!(list.marks().is_empty());
@@ -142,7 +142,7 @@ fn marks_stay_where_they_are() {
 }
 
 #[test]
-fn unification_prefers_the_more_general() {
+fn unification_prefers_more_general_type() {
     assert_eq!(unify(&[Type::Number, Type::String, Type::Bool]), Some(Type::String));
     assert_eq!(unify(&[Type::Number, Type::Bool]), None);
     assert_eq!(unify(&[Type::Dynamic, Type::Number]), Some(Type::Number));
@@ -156,7 +156,7 @@ fn unification_prefers_the_more_general() {
 }
 
 #[test]
-fn conformance_lists_every_difference() {
+fn conformance_errors_list_every_mismatch() {
     let value = Value::object([("a", Value::TRUE), ("c", Value::TRUE)]);
     let ty = Type::object([("a", Type::String), ("b", Type::Dynamic)]);
     let problems = conforms(&value, &ty).expect_err("it differs");
@@ -182,13 +182,13 @@ fn long_lists_convert_in_linear_time() {
 
 proptest! {
     #[test]
-    fn converting_to_its_own_type_changes_nothing((ty, value) in typed_values(Content::Unknown)) {
+    fn conversion_to_own_type_is_identity((ty, value) in typed_values(Content::Unknown)) {
         prop_assert_eq!(convert(&value, &ty), Ok(value.clone()));
         prop_assert_eq!(convert(&value, &Type::Dynamic), Ok(value));
     }
 
     #[test]
-    fn a_converted_value_has_the_type_and_stays_when_converted_again(
+    fn conversion_is_idempotent(
         (_, value) in typed_values(Content::Unknown), want in types(),
     ) {
         if let Ok(converted) = convert(&value, &want) {
@@ -210,7 +210,7 @@ proptest! {
     }
 
     #[test]
-    fn all_convert_to_what_unifies_them(types in prop::collection::vec(types(), 1..4)) {
+    fn all_types_convert_to_their_unified_type(types in prop::collection::vec(types(), 1..4)) {
         if let Some(common) = unify(&types) {
             for ty in &types {
                 prop_assert!(*ty == common || Conversion::find(ty, &common, Safety::Unsafe).is_some());
@@ -219,12 +219,12 @@ proptest! {
     }
 
     #[test]
-    fn unification_of_one_type_is_the_type(ty in types()) {
+    fn unification_of_single_type_is_identity(ty in types()) {
         prop_assert_eq!(unify(&[ty.clone(), ty.clone()]), Some(ty));
     }
 
     #[test]
-    fn refusals_always_say_something(given in types(), want in types()) {
+    fn mismatch_message_is_never_empty(given in types(), want in types()) {
         if given != want && Conversion::find(&given, &want, Safety::Unsafe).is_none() {
             prop_assert!(!mismatch(&given, &want).is_empty());
             prop_assert!(!type_conforms(&given, &want));

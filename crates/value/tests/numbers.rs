@@ -8,7 +8,7 @@ fn number(text: &str) -> Number {
 }
 
 #[test]
-fn text_comes_back_without_an_exponent() {
+fn numbers_print_without_exponent() {
     for (written, shown) in [
         ("1e30", "1000000000000000000000000000000"),
         ("1e-7", "0.0000001"),
@@ -23,7 +23,7 @@ fn text_comes_back_without_an_exponent() {
 }
 
 #[test]
-fn a_third_has_the_digits_of_its_precision() {
+fn one_third_prints_digits_of_its_precision() {
     let third = number("1").divide(&number("3")).expect("a quotient");
     let digits = format!("0.{}5", "3".repeat(154));
     assert_eq!(third.to_string(), digits);
@@ -33,13 +33,13 @@ fn a_third_has_the_digits_of_its_precision() {
 }
 
 #[test]
-fn decimal_sums_come_out_even() {
+fn decimal_sums_are_exact() {
     assert_eq!(number("0.1").add(&number("0.2")).expect("a sum").to_string(), "0.3");
     assert_eq!(number("0.1").multiply(&number("3")).expect("a product").to_string(), "0.3");
 }
 
 #[test]
-fn division_by_zero_is_an_infinity_and_zero_by_zero_nothing() {
+fn division_by_zero_is_infinity_or_undefined() {
     assert_eq!(number("5").divide(&Number::ZERO).expect("an infinity").to_string(), "+Inf");
     assert_eq!(number("-5").divide(&Number::ZERO).expect("an infinity").to_string(), "-Inf");
     assert!(Number::ZERO.divide(&Number::ZERO).is_none());
@@ -56,7 +56,7 @@ fn remainders_have_the_sign_of_the_dividend() {
 }
 
 #[test]
-fn rounding_goes_down_and_up() {
+fn floor_and_ceil_round_towards_infinities() {
     for (value, floor, ceil) in [("1.5", "1", "2"), ("-1.5", "-2", "-1"), ("-0.5", "-1", "0"), ("3", "3", "3")] {
         assert_eq!(number(value).floor().to_string(), floor);
         assert_eq!(number(value).ceil().to_string(), ceil);
@@ -81,21 +81,21 @@ fn fractions_are_equal_if_they_print_the_same() {
 }
 
 #[test]
-fn absurd_exponents_are_refused_quickly() {
+fn huge_exponents_are_rejected_quickly() {
     assert!(Number::parse("1e999999999").is_err());
     assert!(Number::parse("1p999999999999999999999").is_err());
     assert!(Number::parse("1e-999999999").is_err());
 }
 
 #[test]
-fn what_is_no_number_is_refused() {
+fn non_numeric_strings_are_rejected() {
     for text in ["", "-", "+", ".", "e5", "1e", "0x10", "1_000", " 1", "1 ", "--1", "NaN", "infinity", "٣"] {
         assert!(Number::parse(text).is_err(), "{text:?}");
     }
 }
 
 #[test]
-fn machine_numbers_come_out_as_they_went_in() {
+fn machine_numbers_round_trip() {
     assert_eq!(Number::from(u64::MAX).to_u64(), Some(u64::MAX));
     assert_eq!(Number::from(i64::MIN).to_i64(), Some(i64::MIN));
     assert_eq!(Number::from(i64::MIN).negate().to_string(), "9223372036854775808");
@@ -109,7 +109,7 @@ fn machine_numbers_come_out_as_they_went_in() {
 
 proptest! {
     #[test]
-    fn floats_survive(value in any::<f64>()) {
+    fn floats_round_trip(value in any::<f64>()) {
         prop_assume!(!value.is_nan());
         let number = Number::from_f64(value).expect("a number");
         prop_assert_eq!(number.to_f64().to_bits(), value.to_bits());
@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn text_reads_back_as_the_same_number(digits in "-?[1-9][0-9]{0,60}(\\.[0-9]{1,60})?(e-?[0-9]{1,2})?") {
+    fn printed_numbers_parse_to_the_same_number(digits in "-?[1-9][0-9]{0,60}(\\.[0-9]{1,60})?(e-?[0-9]{1,2})?") {
         let read = number(&digits);
         prop_assert_eq!(number(&read.to_string()), read);
     }
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn integers_subtract_divide_and_leave_remainders_exactly(a in any::<i64>(), b in any::<i64>(), as_text in any::<bool>()) {
+    fn integers_subtract_divide_and_modulo_exactly(a in any::<i64>(), b in any::<i64>(), as_text in any::<bool>()) {
         let of = |value: i64| if as_text { number(&value.to_string()) } else { Number::from(value) };
         let (x, y) = (of(a), of(b));
         let exact = |value: i128| number(&value.to_string());
@@ -152,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn decimals_are_in_the_order_of_their_digits(a in any::<i64>(), b in any::<i64>(), scale in 0u32..40) {
+    fn decimals_compare_by_value(a in any::<i64>(), b in any::<i64>(), scale in 0u32..40) {
         let of = |value: i64| number(&format!("{value}e-{scale}"));
         prop_assert_eq!(of(a).cmp(&of(b)), a.cmp(&b));
         prop_assert_eq!(of(a).equals(&of(b)), a == b);
@@ -160,13 +160,13 @@ proptest! {
     }
 
     #[test]
-    fn reading_never_panics(text in "\\PC*") {
+    fn parsing_never_panics(text in "\\PC*") {
         let _ = Number::parse(&text);
     }
 }
 
 #[test]
-fn a_whole_number_has_as_many_bits_as_it_takes() {
+fn parsed_integer_has_sufficient_precision() {
     let whole = |text: &str| Number::parse_whole(text).expect("a whole number");
     assert_eq!(whole("3").divide(&whole("7")).expect("a quotient").to_string(), "0.42857142857142857144");
     let long = String::from("-1234567890") + &"1234567890".repeat(30);
@@ -179,7 +179,7 @@ fn a_whole_number_has_as_many_bits_as_it_takes() {
 
 /// Printing ends with the digits that tell a number from its neighbours; these are the others, too.
 #[test]
-fn an_integer_has_all_its_digits_in_any_base() {
+fn integer_digits_are_complete_in_any_base() {
     let seventh = Number::parse("1e157").unwrap().divide(&Number::parse("7").unwrap()).unwrap();
     assert!(seventh.integer_digits(10).unwrap().ends_with("1428571428608"));
     assert!(seventh.integer_digits(16).unwrap().ends_with("6db6db700"));

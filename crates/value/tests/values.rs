@@ -31,13 +31,13 @@ fn values_are_small() {
 }
 
 #[test]
-fn strings_and_names_are_in_normal_form_c() {
+fn strings_and_names_are_normalized_to_nfc() {
     assert_eq!(Value::string("e\u{301}"), Value::string("é"));
     assert_eq!(Value::object([("e\u{301}", Value::TRUE)]).attribute("é"), Some(Value::TRUE));
 }
 
 #[test]
-fn untyped_elements_take_over_the_element_type() {
+fn untyped_elements_take_element_type() {
     let list = Value::list(Type::String, vec![Value::NULL, Value::DYNAMIC, secret(Value::NULL)]);
     assert_eq!(
         list.as_slice(),
@@ -46,7 +46,7 @@ fn untyped_elements_take_over_the_element_type() {
 }
 
 #[test]
-fn objects_of_one_schema_share_names_and_type() {
+fn objects_of_one_schema_share_shape_and_type() {
     let ty = Arc::new(ObjectType::new([("b", Type::Number), ("a", Type::String)]));
     let make = || Value::object_typed(&ty, vec![Value::string("x"), Value::number(1)]);
     let object = make();
@@ -62,7 +62,7 @@ fn objects_of_one_schema_share_names_and_type() {
 }
 
 #[test]
-fn what_comes_from_something_sensitive_is_sensitive() {
+fn sensitive_mark_propagates() {
     let object = secret(Value::object([("a", Value::number(1))]));
     assert_eq!(object.attribute("a"), Some(secret(Value::number(1))));
     assert_eq!(object.attribute("b"), None);
@@ -77,19 +77,19 @@ fn what_comes_from_something_sensitive_is_sensitive() {
 }
 
 #[test]
-fn debug_output_hides_what_is_sensitive() {
+fn debug_output_redacts_sensitive_values() {
     let value = Value::object([("a", secret(Value::string("s3cret")))]);
     assert!(!format!("{value:?}").contains("s3cret"));
 }
 
 #[test]
-fn marks_in_a_set_move_to_the_set() {
+fn marks_inside_set_move_to_set() {
     let set = Value::set(Type::String, vec![secret(Value::string("a")), Value::string("a")]);
     assert_eq!(set, secret(Value::set(Type::String, vec![Value::string("a")])));
 }
 
 #[test]
-fn marks_come_off_and_go_back_on() {
+fn unmark_and_mark_paths_round_trip() {
     let value = Value::object([
         ("a", Value::list(Type::String, vec![Value::string("x"), secret(Value::string("y"))])),
         ("b", Value::map(Type::Bool, [("k", Value::TRUE.with_marks(&Marks::EPHEMERAL))])),
@@ -104,7 +104,7 @@ fn marks_come_off_and_go_back_on() {
 }
 
 #[test]
-fn marks_for_places_that_are_gone_stay_nearby() {
+fn marks_for_missing_paths_move_to_closest_parent() {
     let gone = vec![(Path::root().attribute("a").position(7), Marks::SENSITIVE)];
     let marked = Value::object([("a", Value::list(Type::String, vec![]))]).mark_paths(&gone);
     assert_eq!(marked, Value::object([("a", secret(Value::list(Type::String, vec![])))]));
@@ -128,7 +128,7 @@ fn deprecations_are_collected() {
 }
 
 #[test]
-fn sets_of_simple_values_are_in_their_order() {
+fn sets_of_primitives_are_sorted_by_value() {
     let numbers = ["10", "-1", "2.5", "9"].map(|text| Value::number(Number::parse(text).expect("a number")));
     assert_eq!(texts(&Value::set(Type::Number, numbers.to_vec())), ["-1", "2.5", "9", "10"]);
     let set = Value::set(
@@ -140,7 +140,7 @@ fn sets_of_simple_values_are_in_their_order() {
 }
 
 #[test]
-fn sets_of_objects_are_in_terraforms_order() {
+fn sets_of_objects_have_terraforms_order() {
     let object = |n: &str, t: &str| {
         Value::object([("n", Value::number(Number::parse(n).expect("a number"))), ("t", Value::string(t))])
     };
@@ -156,7 +156,7 @@ fn sets_of_objects_are_in_terraforms_order() {
 }
 
 #[test]
-fn equal_sets_hold_their_elements_in_one_order() {
+fn equal_sets_have_the_same_element_order() {
     let object = |n: &str| Value::object([("n", Value::number(Number::parse(n).expect("a number")))]);
     // Ten digits of a number count for the order.
     let (a, b) = (object("12345678901234567890"), object("12345678901234567891"));
@@ -165,7 +165,7 @@ fn equal_sets_hold_their_elements_in_one_order() {
 }
 
 #[test]
-fn deep_values_are_no_danger() {
+fn deeply_nested_values_do_not_overflow_the_stack() {
     let depth = 500;
     let text = format!("{}1{}", "[{\"a\":".repeat(depth / 2), "}]".repeat(depth / 2));
     let value = groma_value::json::decode(text.as_bytes()).expect("not too deep");
@@ -182,7 +182,7 @@ fn deep_values_are_no_danger() {
 }
 
 #[test]
-fn a_set_with_unknowns_has_an_unknown_length() {
+fn set_with_unknowns_has_unknown_length() {
     let set = Value::set(Type::Number, vec![Value::number(1), Value::unknown(Type::Number)]);
     let Some(Length::Unknown(length)) = set.length() else { panic!("known: {:?}", set.length()) };
     let range = length.range();
@@ -192,7 +192,7 @@ fn a_set_with_unknowns_has_an_unknown_length() {
 }
 
 #[test]
-fn unknowns_in_a_set_may_become_different_elements() {
+fn unknown_set_elements_are_not_merged() {
     for others in [0, 20] {
         let mut elements: Vec<Value> = (0..others).map(Value::number).collect();
         elements.extend([Value::unknown(Type::Number), Value::unknown(Type::Number)]);
@@ -201,7 +201,7 @@ fn unknowns_in_a_set_may_become_different_elements() {
 }
 
 #[test]
-fn membership_depends_on_what_is_unknown() {
+fn set_membership_is_unknown_with_unknown_elements() {
     let set = Value::set(Type::String, vec![Value::string("a"), Value::unknown(Type::String)]);
     assert_eq!(set.has_element(&Value::string("a")), Some(Value::TRUE));
     assert_eq!(set.has_element(&Value::string("b")), Some(unknown_bool()));
@@ -224,7 +224,7 @@ fn large_sets_are_built_in_linear_time() {
 }
 
 #[test]
-fn indices_that_lead_nowhere_say_why() {
+fn invalid_indices_have_specific_errors() {
     let list = Value::list(Type::Number, vec![Value::number(1)]);
     let number = |text: &str| Value::number(Number::parse(text).expect("a number"));
     assert_eq!(list.element(&number("1")), Err(IndexError::Missing));
@@ -246,7 +246,7 @@ fn indices_that_lead_nowhere_say_why() {
 }
 
 #[test]
-fn equality_waits_for_what_it_depends_on() {
+fn equality_is_unknown_if_it_depends_on_unknowns() {
     let unknown = Value::unknown(Type::String);
     assert_eq!(Value::string("a").equals(&unknown), unknown_bool());
     assert_eq!(Value::number(1).equals(&Value::string("1")), Value::FALSE);
@@ -265,7 +265,7 @@ fn equality_waits_for_what_it_depends_on() {
 }
 
 #[test]
-fn comparing_with_null_tells_nothing_of_what_is_inside() {
+fn comparison_with_null_ignores_nested_marks() {
     let object = Value::object([("a", secret(Value::number(1)))]);
     assert_eq!(object.equals(&Value::NULL), Value::FALSE);
     assert_eq!(object.equals(&object), secret(Value::TRUE));
@@ -273,7 +273,7 @@ fn comparing_with_null_tells_nothing_of_what_is_inside() {
 }
 
 #[test]
-fn one_operand_may_decide() {
+fn logical_operators_short_circuit_unknowns() {
     let unknown = Value::unknown(Type::Bool);
     assert_eq!(operations::and(&unknown, &Value::FALSE), Ok(Value::FALSE));
     assert_eq!(operations::or(&Value::TRUE, &unknown), Ok(Value::TRUE));
@@ -283,7 +283,7 @@ fn one_operand_may_decide() {
 }
 
 #[test]
-fn bounds_decide_comparisons_and_arithmetic_forgets_them() {
+fn bounds_decide_comparisons_but_not_arithmetic() {
     let between = |low: i64, high: i64| {
         let range = Refinement::NOT_NULL.lower_bound(Bound::inclusive(low)).upper_bound(Bound::inclusive(high));
         Value::refined(Type::Number, range)
@@ -302,7 +302,7 @@ fn bounds_decide_comparisons_and_arithmetic_forgets_them() {
 }
 
 #[test]
-fn templates_remember_their_start() {
+fn templates_with_unknowns_have_known_prefix() {
     let mut template = TemplateBuilder::default();
     template.push_str("arn:aws:s3:::");
     template.push(&Value::unknown(Type::String)).expect("unknown is fine");
@@ -316,14 +316,14 @@ fn templates_remember_their_start() {
 }
 
 #[test]
-fn prefixes_are_cut_where_they_could_change() {
+fn prefix_is_shortened_to_safe_boundary() {
     for (given, kept) in [("abc", "ab"), ("abc-", "abc-"), ("", ""), ("a", ""), ("x/e\u{301}", "x/"), ("a😀", "a")] {
         assert_eq!(Refinement::NONE.prefix(given).known_prefix(), kept, "{given:?}");
     }
 }
 
 #[test]
-fn promises_that_leave_one_value_give_it() {
+fn refinement_to_single_value_is_known() {
     let only = Refinement::NOT_NULL.lower_bound(Bound::inclusive(2)).upper_bound(Bound::inclusive(2));
     assert_eq!(Value::refined(Type::Number, only.clone()), Value::number(2));
     let empty = Refinement::NOT_NULL.maximum_length(0);
@@ -337,7 +337,7 @@ fn promises_that_leave_one_value_give_it() {
 }
 
 #[test]
-fn contradictions_are_noticed() {
+fn contradictory_refinements_are_detected() {
     let positive = Refinement::NOT_NULL.lower_bound(Bound::exclusive(0));
     assert_eq!(Value::number(0).try_refine(&positive), Err(RefinementError));
     assert_eq!(Value::number(1).try_refine(&positive), Ok(Value::number(1)));
@@ -350,7 +350,7 @@ fn contradictions_are_noticed() {
 }
 
 #[test]
-fn values_are_changed_from_the_inside_out() {
+fn transform_is_post_order() {
     let value = Value::object([("a", Value::list(Type::Number, vec![Value::number(1), Value::number(2)]))]);
     let mut places = Vec::new();
     let changed = value.transform(|path, value| {
@@ -374,7 +374,7 @@ fn values_are_changed_from_the_inside_out() {
 }
 
 #[test]
-fn paths_lead_to_parts() {
+fn path_get_returns_nested_value() {
     let element = Value::object([("n", Value::number(1))]);
     let value = Value::object([("s", Value::set(element.ty(), vec![element.clone()]))]);
     let path = Path::root().attribute("s").index(element).attribute("n");
@@ -420,7 +420,7 @@ proptest! {
     }
 
     #[test]
-    fn equality_with_unknowns_is_right_whatever_they_become(
+    fn equality_with_unknowns_is_sound(
         (unknown, known) in types().prop_flat_map(|ty| (values(&ty, Content::Unknown), values(&ty, Content::Known))),
     ) {
         // If the answer is known, no replacement of the unknowns by nulls may change it, where nulls are possible.
@@ -435,7 +435,7 @@ proptest! {
     }
 
     #[test]
-    fn a_value_never_differs_for_sure_from_what_it_may_become((_, value) in typed_values(Content::Known), seed in 0_usize..3) {
+    fn unknown_never_compares_unequal_to_its_later_value((_, value) in typed_values(Content::Known), seed in 0_usize..3) {
         let mut at = seed;
         let open = value.transform(|_, part| {
             at += 1;
@@ -446,7 +446,7 @@ proptest! {
     }
 
     #[test]
-    fn flags_tell_the_truth((_, value) in typed_values(Content::Unknown), mark in any::<bool>()) {
+    fn flags_agree_with_contents((_, value) in typed_values(Content::Unknown), mark in any::<bool>()) {
         let value = if mark { value.transform(|path, value| if path.len() == 1 { secret(value) } else { value }) } else { value };
         let (mut unknown, mut marked) = (false, false);
         value.walk(|_, value| {
@@ -462,7 +462,7 @@ proptest! {
     }
 
     #[test]
-    fn sets_do_not_depend_on_the_order_given(
+    fn sets_do_not_depend_on_insertion_order(
         (ty, mut elements) in types().prop_flat_map(|ty| {
             let elements = prop::collection::vec(values(&ty, Content::Known), 0..6);
             (Just(ty), elements)
@@ -501,7 +501,7 @@ proptest! {
     }
 
     #[test]
-    fn both_promises_exclude_what_either_excludes_and_nothing_else(a in refinements(), b in refinements()) {
+    fn narrowed_excludes_exactly_the_union(a in refinements(), b in refinements()) {
         match a.narrowed(&b) {
             Ok(both) => {
                 for probe in probes().into_iter().flatten().chain([Value::null(Type::String)]) {
@@ -518,7 +518,7 @@ proptest! {
 }
 
 #[test]
-fn collections_without_elements_are_equal_where_their_types_are() {
+fn empty_collections_are_equal_if_their_types_are() {
     let types = || [Type::String, Type::Number, Type::Dynamic];
     for (at, one) in types().into_iter().enumerate() {
         for (beside, other) in types().into_iter().enumerate() {
@@ -534,7 +534,7 @@ fn collections_without_elements_are_equal_where_their_types_are() {
 }
 
 #[test]
-fn whether_a_set_with_an_unknown_element_is_one_without_elements_is_not_known() {
+fn set_with_unknown_element_is_not_known_to_be_empty() {
     let unknown = Value::set(Type::String, vec![Value::unknown(Type::String)]);
     let empty = Value::set(Type::String, Vec::new());
     assert!(!unknown.equals(&empty).is_known());
@@ -542,7 +542,7 @@ fn whether_a_set_with_an_unknown_element_is_one_without_elements_is_not_known() 
 }
 
 #[test]
-fn a_collection_of_anything_is_one_of_what_all_its_elements_are() {
+fn collection_of_dynamic_takes_common_element_type() {
     let of = |values: Vec<Value>| Value::list(Type::Dynamic, values).ty();
     assert_eq!(of(vec![Value::string("a"), Value::NULL, Value::DYNAMIC]), Type::list(Type::String));
     assert_eq!(of(vec![Value::NULL]), Type::list(Type::Dynamic));

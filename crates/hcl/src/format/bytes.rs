@@ -1,4 +1,4 @@
-//! Formatting of files that have bytes in their comments that are not UTF-8. The bytes stay as they are.
+//! Formatting of files with non-UTF-8 bytes in comments. The bytes are preserved.
 
 use groma_diagnostics::{Decoded, InvalidByte};
 
@@ -6,7 +6,7 @@ use super::try_format;
 use crate::encoding::outside_comments;
 use crate::scanner::tokenize;
 
-/// The canonical layout of the content of a file; nothing where it has mistakes.
+/// Formats the content of a file. Returns `None` if it has syntax errors.
 pub fn try_format_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return try_format(text).map(String::into_bytes);
@@ -20,18 +20,18 @@ pub fn try_format_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(stand_ins.replaced_in(&laid_out))
 }
 
-/// Private-use characters that represent the bytes while a text is formatted. A layout may drop a comment, so that
-/// counting replacement characters would not tell which bytes are left.
+/// Private-use characters that represent invalid bytes during formatting. Formatting may drop a comment, so counting
+/// U+FFFD characters would not tell which bytes remain.
 struct StandIns {
     /// The character for byte zero; the characters for other bytes follow it.
     first: u32,
 }
 
 impl StandIns {
-    /// The planes of Unicode for private use.
+    /// The supplementary private-use planes of Unicode.
     const PRIVATE: std::ops::Range<u32> = 0xf_0000..0x10_ff00;
 
-    /// Characters that `text` does not have.
+    /// Chooses 256 consecutive characters that do not occur in `text`.
     fn unused_in(text: &str) -> Option<Self> {
         let used: std::collections::HashSet<u32> = text.chars().map(|c| u32::from(c) >> 8).collect();
         let first = Self::PRIVATE.step_by(256).find(|first| !used.contains(&(first >> 8)))?;

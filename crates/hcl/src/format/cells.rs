@@ -1,4 +1,4 @@
-//! Lines and their cells: what is aligned with the lines above and below.
+//! Lines and their cells, which are aligned with adjacent lines.
 
 use std::ops::Range;
 
@@ -7,9 +7,9 @@ use groma_diagnostics::grapheme_count;
 use super::Piece;
 use crate::token::TokenKind;
 
-/// A line: up to an assignment, the assignment from its equals sign on, and the comment at the end.
+/// A line in three cells: the part before an assignment, the assignment from its equals sign, and a trailing comment.
 ///
-/// A heredoc, and whatever else has a line end inside of a token, is all on one line here.
+/// A multi-line token such as a heredoc is part of one line here.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) lead: Range<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Line {
     pub(super) comment: Option<usize>,
 }
 
-/// Splits pieces into lines and cells.
+/// Splits pieces into lines with cells.
 pub(super) fn lines(pieces: &[Piece<'_>]) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut start = 0;
@@ -42,7 +42,7 @@ fn line(pieces: &[Piece<'_>], range: Range<usize>) -> Line {
         comment = Some(lead.end);
     }
     let equals = lead.clone().skip(1).find(|index| pieces[*index].kind == TokenKind::Equal);
-    // A value that goes on over the next lines is not aligned.
+    // An assignment whose value spans several lines is not aligned.
     let complete = |from: usize| pieces[from..lead.end].iter().map(Piece::bracket_change).sum::<isize>() == 0;
     match equals.filter(|equals| complete(*equals)) {
         Some(equals) => Line { assignment: equals..lead.end, lead: lead.start..equals, comment },
@@ -50,7 +50,7 @@ fn line(pieces: &[Piece<'_>], range: Range<usize>) -> Line {
     }
 }
 
-/// Aligns the equals signs, and then the comments, of lines that follow each other.
+/// Aligns the equals signs of consecutive lines, and then their comments.
 pub(super) fn align(pieces: &mut [Piece<'_>], lines: &[Line]) {
     let assignments = |line: &Line| line.assignment.clone().next();
     let before_assignment = |pieces: &[Piece<'_>], line: &Line| columns(&pieces[line.lead.clone()]);
@@ -78,7 +78,7 @@ fn align_cells(
     }
 }
 
-/// The width of pieces with the spaces before them, in grapheme clusters.
+/// The display width of pieces including the spaces before them, in grapheme clusters.
 fn columns(pieces: &[Piece<'_>]) -> usize {
     pieces.iter().map(|piece| piece.spaces + grapheme_count(&piece.text)).sum()
 }

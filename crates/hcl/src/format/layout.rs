@@ -1,4 +1,4 @@
-//! The three steps of the layout: indentation, spaces inside of lines, alignment between lines.
+//! The three steps of formatting: indentation, spacing within lines, and alignment across lines.
 
 use super::Piece;
 use super::cells::{self, Line};
@@ -7,7 +7,7 @@ use crate::token::TokenKind;
 
 const INDENTATION: usize = 2;
 
-/// Sets the spaces before each piece.
+/// Sets the number of spaces before each piece.
 pub(super) fn lay_out(pieces: &mut [Piece<'_>]) {
     let lines = cells::lines(pieces);
     indent(pieces, &lines);
@@ -21,8 +21,8 @@ pub(super) fn lay_out(pieces: &mut [Piece<'_>]) {
     cells::align(pieces, &lines);
 }
 
-/// Indents each line by the lines above that opened more brackets than they closed: one step for each such line, however
-/// many brackets it opened.
+/// Indents each line by one step per unclosed line above, however many brackets that line opened. `foo([{` therefore
+/// indents once, as `terraform fmt` does.
 fn indent(pieces: &mut [Piece<'_>], lines: &[Line]) {
     let mut open: Vec<usize> = Vec::new();
     for line in lines {
@@ -42,7 +42,7 @@ fn indent(pieces: &mut [Piece<'_>], lines: &[Line]) {
     }
 }
 
-/// By how much a line changes the number of open brackets. What a heredoc holds does not count.
+/// The change in the number of open brackets that a line causes. The content of a heredoc does not count.
 fn line_change(pieces: &[Piece<'_>], line: &Line) -> isize {
     let lead = &pieces[line.lead.clone()];
     let heredoc = lead.iter().position(|piece| piece.kind == TokenKind::OpenHeredoc).unwrap_or(lead.len());

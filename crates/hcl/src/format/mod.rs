@@ -1,7 +1,7 @@
-//! The formatter: the canonical layout of a file of the native syntax.
+//! The formatter for the native syntax.
 //!
-//! It works on the tokens and changes the white space between them. Before that, three outdated spellings are replaced
-//! (see [`rewrite`]): interpolations that are a whole value, types in quotes, labels without quotes.
+//! It works on tokens and changes only the whitespace between them, after it has rewritten three deprecated spellings
+//! (see [`rewrite`]): interpolation-only values, quoted types, and unquoted labels.
 
 mod bytes;
 mod cells;
@@ -20,10 +20,10 @@ use crate::parser::parse_body;
 use crate::scanner::{parts, tokenize};
 use crate::token::{TokenKind, Tokens};
 
-/// The address of the first byte of a text: what begins at 0 may be no place at all.
+/// The base offset for spans during formatting. It is not 0, because a span that begins at 0 may mean "no span".
 const BASE: u32 = 1;
 
-/// A token with the spaces before it.
+/// A token with the number of spaces before it.
 #[derive(Clone, Debug)]
 struct Piece<'a> {
     kind: TokenKind,
@@ -32,7 +32,7 @@ struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// Whether the line ends with it. The line end of a comment belongs to the comment.
+    /// Whether the piece ends its line. A line comment includes its line end.
     fn ends_line(&self) -> bool {
         match self.kind {
             TokenKind::Newline => true,
@@ -41,7 +41,7 @@ impl Piece<'_> {
         }
     }
 
-    /// By how much it changes the number of open brackets.
+    /// The change in the number of open brackets that the piece causes.
     fn bracket_change(&self) -> isize {
         match self.kind {
             TokenKind::OpenBrace
@@ -59,23 +59,23 @@ impl Piece<'_> {
     }
 }
 
-/// `text` in the canonical layout. A text with mistakes comes back as it is: its layout would be a guess.
+/// Formats `text` in canonical style. Text with syntax errors is returned unchanged, since any layout would be a guess.
 pub fn format(text: &str) -> String {
     try_format(text).unwrap_or_else(|| text.to_owned())
 }
 
-/// `text` in the canonical layout; nothing where it has mistakes.
+/// Formats `text` in canonical style. Returns `None` if it has syntax errors.
 ///
-/// An empty line between blocks ends all alignment, so that a file is formatted part by part: the memory of one part fits into the near
-/// caches of the processor, and is used for the next one.
+/// An empty line between top-level blocks ends every alignment, so the text is formatted in parts. The tokens of one
+/// part fit into the processor cache, and their memory is reused for the next part.
 pub fn try_format(text: &str) -> Option<String> {
-    // More is no text of the language, as places in it have no numbers.
+    // Spans are 32-bit offsets, so a longer text cannot be represented.
     u32::try_from(text.len()).ok()?;
     let mut result = String::with_capacity(text.len() + text.len() / 8);
     let mut arguments = HashSet::new();
     for part in parts(text) {
         let body = lay_out(part, &mut result)?;
-        // Twice the same argument is a mistake, in different parts too.
+        // A duplicate argument is a syntax error even if the two are in different parts.
         if !body.attributes().iter().all(|argument| arguments.insert(Name::clone(&argument.name.name))) {
             return None;
         }
@@ -83,7 +83,7 @@ pub fn try_format(text: &str) -> Option<String> {
     Some(result)
 }
 
-/// Adds `text` in the canonical layout to `result`, and gives what is in it; nothing where it has mistakes.
+/// Appends the formatted `text` to `result` and returns its parsed body, or `None` if it has syntax errors.
 fn lay_out(text: &str, result: &mut String) -> Option<NativeBody> {
     let (body, diagnostics) = parse_body(text, Origin { base: BASE, file: None, shifts: &[] });
     if diagnostics.has_errors() {
@@ -100,7 +100,7 @@ fn lay_out(text: &str, result: &mut String) -> Option<NativeBody> {
     Some(body)
 }
 
-/// The tokens, each with its index; the line end after a comment is a part of it.
+/// Returns the tokens with their indexes. The line end after a line comment is merged into the comment.
 fn pieces<'a>(text: &'a str, tokens: &Tokens) -> Vec<(usize, Piece<'a>)> {
     let mut pieces = Vec::with_capacity(tokens.len());
     let mut before = 0;

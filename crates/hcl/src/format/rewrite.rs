@@ -1,8 +1,8 @@
-//! Outdated spellings and what they are written as today:
+//! Rewriting of deprecated spellings:
 //!
-//! - an argument whose value is one interpolation and nothing else, `a = "${b}"`, becomes `a = b`;
-//! - the type of a variable in quotes, `"list"`, becomes `list(string)`, and a bare `list` becomes `list(any)`;
-//! - labels of blocks get quotes, and comments between them go.
+//! - an argument whose value is a single interpolation, `a = "${b}"`, becomes `a = b`;
+//! - a quoted variable type, `"list"`, becomes `list(string)`, and a bare `list` becomes `list(any)`;
+//! - block labels are quoted, and comments between them are dropped.
 
 use std::ops::Range;
 
@@ -14,14 +14,14 @@ use crate::token::{TokenKind, Tokens};
 
 use super::{BASE, Piece};
 
-/// Tokens to be replaced by others.
+/// A range of tokens and its replacement.
 pub(super) struct Edit {
     tokens: Range<usize>,
     replacement: Replacement,
 }
 
 enum Replacement {
-    /// Only the tokens of the inner range stay, in parentheses if they need them.
+    /// Keep only the tokens of the inner range, in parentheses if necessary.
     Inside(Range<usize>, Wrapping),
     Tokens(Vec<Piece<'static>>),
 }
@@ -32,15 +32,15 @@ enum Wrapping {
     Parentheses,
 }
 
-/// The edits for a body and everything in it, in the order of the text.
+/// Finds the edits for a body and everything in it, in source order.
 pub(super) fn edits(body: &NativeBody, text: &str, tokens: &Tokens) -> Vec<Edit> {
     let mut finder = Finder { text, tokens, edits: Vec::new() };
-    finder.body(body, Place::Root);
+    finder.body(body, BodyContext::Root);
     finder.edits.sort_by_key(|edit| edit.tokens.start);
     finder.edits
 }
 
-/// Carries out the edits.
+/// Applies edits to the token pieces.
 pub(super) fn apply<'a>(pieces: Vec<(usize, Piece<'a>)>, edits: Vec<Edit>) -> Vec<Piece<'a>> {
     let mut result = Vec::with_capacity(pieces.len());
     let mut edits = edits.into_iter().peekable();
@@ -76,12 +76,12 @@ fn made(kind: TokenKind, text: &str) -> Piece<'static> {
     Piece { kind, text: text.to_owned().into(), spaces: 0 }
 }
 
-/// The location of a body, as far as it affects its arguments.
+/// The context of a body, as far as it affects the rewriting of its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum BodyContext {
     Root,
     Variable,
-    Elsewhere,
+    Other,
 }
 
 struct Finder<'a> {
@@ -91,9 +91,9 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
-    fn body(&mut self, body: &NativeBody, place: Place) {
+    fn body(&mut self, body: &NativeBody, context: BodyContext) {
         for attribute in body.attributes() {
-            if place == Place::Variable && &*attribute.name.name == "type" {
+            if context == BodyContext::Variable && &*attribute.name.name == "type" {
                 self.variable_type(attribute);
             } else {
                 self.value(attribute);
@@ -101,17 +101,17 @@ impl Finder<'_> {
         }
         for block in &body.blocks {
             self.labels(block);
-            let place = match place {
-                Place::Root if &*block.kind.name == "variable" => Place::Variable,
-                _ => Place::Elsewhere,
+            let context = match context {
+                BodyContext::Root if &*block.kind.name == "variable" => BodyContext::Variable,
+                _ => BodyContext::Other,
             };
             if let Source::Native(body) = &block.body.source {
-                self.body(body, place);
+                self.body(body, context);
             }
         }
     }
 
-    /// The first token that does not begin before an address.
+    /// The index of the first token at or after an absolute offset.
     fn token_at(&self, address: u32) -> usize {
         let offset = address.saturating_sub(BASE);
         self.tokens.list.partition_point(|token| token.start < offset)
@@ -132,6 +132,7 @@ impl Finder<'_> {
         {
             return;
         }
+        // Skip the opening quote and `${`, and the closing brace and quote.
         let inside = range.start + 2..range.end - 2;
         if !self.is_one_expression(inside.clone()) {
             return;
@@ -140,6 +141,8 @@ impl Finder<'_> {
         let Some(first) = inside.clone().find(not_newline) else { return };
         let Some(last) = inside.clone().rfind(not_newline) else { return };
         let inner = first..last + 1;
+        // Line ends are insignificant inside an interpolation but not in an argument, so a multi-line value needs
+        // parentheses.
         let several_lines = inner.clone().any(|index| self.tokens.kind(index) == TokenKind::Newline);
         let in_parentheses = self.tokens.kind(first) == TokenKind::OpenParenthesis
             && self.tokens.kind(last) == TokenKind::CloseParenthesis;
@@ -147,7 +150,7 @@ impl Finder<'_> {
         self.edits.push(Edit { tokens: range, replacement: Replacement::Inside(inner, wrapping) });
     }
 
-    /// Whether the tokens hold no further sequence or text of the same string. Strings inside are their own matter.
+    /// Whether the tokens contain no other sequence or literal text of the same string. Nested strings may contain any.
     fn is_one_expression(&self, inside: Range<usize>) -> bool {
         let mut quotes = 0isize;
         for index in inside {

@@ -1,9 +1,9 @@
-//! Whether two tokens have a space between them.
+//! The spacing rules between two tokens.
 
 use super::Piece;
 use crate::token::TokenKind as T;
 
-/// Whether a space follows `token`, given the next token and the one `before` it in the same cell.
+/// Whether a space belongs between `token` and `next`; `before` is the token before `token` in the same cell.
 pub(super) fn space_after(before: Option<&Piece<'_>>, token: &Piece<'_>, next: &Piece<'_>) -> bool {
     let before = before.map(|piece| piece.kind);
     match (token.kind, next.kind) {
@@ -13,7 +13,7 @@ pub(super) fn space_after(before: Option<&Piece<'_>>, token: &Piece<'_>, next: &
         (T::Comma, _) => true,
         (T::QuotedText | T::EscapedText | T::Text | T::OpenQuote | T::OpenHeredoc, _) => false,
         (_, T::QuotedText | T::EscapedText | T::Text | T::CloseQuote | T::CloseHeredoc) => false,
-        // `for x in [a]` is no index.
+        // In `for x in [a]` the bracket begins a tuple, not an index.
         (T::Identifier, _) if token.text == "in" && before == Some(T::Identifier) => true,
         (T::Identifier | T::Number, T::OpenBracket) => false,
         (_, T::OpenBracket) if token.bracket_change() < 0 => false,
@@ -28,7 +28,7 @@ pub(super) fn space_after(before: Option<&Piece<'_>>, token: &Piece<'_>, next: &
     }
 }
 
-/// Whether a minus after `before` is the sign of a number rather than a subtraction.
+/// Whether a minus after `before` is a sign rather than a subtraction.
 fn is_sign_after(before: Option<T>) -> bool {
     matches!(
         before,

@@ -1,4 +1,4 @@
-//! The parser of the JSON syntax: text to expressions. Which of them are blocks, only a schema tells.
+//! The parser of the JSON syntax, which produces expressions. Only a schema decides which of them are blocks.
 
 mod recovery;
 mod scalar;
@@ -8,10 +8,10 @@ use groma_diagnostics::{Diagnostic, Diagnostics, SourceFile, Span};
 use crate::ast::{Expression, ExpressionKind, List, ObjectItem};
 use crate::depth::{MAX_NESTING, keep_at_level, with_stack};
 
-const KINDS: &str = "A JSON value is an object, an array, a string, a number, true, false or null.";
+const KINDS: &str = "Expected a JSON value: an object, array, string, number, true, false or null.";
 
-/// Reads the value that is the whole text. A value that cannot be a body becomes an empty object, after a message, and so does one of which
-/// nobody knows what is in what.
+/// Parses a whole document. If the value is not a valid body, or unbalanced brackets make its structure ambiguous, the
+/// result is an empty object with a diagnostic.
 pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
     let text = file.text().strip_prefix('\u{feff}').unwrap_or(file.text());
     let skipped = file.text().len() - text.len();
@@ -20,7 +20,7 @@ pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
         base: file.base() + skipped as u32,
         at: 0,
         nesting: 0,
-        lost: false,
+        unstructured: false,
         diagnostics: Diagnostics::new(),
     };
     let value = parser.value();
@@ -28,19 +28,15 @@ pub(crate) fn parse(file: &SourceFile) -> (Expression, Diagnostics) {
         parser.space();
         if parser.at < text.len() {
             let span = parser.next_token();
-            parser.error(
-                "Extraneous data after value",
-                "The JSON value is complete, but there is more text after it.",
-                span,
-            );
+            parser.error("Extraneous data after value", "Unexpected text after the end of the JSON value.", span);
         }
     }
-    let is_body = !parser.lost && matches!(value.kind, ExpressionKind::Object(_) | ExpressionKind::Tuple(_));
+    let is_body = !parser.unstructured && matches!(value.kind, ExpressionKind::Object(_) | ExpressionKind::Tuple(_));
     let value = if is_body {
         value
     } else {
         if parser.diagnostics.is_empty() {
-            let detail = "A configuration in JSON is an object, or an array of objects.";
+            let detail = "A JSON configuration file must contain an object or an array of objects.";
             parser.error("Root value must be object", detail, value.span);
         }
         Expression::new(ExpressionKind::Object(List::default()), file.span(0, 0))
@@ -53,8 +49,8 @@ struct JsonParser<'a> {
     base: u32,
     at: usize,
     nesting: u32,
-    /// Whether it is not known any more which bracket belongs to which: all further messages would follow from the first.
-    lost: bool,
+    /// Set when bracket matching is unreliable: all further problems would follow from the first one.
+    unstructured: bool,
     diagnostics: Diagnostics,
 }
 
@@ -65,8 +61,8 @@ enum Bracket {
     Array,
 }
 
-/// An element or property could not be read; a message has been given.
-struct Lost;
+/// The marker for an element or property that could not be parsed and was reported.
+struct Failed;
 
 impl JsonParser<'_> {
     fn space(&mut self) {
@@ -74,7 +70,7 @@ impl JsonParser<'_> {
         self.at += rest.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).unwrap_or(rest.len());
     }
 
-    /// The next byte that is no white space.
+    /// Returns the next byte that is not whitespace.
     fn peek(&mut self) -> Option<u8> {
         self.space();
         self.text.as_bytes().get(self.at).copied()
@@ -91,10 +87,10 @@ impl JsonParser<'_> {
     }
 
     fn error(&mut self, summary: &str, detail: impl Into<String>, span: Span) {
-        if self.lost {
+        if self.unstructured {
             return;
         }
-        self.lost = self.diagnostics.is_empty() && !self.is_balanced();
+        self.unstructured = self.diagnostics.is_empty() && !self.is_balanced();
         self.diagnostics.push(Diagnostic::error(summary, detail.into()).at(span));
     }
 
@@ -109,33 +105,34 @@ impl JsonParser<'_> {
             Some(byte) if byte.is_ascii_alphabetic() => self.keyword(),
             next => {
                 self.no_value(next);
-                Err(Lost)
+                Err(Failed)
             }
         };
-        value.unwrap_or_else(|Lost| Expression::invalid(self.span(start, self.at)))
+        value.unwrap_or_else(|Failed| Expression::invalid(self.span(start, self.at)))
     }
 
     fn no_value(&mut self, next: Option<u8>) {
         let (summary, detail) = match next {
-            None => ("Missing value", "A JSON value must stand here, but the text ends."),
+            None => ("Missing value", "Expected a JSON value, but the file ends here."),
             Some(b'}') => ("Missing JSON value", KINDS),
             Some(b']') => ("Missing array element value", KINDS),
-            Some(b'(' | b')') => {
-                ("Invalid start of value", "JSON has no parentheses: an array stands in brackets, an object in braces.")
-            }
+            Some(b'(' | b')') => (
+                "Invalid start of value",
+                "JSON has no parentheses. Use brackets for an array or braces for an object.",
+            ),
             Some(_) => ("Invalid start of value", KINDS),
         };
         let span = self.here();
         self.error(summary, detail, span);
     }
 
-    fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Result<Expression, Lost>) -> Result<Expression, Lost> {
+    fn nested(&mut self, parse: impl FnOnce(&mut Self) -> Result<Expression, Failed>) -> Result<Expression, Failed> {
         if self.nesting >= MAX_NESTING {
             let span = self.here();
-            let detail = format!("Objects and arrays may nest {MAX_NESTING} levels deep.");
+            let detail = format!("Nesting of objects and arrays is limited to {MAX_NESTING} levels.");
             self.error("Expression or block nested too deeply", detail, span);
             self.at = self.text.len();
-            return Err(Lost);
+            return Err(Failed);
         }
         self.nesting += 1;
         let result = with_stack(|| parse(self));
@@ -146,7 +143,7 @@ impl JsonParser<'_> {
         result
     }
 
-    fn object(&mut self) -> Result<Expression, Lost> {
+    fn object(&mut self) -> Result<Expression, Failed> {
         let open = self.at;
         self.at += 1;
         let mut items = Vec::new();
@@ -157,7 +154,7 @@ impl JsonParser<'_> {
         loop {
             match self.property() {
                 Ok(item) => items.push(item),
-                Err(Lost) => self.skip_element(),
+                Err(Failed) => self.skip_element(),
             }
             if !self.separator(Bracket::Object, open)? {
                 return Ok(Expression::new(ExpressionKind::Object(List::new(items)), self.span(open, self.at)));
@@ -165,7 +162,7 @@ impl JsonParser<'_> {
         }
     }
 
-    fn property(&mut self) -> Result<ObjectItem, Lost> {
+    fn property(&mut self) -> Result<ObjectItem, Failed> {
         if self.peek() != Some(b'"') {
             return self.no_property_name();
         }
@@ -184,39 +181,39 @@ impl JsonParser<'_> {
         match colon {
             Some(b'}' | b',') => {
                 let detail =
-                    "A property of an object needs a value, after a colon. For a list without names, use brackets.";
+                    "A property name must be followed by a colon and a value. For a list without names, use brackets.";
                 self.error("Missing object value", detail, span);
             }
             Some(b'=') => {
-                let detail = "In JSON a colon stands between the name of a property and its value, not an equals sign.";
+                let detail = "JSON uses a colon between a property name and its value, not an equals sign.";
                 self.error("Missing property value colon", detail, span);
             }
-            None => return Err(Lost),
+            None => return Err(Failed),
             Some(_) => {
-                let detail = "A colon must stand between the name of a property and its value.";
+                let detail = "Expected a colon between the property name and its value.";
                 self.error("Missing property value colon", detail, span);
             }
         }
-        Err(Lost)
+        Err(Failed)
     }
 
-    fn no_property_name(&mut self) -> Result<ObjectItem, Lost> {
+    fn no_property_name(&mut self) -> Result<ObjectItem, Failed> {
         let span = self.next_token();
         match self.peek() {
-            // The bracket closes the object, and is reported there.
+            // A mismatched bracket ends the object and is reported as that.
             None | Some(b']') => {}
             Some(b',' | b':' | b'=') => {
-                self.error("Invalid start of value", "The name of a property in quotes must stand here.", span);
+                self.error("Invalid start of value", "Expected a property name in double quotes.", span);
             }
             Some(_) => {
-                self.error("Invalid object property name", "The name of a property is a string in quotes.", span);
+                self.error("Invalid object property name", "A property name must be a string in double quotes.", span);
                 self.skip_word();
             }
         }
-        Err(Lost)
+        Err(Failed)
     }
 
-    fn array(&mut self) -> Result<Expression, Lost> {
+    fn array(&mut self) -> Result<Expression, Failed> {
         let open = self.at;
         self.at += 1;
         let mut elements = Vec::new();
@@ -237,8 +234,8 @@ impl JsonParser<'_> {
         }
     }
 
-    /// Parses the separator after an element: true for a comma, false for the closing bracket.
-    fn separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
+    /// Reads the separator after an element: true for a comma, false for the closing bracket.
+    fn separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Failed> {
         match (self.peek(), bracket) {
             (Some(b','), _) => {
                 let comma = self.here();
@@ -253,13 +250,13 @@ impl JsonParser<'_> {
         }
     }
 
-    fn after_comma(&mut self, bracket: Bracket, comma: Span) -> Result<bool, Lost> {
+    fn after_comma(&mut self, bracket: Bracket, comma: Span) -> Result<bool, Failed> {
         match (self.peek(), bracket) {
             (Some(b'}'), Bracket::Object) => {
-                self.error("Trailing comma in object", "JSON allows no comma after the last property.", comma);
+                self.error("Trailing comma in object", "JSON does not allow a comma after the last property.", comma);
             }
             (Some(b']'), Bracket::Array) => {
-                self.error("Trailing comma in array", "JSON allows no comma after the last element.", comma);
+                self.error("Trailing comma in array", "JSON does not allow a comma after the last element.", comma);
             }
             _ => return Ok(true),
         }

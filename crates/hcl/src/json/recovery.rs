@@ -1,34 +1,35 @@
-//! Recovery after syntax errors in the JSON syntax.
+//! Error recovery of the JSON parser.
 
 use groma_diagnostics::{Diagnostics, Span};
 
-use super::{Bracket, JsonParser, Lost};
+use super::{Bracket, Failed, JsonParser};
 
 impl JsonParser<'_> {
-    /// Handles a token in place of a comma or closing bracket: a closing one, or one that seems to be, ends the object or array.
-    pub(super) fn wrong_separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
+    /// Recovers from an unexpected token where a comma or closing bracket belongs. Any closing bracket, or one that was
+    /// probably meant to close, ends the object or array.
+    pub(super) fn wrong_separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Failed> {
         let span = self.here();
         match (self.peek(), bracket) {
             (None, _) => {
-                // An inner bracket that is not closed says it for the outer ones too.
+                // An unclosed inner bracket was already reported; the outer ones are unclosed for the same reason.
                 if !self.diagnostics.has_errors() {
                     let open = self.span(open, open + 1);
-                    self.error("Unclosed object", "The text ends before this bracket is closed.", open);
+                    self.error("Unclosed object", "This bracket is never closed.", open);
                 }
-                Err(Lost)
+                Err(Failed)
             }
             (Some(b']'), Bracket::Object) => {
                 self.at += 1;
-                self.error("Mismatched braces", "An object is closed with a brace, not with a bracket.", span);
+                self.error("Mismatched braces", "An object must be closed with a brace, not a bracket.", span);
                 Ok(false)
             }
             (Some(b'}'), Bracket::Array) => {
                 self.at += 1;
-                self.error("Mismatched brackets", "An array is closed with a bracket, not with a brace.", span);
+                self.error("Mismatched brackets", "An array must be closed with a bracket, not a brace.", span);
                 Ok(false)
             }
             (Some(b':'), Bracket::Array) => {
-                let detail = "The elements of an array have no names. For names use an object, in braces.";
+                let detail = "Array elements have no names. To use names, write an object in braces.";
                 self.error("Invalid array value", detail, span);
                 self.skip_element();
                 self.separator(bracket, open)
@@ -37,10 +38,10 @@ impl JsonParser<'_> {
                 self.at += 1;
                 let (summary, detail) = match bracket {
                     Bracket::Object => {
-                        ("Mismatched braces", "An object is closed with a brace, not with a parenthesis.")
+                        ("Mismatched braces", "An object must be closed with a brace, not a parenthesis.")
                     }
                     Bracket::Array => {
-                        ("Mismatched brackets", "An array is closed with a bracket, not with a parenthesis.")
+                        ("Mismatched brackets", "An array must be closed with a bracket, not a parenthesis.")
                     }
                 };
                 self.error(summary, detail, span);
@@ -49,23 +50,27 @@ impl JsonParser<'_> {
             (Some(b'['), Bracket::Array) | (Some(b'{'), Bracket::Object) if self.closers_too_many() < -1 => {
                 self.at += 1;
                 let (summary, detail) = match bracket {
-                    Bracket::Object => ("Mismatched braces", "An object is closed with }. This brace opens another."),
-                    Bracket::Array => ("Mismatched brackets", "An array is closed with ]. This bracket opens another."),
+                    Bracket::Object => {
+                        ("Mismatched braces", "An object must be closed with }. This brace opens another object.")
+                    }
+                    Bracket::Array => {
+                        ("Mismatched brackets", "An array must be closed with ]. This bracket opens another array.")
+                    }
                 };
                 self.error(summary, detail, span);
                 Ok(false)
             }
             (Some(_), _) => {
-                self.error("Missing attribute seperator comma", "A comma must stand before the next element.", span);
+                self.error("Missing attribute seperator comma", "Expected a comma before the next element.", span);
                 self.skip_element();
                 self.misplaced_comma(bracket, open)
             }
         }
     }
 
-    /// Handles the separator after an element whose preceding comma was missing. A comma here may be that one, and is not reported as
-    /// superfluous.
-    fn misplaced_comma(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
+    /// Reads the separator after an element without a comma before it. A comma after that element was probably meant to
+    /// be before it, so a trailing one is not reported.
+    fn misplaced_comma(&mut self, bracket: Bracket, open: usize) -> Result<bool, Failed> {
         if self.peek() != Some(b',') {
             return self.separator(bracket, open);
         }
@@ -90,9 +95,8 @@ impl JsonParser<'_> {
         }
     }
 
-    /// Returns the number of closing brackets from here on that exceed the open ones, which decides the meaning of a parenthesis. Only
-    /// called at the
-    /// first errors, because it scans the rest of the text; after those nothing is superfluous.
+    /// The number of closing brackets in the rest of the document minus the open ones. It tells whether a parenthesis
+    /// was meant as a closing bracket. Returns 0 after the first problems, because it scans the whole rest.
     pub(super) fn closers_too_many(&self) -> i64 {
         if self.diagnostics.len() > 1 {
             return 0;
@@ -110,7 +114,7 @@ impl JsonParser<'_> {
         closers
     }
 
-    /// Whether as many brackets of each kind are closed as are opened in the whole text.
+    /// Whether opening and closing brackets of each kind are equally many in the whole document.
     pub(super) fn is_balanced(&self) -> bool {
         let mut whole = Self { at: 0, diagnostics: Diagnostics::new(), ..*self };
         let (mut braces, mut brackets) = (0i64, 0i64);
@@ -127,7 +131,8 @@ impl JsonParser<'_> {
         braces == 0 && brackets == 0
     }
 
-    /// Skips a word with the quote right behind it, which opens nothing where a colon follows: the one before the word is missing.
+    /// Skips a word together with a quote right after it if a colon follows: the opening quote of the name is missing
+    /// then.
     pub(super) fn skip_word(&mut self) {
         let rest = &self.text[self.at..];
         let of_word = |character: char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
@@ -136,7 +141,7 @@ impl JsonParser<'_> {
         self.at += if word > 0 && behind.is_some() { word + 1 } else { 0 };
     }
 
-    /// Skips to the comma or bracket that ends this element.
+    /// Skips to the comma or bracket that ends the current element.
     pub(super) fn skip_element(&mut self) {
         let mut open = 0usize;
         while let Some(byte) = self.text.as_bytes().get(self.at) {
@@ -150,7 +155,7 @@ impl JsonParser<'_> {
         }
     }
 
-    /// Skips a byte, or the string that begins here.
+    /// Skips one byte, or the whole string that begins here.
     fn skip_byte(&mut self) {
         let is_string = self.text.as_bytes().get(self.at) == Some(&b'"');
         self.at = if is_string { self.end_of_string() } else { self.at + 1 };

@@ -1,15 +1,16 @@
-//! Strings, numbers and words of the JSON syntax.
+//! Strings, numbers and keywords of the JSON syntax.
 
 use std::sync::Arc;
 
 use groma_diagnostics::did_you_mean;
 
-use super::{JsonParser, Lost};
+use super::{Failed, JsonParser};
 use crate::ast::{Expression, ExpressionKind, Name};
 use crate::json_string::{self, BadEscape};
 
 impl JsonParser<'_> {
-    /// One past the string that begins here: after its closing quote, or at the line end that breaks it.
+    /// Returns the offset after the string that begins here: after its closing quote, or at the line end that breaks
+    /// it.
     pub(super) fn end_of_string(&self) -> usize {
         let bytes = self.text.as_bytes();
         let mut end = self.at + 1;
@@ -24,7 +25,7 @@ impl JsonParser<'_> {
         bytes.len()
     }
 
-    pub(super) fn string(&mut self) -> Result<Expression, Lost> {
+    pub(super) fn string(&mut self) -> Result<Expression, Failed> {
         let start = self.at;
         let end = self.end_of_string();
         self.at = end;
@@ -32,9 +33,9 @@ impl JsonParser<'_> {
         let Some(raw) = self.text.get(start + 1..end).and_then(|raw| raw.strip_suffix('"')) else {
             self.at = self.text.ceil_char_boundary(end);
             let found = self.here();
-            let detail = "The string is not closed on its line. For a line end in a string, write \\n.";
+            let detail = "The string is not closed on its line. Write \\n for a line break in a string.";
             self.error("Invalid JSON string", detail, found);
-            return Err(Lost);
+            return Err(Failed);
         };
         match json_string::decode(raw) {
             Ok(decoded) => {
@@ -43,15 +44,15 @@ impl JsonParser<'_> {
             }
             Err(BadEscape { at, length }) => {
                 let at = start + 1 + at;
-                let detail = "There is no such escape in JSON. For a backslash itself, write two.";
-                let place = self.span(at, at + length);
-                self.error("Invalid JSON string", detail, place);
-                Err(Lost)
+                let detail = "Unsupported escape sequence in a JSON string. Write \\\\ for a backslash.";
+                let span = self.span(at, at + length);
+                self.error("Invalid JSON string", detail, span);
+                Err(Failed)
             }
         }
     }
 
-    pub(super) fn number(&mut self) -> Result<Expression, Lost> {
+    pub(super) fn number(&mut self) -> Result<Expression, Failed> {
         let start = self.at;
         let rest = &self.text.as_bytes()[start..];
         let length = rest.iter().position(|byte| !matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9'));
@@ -59,15 +60,15 @@ impl JsonParser<'_> {
         let digits = &self.text[start..self.at];
         let span = self.span(start, self.at);
         if !is_json_number(digits) {
-            let detail = "This is no number: no zero or plus sign may stand at the beginning, and digits must stand on \
-                          both sides of a decimal point.";
+            let detail = "Invalid number: JSON allows no leading zero or plus sign, and requires digits on both sides of a \
+                          decimal point.";
             self.error("Invalid JSON number", detail, span);
-            return Err(Lost);
+            return Err(Failed);
         }
         Ok(Expression::new(ExpressionKind::Number(Name::from(digits)), span))
     }
 
-    pub(super) fn keyword(&mut self) -> Result<Expression, Lost> {
+    pub(super) fn keyword(&mut self) -> Result<Expression, Failed> {
         let start = self.at;
         let rest = &self.text.as_bytes()[start..];
         let length = rest.iter().position(|byte| !byte.is_ascii_alphabetic() && *byte != b'_');
@@ -80,9 +81,9 @@ impl JsonParser<'_> {
             "null" => ExpressionKind::Null,
             _ => {
                 let hint = did_you_mean(word, ["false", "true", "null"]);
-                let detail = format!("JSON knows no word \"{word}\".{hint} A string stands in quotes.");
+                let detail = format!("\"{word}\" is not a JSON keyword.{hint} Strings must be in double quotes.");
                 self.error("Invalid JSON keyword", detail, span);
-                return Err(Lost);
+                return Err(Failed);
             }
         };
         Ok(Expression::new(kind, span))

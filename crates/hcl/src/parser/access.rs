@@ -1,4 +1,4 @@
-//! Postfix operators of a term: attributes, indexes, splats.
+//! Postfix operators: attributes, indexes and splats.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use crate::ast::{
 use crate::depth::{MAX_BLOCKS, keep_at_level};
 use crate::token::{Token, TokenKind};
 
-/// A term with the literal steps after it, which are on the parser's stack from `steps` on.
+/// A term followed by literal steps, which are on the parser's stack from `steps` on.
 struct Chain {
     start: Term,
     steps: Mark,
     span: Span,
 }
 
-/// The term before the first dot or bracket.
+/// The operand of the postfix operators.
 enum Term {
     Root(Ident),
     Value(Expression),
 }
 
-/// One thing that is taken.
+/// One postfix operator after a term.
 enum Access {
     Step(Step),
     Index {
@@ -39,12 +39,12 @@ enum Access {
         marker: Span,
         span: Span,
     },
-    /// Something wrong, which has been reported.
+    /// An invalid operator, already reported.
     Invalid(Span),
 }
 
 impl Parser<'_> {
-    /// The reference that is the name `token` with those `attributes` right behind it, which have been read, and what else is taken.
+    /// Parses a reference that begins with the name `token` and the already scanned `attributes` after it.
     pub(super) fn reference(&mut self, token: Token, attributes: Range<usize>) -> Expression {
         let span = self.origin.span(token.start, self.tokens.end(attributes.end - 1));
         let root = self.ident_of(token);
@@ -61,7 +61,7 @@ impl Parser<'_> {
         self.accesses(Chain { start: Term::Root(root), steps, span })
     }
 
-    /// The tokens from `first` on that are attributes: each a dot and a name with nothing in between.
+    /// Returns the range of adjacent attribute tokens from `first` on: pairs of a dot and a name without whitespace.
     pub(super) fn attributes_at(&self, first: usize) -> Range<usize> {
         let (pairs, _) = self.tokens.list.get(first..).unwrap_or_default().as_chunks();
         let is_attribute = |[dot, name]: &[Token; 2]| dot.kind == TokenKind::Dot && name.kind == TokenKind::Identifier;
@@ -69,20 +69,20 @@ impl Parser<'_> {
         first..first + 2 * count
     }
 
-    /// The step of the dot with an index and the name after it.
+    /// Returns the attribute step for the dot at an index and the name after it.
     fn attribute_step(&mut self, dot: usize) -> Step {
         let name = self.tokens.at(dot + 1);
         let span = self.origin.span(self.tokens.start(dot), name.end);
         Step::Attribute { name: self.name_of(name), span }
     }
 
-    /// `value` with everything that is taken from it.
+    /// Parses all postfix operators after `value`.
     pub(super) fn taken_from(&mut self, value: Expression) -> Expression {
         let (steps, span) = (self.scratch.steps.mark(), value.span);
         self.accesses(Chain { start: Term::Value(value), steps, span })
     }
 
-    /// `chain` with what else is taken.
+    /// Parses all remaining postfix operators of `chain`.
     fn accesses(&mut self, mut chain: Chain) -> Expression {
         let mut wrapped = 0;
         while self.is_at_access() {
@@ -109,7 +109,7 @@ impl Parser<'_> {
         self.end_chain(chain)
     }
 
-    /// Makes the source of a larger expression, which ends with `span`, of everything so far.
+    /// Turns everything so far into the source of a larger expression, which ends with `span`.
     fn wrap(&mut self, chain: Chain, span: Span, kind: impl FnOnce(Expression) -> ExpressionKind) -> Chain {
         let steps = chain.steps;
         let span = chain.span.to(span);
@@ -129,7 +129,7 @@ impl Parser<'_> {
         Expression::new(kind, span)
     }
 
-    /// Everything that is taken from each element of a full splat.
+    /// Parses all selectors of a full splat.
     fn selectors(&mut self) -> Vec<Selector> {
         let mut selectors = Vec::new();
         while self.is_at_access() {
@@ -170,25 +170,24 @@ impl Parser<'_> {
         }
     }
 
-    /// The step whose name is next, after its dot.
+    /// Parses an attribute name after its dot.
     fn named_step(&mut self, dot: Span) -> Step {
         let token = self.bump();
         Step::Attribute { name: self.name_of(token), span: dot.to(self.span(token)) }
     }
 
     fn no_attribute_name(&mut self, found: Span) {
-        let detail = "After a dot comes the name of an attribute.";
+        let detail = "Expected an attribute name after the dot.";
         self.syntax_error(Diagnostic::error("Invalid attribute name", detail).at(found));
     }
 
-    /// `.0`, as it was written before there were brackets.
+    /// Parses `.0`, the index syntax of Terraform 0.11 and earlier.
     fn legacy_index(&mut self, dot: Span) -> Result<Step, Span> {
         let token = self.bump();
         let span = dot.to(self.span(token));
         let text = self.text_of(token);
         if let Some((first, second)) = text.split_once('.') {
-            let detail =
-                format!("An index after a dot cannot be followed by another one. Write [{first}][{second}] instead.");
+            let detail = format!("Index syntax with a dot cannot be repeated. Write [{first}][{second}] instead.");
             let diagnostic = Diagnostic::error("Invalid legacy index syntax", detail).at(self.span(token));
             self.value_error(diagnostic);
             return Err(span);
@@ -196,7 +195,7 @@ impl Parser<'_> {
         Ok(Step::Index { key: LiteralKey::Number(self.name_of(token)), span })
     }
 
-    /// `.*` with the attributes that it takes of each element.
+    /// Parses `.*` with the attributes that it projects.
     fn attribute_splat(&mut self, dot: Span) -> Access {
         let star = self.bump();
         let marker = dot.to(self.span(star));
@@ -211,7 +210,7 @@ impl Parser<'_> {
                     Err(wrong) => return Access::Invalid(marker.to(wrong)),
                 },
                 TokenKind::Star => {
-                    let detail = "A second splat cannot follow after \".*\". Use \"[*]\" for both of them.";
+                    let detail = "A \".*\" splat cannot be followed by another one. Use \"[*]\" for both.";
                     let found = self.next_span();
                     self.syntax_error(Diagnostic::error("Nested splat expression not allowed", detail).at(found));
                     return Access::Invalid(marker);
@@ -236,11 +235,11 @@ impl Parser<'_> {
         let problems = self.problems;
         let key = self.bracketed(TokenKind::CloseBracket, Newlines::Ignored, |parser| {
             let key = parser.expression();
-            if parser.lost_since(problems) {
+            if parser.failed_since(problems) {
                 parser.skip_over(TokenKind::CloseBracket);
             } else if parser.accept(TokenKind::CloseBracket).is_none() {
                 let found = parser.next_span();
-                let detail = "The index is complete here; a closing bracket is needed.";
+                let detail = "Expected a closing bracket after the index.";
                 parser.syntax_error(Diagnostic::error("Missing close bracket on index", detail).at(found));
                 parser.skip_over(TokenKind::CloseBracket);
             }
@@ -258,7 +257,7 @@ impl Parser<'_> {
         self.bump();
         if self.accept(TokenKind::CloseBracket).is_none() {
             let found = self.next_span();
-            let detail = "A closing bracket must follow right after the star of a splat.";
+            let detail = "Expected a closing bracket after the splat's asterisk.";
             self.syntax_error(Diagnostic::error("Missing close bracket on splat index", detail).at(found));
             self.skip_over(TokenKind::CloseBracket);
         }

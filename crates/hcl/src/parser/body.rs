@@ -1,4 +1,4 @@
-//! Bodies: arguments and blocks, one a line.
+//! Bodies: arguments and blocks, one per line.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use super::Parser;
 use super::scratch::{Mark, Scratch};
 use crate::ast::{Ident, Name};
-use crate::body::{Attribute, Lines, NativeBody, NativeHead, Own};
+use crate::body::{Attribute, CertainItems, Lines, NativeBody, NativeHead};
 use crate::origin::Origin;
 use crate::scanner;
 use crate::token::TokenKind;
@@ -16,19 +16,19 @@ use crate::token::TokenKind;
 pub(super) struct Items {
     attributes: Mark,
     blocks: Mark,
-    /// The hashes of the argument names, which show at once that a name is new.
-    looks: Looks,
-    /// The positions of arguments, once there are many.
+    /// A filter of the argument names so far, which proves most names new without a search.
+    names: NameFilter,
+    /// The position of each argument by name, built only for many arguments.
     index: Index,
-    /// Whether it was known before where blocks end.
-    nesting_known: bool,
+    /// Whether braces matched so far when the body began.
+    nesting_was_known: bool,
 }
 
-/// A set of name hashes, 64 bits wide: a name whose bit is unset is new.
+/// A one-word Bloom filter for names: a name whose bit is not set is certainly not included.
 #[derive(Clone, Copy, Default)]
-struct Looks(u64);
+struct NameFilter(u64);
 
-impl Looks {
+impl NameFilter {
     fn of(name: &str) -> Self {
         let bytes = name.as_bytes();
         let sum = match bytes {
@@ -38,18 +38,18 @@ impl Looks {
         Self(1 << (sum % 64))
     }
 
-    /// Adds `look`; whether there was none like it.
-    fn add(&mut self, look: Self) -> bool {
-        let is_new = self.0 & look.0 == 0;
-        self.0 |= look.0;
+    /// Adds a name. Returns whether it is certainly new.
+    fn add(&mut self, name: Self) -> bool {
+        let is_new = self.0 & name.0 == 0;
+        self.0 |= name.0;
         is_new
     }
 }
 
-/// Few bodies need one.
+// Boxed, because few bodies need an index.
 type Index = Option<Box<HashMap<Name, usize>>>;
 
-/// With fewer arguments than this, looking at each of them is the quickest.
+/// The number of arguments below which a linear search is fastest.
 const FEW: usize = 16;
 
 fn find<'a>(index: &mut Index, attributes: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
@@ -63,14 +63,14 @@ fn find<'a>(index: &mut Index, attributes: &'a [Attribute], name: &str) -> Optio
     attributes.get(*index.get(name)?)
 }
 
-/// Reads a whole file.
+/// Parses a whole file.
 ///
-/// Most files have no mistakes. They are read in portions, so that the tokens of a large file are not all in memory; a
-/// file with a mistake is read again from the start with all its tokens, as finding a place to go on needs. So is a file
-/// that is not entirely UTF-8, because the tokens say which of its bytes are in comments.
+/// Most files have no errors. They are scanned in portions, so that the tokens of a large file are never all in memory.
+/// On an error the file is parsed again with all tokens, because recovery needs lookahead. So is a file with invalid
+/// UTF-8, because the complete token list tells which bytes are in comments.
 pub(crate) fn parse_body(text: &str, origin: Origin<'_>) -> (NativeBody, Diagnostics) {
     let is_utf8 = origin.file.is_none_or(|file| file.invalid_bytes().is_empty());
-    if is_utf8 && let Some(body) = body_without_mistakes(text, origin) {
+    if is_utf8 && let Some(body) = body_without_errors(text, origin) {
         return (body, Diagnostics::new());
     }
     let mut parser = Parser::new(text, origin);
@@ -78,7 +78,7 @@ pub(crate) fn parse_body(text: &str, origin: Origin<'_>) -> (NativeBody, Diagnos
     (body, parser.finish())
 }
 
-fn body_without_mistakes(text: &str, origin: Origin<'_>) -> Option<NativeBody> {
+fn body_without_errors(text: &str, origin: Origin<'_>) -> Option<NativeBody> {
     let mut parser = Parser::without_tokens(text, origin);
     let mut items = parser.begin_body();
     let mut portions = scanner::portions(text);
@@ -90,51 +90,51 @@ fn body_without_mistakes(text: &str, origin: Origin<'_>) -> Option<NativeBody> {
             }
         }
     }
-    Some(parser.end_file_body(items, Own::ALL))
+    Some(parser.end_file_body(items, CertainItems::ALL))
 }
 
 impl Parser<'_> {
-    /// The body of a whole file. What comes after the place from which it is not known any more where blocks end may belong to one.
+    /// Parses the body of a whole file. Items after an unmatched brace may belong to an unclosed block.
     fn file_body(&mut self) -> NativeBody {
         let mut items = self.begin_body();
-        let mut own = None;
+        let mut certain = None;
         while self.kind() != TokenKind::End {
             self.body_line(&mut items);
-            if self.nesting_lost && own.is_none() {
-                own = Some(self.read_of(&items));
+            if self.nesting_unknown && certain.is_none() {
+                certain = Some(self.read_of(&items));
             }
         }
-        self.end_file_body(items, own.unwrap_or(Own::ALL))
+        self.end_file_body(items, certain.unwrap_or(CertainItems::ALL))
     }
 
     pub(super) fn begin_body(&self) -> Items {
         let Scratch { attributes, blocks, .. } = &self.scratch;
-        let nesting_known = !self.nesting_lost;
+        let nesting_was_known = !self.nesting_unknown;
         let (attributes, blocks) = (attributes.mark(), blocks.mark());
-        Items { attributes, blocks, looks: Looks::default(), index: None, nesting_known }
+        Items { attributes, blocks, names: NameFilter::default(), index: None, nesting_was_known }
     }
 
-    fn end_file_body(&mut self, items: Items, own: Own) -> NativeBody {
+    fn end_file_body(&mut self, items: Items, certain: CertainItems) -> NativeBody {
         let blocks = self.scratch.blocks.take(items.blocks);
-        let head = NativeHead { blocks, span: self.bytes_span(0, self.text.len()), lines: Lines::Several, own };
+        let head = NativeHead { blocks, span: self.bytes_span(0, self.text.len()), lines: Lines::Several, certain };
         NativeBody::new(self.scratch.attributes.drain(items.attributes), head)
     }
 
-    /// The body of a block. If it is not known any more where blocks end, any of it may belong elsewhere.
+    /// Ends the body of a block. If braces did not match inside, any of its items may belong elsewhere.
     pub(super) fn end_block_body(&mut self, items: Items, span: Span, lines: Lines) -> NativeBody {
-        let was_lost_inside = items.nesting_known && self.nesting_lost;
-        let own = if was_lost_inside { Own::NOTHING } else { Own::ALL };
+        let mismatched_inside = items.nesting_was_known && self.nesting_unknown;
+        let certain = if mismatched_inside { CertainItems::NOTHING } else { CertainItems::ALL };
         let blocks = self.scratch.blocks.take(items.blocks);
-        NativeBody::new(self.scratch.attributes.drain(items.attributes), NativeHead { blocks, span, lines, own })
+        NativeBody::new(self.scratch.attributes.drain(items.attributes), NativeHead { blocks, span, lines, certain })
     }
 
-    /// Returns the number of items that certainly belong to the body so far.
-    fn read_of(&self, items: &Items) -> Own {
+    /// The number of items parsed so far.
+    fn read_of(&self, items: &Items) -> CertainItems {
         let Scratch { attributes, blocks, .. } = &self.scratch;
-        Own { attributes: attributes.since(items.attributes).len(), blocks: blocks.since(items.blocks).len() }
+        CertainItems { attributes: attributes.since(items.attributes).len(), blocks: blocks.since(items.blocks).len() }
     }
 
-    /// The body of a block over several lines, after its opening brace `open`, with the closing brace.
+    /// Parses a multi-line block body after its opening brace `open`, including the closing brace.
     pub(super) fn block_body(&mut self, open: Span) -> Items {
         let mut items = self.begin_body();
         self.blocks += 1;
@@ -149,12 +149,12 @@ impl Parser<'_> {
     }
 
     pub(super) fn unclosed_block(&mut self, open: Span) {
-        if self.nesting_lost {
+        if self.nesting_unknown {
             return;
         }
-        let detail = "The text ends before a closing brace for this block. If this block looks complete, a brace is \
-                      missing or too many in or above it.";
-        self.nesting_lost = true;
+        let detail = "This block has no closing brace before the end of the file. If it looks complete, a brace is missing \
+                      or extra in it or above it.";
+        self.nesting_unknown = true;
         self.recovering = false;
         self.syntax_error(Diagnostic::error("Unclosed configuration block", detail).at(open));
     }
@@ -166,7 +166,7 @@ impl Parser<'_> {
             }
             TokenKind::Identifier => self.item(items),
             TokenKind::OpenQuote | TokenKind::OpenParenthesis if self.is_key_outside() => {
-                // The brace that closes the object is too many then.
+                // The closing brace of that object will then be unmatched.
                 self.brace_too_many = true;
                 self.skip_item();
             }
@@ -176,15 +176,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the string that is next stands where the name of an argument should: a mistake of its own, whatever was before.
+    /// Whether a quoted argument name comes next, which is an error of its own even after another one.
     fn is_quoted_name(&self) -> bool {
         let text = usize::from(self.tokens.kind(self.at + 1).is_quoted_text());
         let close = self.at + 1 + text;
         self.tokens.kind(close) == TokenKind::CloseQuote && self.kind_after(close) == TokenKind::Equal
     }
 
-    /// Whether a key of an object begins here, of which the opening brace is missing behind an equals sign, or has been one too many
-    /// behind the brace of a block.
+    /// Whether an object key begins here although no object is open: the opening brace is missing after an equals sign,
+    /// or an extra one follows the brace of a block.
     fn is_key_outside(&self) -> bool {
         let before = |back: usize| self.at.checked_sub(back).map(|index| self.tokens.kind(index));
         before(1) == Some(TokenKind::Newline)
@@ -197,20 +197,18 @@ impl Parser<'_> {
 
     #[inline]
     pub(super) fn add_attribute(&mut self, items: &mut Items, attribute: Attribute) {
-        if items.looks.add(Looks::of(&attribute.name.name)) || !self.is_redefined(items, &attribute.name) {
+        if items.names.add(NameFilter::of(&attribute.name.name)) || !self.is_redefined(items, &attribute.name) {
             self.scratch.attributes.push(attribute);
         }
     }
 
-    /// Whether the argument name is taken, which is reported.
+    /// Reports an argument whose name is already taken, and returns whether it is.
     fn is_redefined(&mut self, items: &mut Items, name: &Ident) -> bool {
         let attributes = self.scratch.attributes.since(items.attributes);
         let Some(first) = find(&mut items.index, attributes, &name.name) else { return false };
-        let place = self.line_of(first.name.span).map(|line| format!(" on line {line}")).unwrap_or_default();
-        let detail = format!(
-            "The argument \"{}\" has been set already{place}. Each argument may be set once; remove one of the two.",
-            name.name
-        );
+        let location = self.line_of(first.name.span).map(|line| format!(" on line {line}")).unwrap_or_default();
+        let detail =
+            format!("The argument \"{}\" is already set{location}. Each argument may be set only once.", name.name);
         self.value_error(Diagnostic::error("Attribute redefined", detail).at(name.span));
         true
     }
@@ -220,36 +218,37 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::OpenQuote => {
                 self.brace_too_many = true;
-                let detail = "The name of an argument stands without quotes.";
+                let detail = "Argument names must not be quoted.";
                 self.syntax_error(Diagnostic::error("Invalid argument name", detail).at(span));
             }
-            TokenKind::CloseBrace if std::mem::take(&mut self.brace_too_many) || self.nesting_lost => {
+            TokenKind::CloseBrace if std::mem::take(&mut self.brace_too_many) || self.nesting_unknown => {
                 self.bump();
                 return;
             }
             TokenKind::CloseBrace => {
-                let detail = "An argument or block must begin here, but this brace closes nothing. Either it is too \
-                              many, or an opening brace is missing before it.";
+                let detail = "Expected an argument or block, but found a closing brace that matches nothing. Either it is \
+                              extra, or an opening brace is missing before it.";
                 self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(span));
-                self.nesting_lost = true;
+                self.nesting_unknown = true;
                 self.bump();
             }
             opener => {
-                let detail = "An argument or block must begin here, with its name.";
-                // What closes it may have been meant for something else, and what stands alone for the brace of the block.
-                self.nesting_lost |= opener.closer().is_some() || self.is_last_of_line(self.at);
+                let detail = "Expected an argument or block, which begins with its name.";
+                // A bracket may have been meant as the brace of a block, and so may a single token on a line of its
+                // own.
+                self.nesting_unknown |= opener.closer().is_some() || self.is_last_of_line(self.at);
                 self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(span));
             }
         }
         self.skip_item();
     }
 
-    /// Whether the token is the last one of its line.
+    /// Whether the token is the last one on its line.
     pub(super) fn is_last_of_line(&self, index: usize) -> bool {
         matches!(self.tokens.kind(index + 1), TokenKind::Newline | TokenKind::End)
     }
 
-    /// The line of `span` for messages, from 1.
+    /// The 1-based line of `span`, for messages.
     pub(super) fn line_of(&self, span: Span) -> Option<u32> {
         self.origin.file.map(|file| file.position(span.start()).line)
     }

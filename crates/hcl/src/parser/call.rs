@@ -7,7 +7,7 @@ use crate::ast::{Call, CallHead, Expression, ExpressionKind, Ident, Name};
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
-    /// The call of the function whose name begins with the token `first`; `::` or `(` is next.
+    /// Parses a call whose name begins with the token `first`; `::` or `(` is next.
     pub(super) fn call(&mut self, first: Token) -> Expression {
         let name = match self.function_name(first) {
             Ok(name) => name,
@@ -31,7 +31,7 @@ impl Parser<'_> {
         while self.accept(TokenKind::DoubleColon).is_some() {
             let found = self.next;
             if self.accept(TokenKind::Identifier).is_none() {
-                let detail = "After \"::\" comes the name of a function, or of a further namespace.";
+                let detail = "Expected a function name or another namespace after \"::\".";
                 return Err(self.broken_name("Missing function name", detail, span, found));
             }
             name.push_str("::");
@@ -39,7 +39,7 @@ impl Parser<'_> {
             span = span.to(self.span(found));
         }
         if self.kind() != TokenKind::OpenParenthesis {
-            let detail = "After the name of a function come its arguments in parentheses.";
+            let detail = "Expected an opening parenthesis after the function name.";
             return Err(self.broken_name("Missing open parenthesis", detail, span, self.next));
         }
         Ok(Ident { name: Name::from(name), span })
@@ -58,13 +58,13 @@ impl Parser<'_> {
             let problems = self.problems;
             let argument = self.expression();
             self.scratch.expressions.push(argument);
-            if self.lost_since(problems) {
+            if self.failed_since(problems) {
                 break;
             }
             if let Some(token) = self.accept(TokenKind::Ellipsis) {
                 expansion = Some(self.span(token));
                 if self.kind() != TokenKind::CloseParenthesis {
-                    let detail = "An argument that is expanded with \"...\" must be the last one.";
+                    let detail = "An argument expanded with \"...\" must be the last one.";
                     let diagnostic = Diagnostic::error("Missing closing parenthesis", detail).at(self.span(token));
                     self.syntax_error(diagnostic.within(name.span.to(self.span(token))));
                 }
@@ -87,11 +87,11 @@ impl Parser<'_> {
     fn no_separator(&mut self, name: &Ident, open: Span) {
         let found = self.next_span();
         if self.kind() == TokenKind::End {
-            let detail = "The text ends before a closing parenthesis for this call.";
+            let detail = "This function call has no closing parenthesis before the end of the file.";
             let diagnostic = Diagnostic::error("Unterminated function call", detail).at(name.span.to(open));
             self.syntax_error(diagnostic);
         } else {
-            let detail = "A comma must stand between two arguments, and a closing parenthesis after the last one.";
+            let detail = "Expected a comma before the next argument, or a closing parenthesis after the last one.";
             let diagnostic = Diagnostic::error("Missing argument separator", detail);
             self.syntax_error(diagnostic.at(found).within(name.span.to(found)));
         }

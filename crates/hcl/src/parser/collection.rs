@@ -1,4 +1,4 @@
-//! Tuples and objects that are written out.
+//! Tuple and object constructors.
 
 use groma_diagnostics::{Diagnostic, Span};
 
@@ -7,7 +7,7 @@ use crate::ast::{Expression, ExpressionKind, ObjectItem};
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
-    /// `[…]`: a tuple or a `for` expression.
+    /// Parses `[…]`: a tuple constructor or a `for` expression.
     pub(super) fn tuple(&mut self) -> Expression {
         let open = self.bump();
         self.bracketed(TokenKind::CloseBracket, Newlines::Ignored, |parser| {
@@ -25,7 +25,7 @@ impl Parser<'_> {
             let problems = self.problems;
             let element = self.expression();
             self.scratch.expressions.push(element);
-            if self.lost_since(problems) {
+            if self.failed_since(problems) {
                 self.skip_over(TokenKind::CloseBracket);
                 break;
             }
@@ -43,18 +43,19 @@ impl Parser<'_> {
     fn no_element_separator(&mut self, open: Span) {
         let found = self.next_span();
         if self.kind() == TokenKind::End {
-            let detail = "The text ends before a closing bracket for this list.";
+            let detail = "This list has no closing bracket before the end of the file.";
             self.syntax_error(Diagnostic::error("Unterminated tuple constructor expression", detail).at(open));
         } else {
-            let detail = "A comma must stand between two elements, and a closing bracket after the last one.";
+            let detail = "Expected a comma before the next element, or a closing bracket after the last one.";
             let diagnostic = Diagnostic::error("Missing item separator", detail).at(found).within(open.to(found));
             self.syntax_error(diagnostic);
         }
     }
 
-    /// `{…}`: an object or a `for` expression.
+    /// Parses `{…}`: an object constructor or a `for` expression.
     pub(super) fn object(&mut self) -> Expression {
         let open = self.bump();
+        // `for` may follow on a later line, where object items would treat the line end as a separator.
         let is_for = self.with_newlines(Newlines::Ignored, |parser| parser.at_word("for"));
         if is_for {
             return self.bracketed(TokenKind::CloseBrace, Newlines::Ignored, |parser| parser.for_expression(open));
@@ -92,11 +93,11 @@ impl Parser<'_> {
         Expression::new(ExpressionKind::Object(self.scratch.object_items.take(items)), span)
     }
 
-    /// One item; false when it could not be understood.
+    /// Parses one item. Returns false if it was invalid.
     fn object_item(&mut self, open: Span) -> bool {
         let problems = self.problems;
         let key = self.bare_key().unwrap_or_else(|| self.expression());
-        if self.lost_since(problems) {
+        if self.failed_since(problems) {
             return false;
         }
         if self.accept(TokenKind::Equal).is_none() && self.accept(TokenKind::Colon).is_none() {
@@ -105,10 +106,10 @@ impl Parser<'_> {
         }
         let value = self.expression();
         self.scratch.object_items.push(ObjectItem { key, value });
-        !self.lost_since(problems)
+        !self.failed_since(problems)
     }
 
-    /// A name right before the equals sign or colon: it is the name of the attribute, not a reference.
+    /// Parses a bare name before an equals sign or colon as a literal key, not as a reference.
     fn bare_key(&mut self) -> Option<Expression> {
         let is_before_sign = self.kind() == TokenKind::Identifier
             && matches!(self.kind_after(self.at), TokenKind::Equal | TokenKind::Colon)
@@ -125,17 +126,14 @@ impl Parser<'_> {
                 return;
             }
             TokenKind::Newline | TokenKind::Comma => {
-                ("Missing attribute value", "An equals sign and a value must follow after the name of an attribute.")
+                ("Missing attribute value", "Expected an equals sign and a value after the attribute name.")
             }
             TokenKind::Identifier => (
                 "Missing key/value separator",
-                "An equals sign must stand between the name of an attribute and its value. A name with dots or spaces \
-                 in it stands in quotes.",
+                "Expected an equals sign between the attribute name and its value. Quote names that contain dots or \
+                 spaces.",
             ),
-            _ => (
-                "Missing key/value separator",
-                "An equals sign must stand between the name of an attribute and its value.",
-            ),
+            _ => ("Missing key/value separator", "Expected an equals sign between the attribute name and its value."),
         };
         self.syntax_error(Diagnostic::error(summary, detail).at(found).within(open.to(found)));
     }
@@ -146,13 +144,13 @@ impl Parser<'_> {
             return;
         }
         let found = self.next_span();
-        let detail = "The value is complete here; a comma or a new line must come before the next attribute.";
+        let detail = "Expected a comma or a new line before the next attribute.";
         let diagnostic = Diagnostic::error("Missing attribute separator", detail).at(found).within(open.to(found));
         self.syntax_error(diagnostic);
     }
 
     fn unterminated_object(&mut self, open: Span) {
-        let detail = "The text ends before a closing brace for this object.";
+        let detail = "This object has no closing brace before the end of the file.";
         self.syntax_error(Diagnostic::error("Unterminated object constructor expression", detail).at(open));
     }
 }

@@ -1,4 +1,4 @@
-//! Walking over the tokens.
+//! The token cursor of the parser.
 
 use groma_diagnostics::Span;
 
@@ -7,12 +7,12 @@ use crate::ast::{Ident, Name};
 use crate::token::{Token, TokenKind};
 
 impl<'a> Parser<'a> {
-    /// Moves on to the next token that means something.
+    /// Moves the cursor to the next significant token.
     #[inline]
     pub(super) fn settle(&mut self) {
         self.at = self.after;
         self.next = self.tokens.at(self.at);
-        // Comments and line ends are the first kinds; spaces are no tokens.
+        // `Comment` and `Newline` are the lowest kinds of tokens, so one comparison rules both out.
         if self.kind() <= TokenKind::Newline {
             self.pass_over();
         }
@@ -29,7 +29,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the next token. The end is read again and again.
+    /// Consumes and returns the next token. At the end it returns the end token repeatedly.
     pub(super) fn bump(&mut self) -> Token {
         let read = self.next;
         if read.kind != TokenKind::End {
@@ -39,34 +39,34 @@ impl<'a> Parser<'a> {
         read
     }
 
-    /// The kind of the token after `index`, apart from comments.
+    /// The kind of the first token after `index` that is not a comment.
     pub(super) fn kind_after(&self, index: usize) -> TokenKind {
         let kinds = (index + 1..).map(|index| self.tokens.kind(index));
         let mut kinds = kinds.skip_while(|kind| *kind == TokenKind::Comment);
         kinds.next().unwrap_or(TokenKind::End)
     }
 
-    /// Reads the next token if it is of `kind`.
+    /// Consumes the next token if it is of `kind`.
     pub(super) fn accept(&mut self, kind: TokenKind) -> Option<Token> {
         (self.kind() == kind).then(|| self.bump())
     }
 
-    /// Whether the next token is the name `word`.
+    /// Whether the next token is the identifier `word`.
     pub(super) fn at_word(&self, word: &str) -> bool {
         self.kind() == TokenKind::Identifier && self.text_of(self.next) == word
     }
 
-    /// Runs `parse` with another meaning of line ends.
+    /// Runs `parse` with line ends significant or ignored.
     pub(super) fn with_newlines<T>(&mut self, newlines: Newlines, parse: impl FnOnce(&mut Self) -> T) -> T {
-        let around = std::mem::replace(&mut self.newlines, newlines);
+        let outer = std::mem::replace(&mut self.newlines, newlines);
         self.settle();
         let result = parse(self);
-        self.newlines = around;
+        self.newlines = outer;
         self.settle();
         result
     }
 
-    /// Runs `parse` for what stands between the token that was read last and `closer`, with a meaning of line ends.
+    /// Runs `parse` for the content of a bracket. The opening bracket was consumed last, and `closer` must close it.
     pub(super) fn bracketed<T>(
         &mut self,
         closer: TokenKind,
@@ -79,34 +79,34 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// The characters of a token.
+    /// The text of a token.
     pub(super) fn text_of(&self, token: Token) -> &'a str {
         self.text.get(token.range()).unwrap_or_default()
     }
 
-    /// The bytes of a token.
+    /// The text of a token as bytes.
     pub(super) fn bytes_of(&self, token: Token) -> &'a [u8] {
         self.text.as_bytes().get(token.range()).unwrap_or_default()
     }
 
-    /// The place of a token; the end of the text counts as the empty span there.
+    /// The source span of a token; empty for the end of the text.
     #[inline]
     pub(super) fn span(&self, token: Token) -> Span {
         self.origin.span(token.start, token.end)
     }
 
-    /// The place of the token with an index.
+    /// The source span of the token at an index.
     pub(super) fn span_at(&self, index: usize) -> Span {
         self.span(self.tokens.at(index))
     }
 
-    /// The place of the token to be read next.
+    /// The source span of the next token.
     #[inline]
     pub(super) fn next_span(&self) -> Span {
         self.span(self.next)
     }
 
-    /// The place of the token that was read last.
+    /// The source span of the last consumed token.
     pub(super) fn last_span(&self) -> Span {
         match self.after.checked_sub(1) {
             Some(index) => self.span_at(index),
@@ -114,17 +114,17 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The span of bytes of the text.
+    /// The source span of a byte range.
     pub(super) fn bytes_span(&self, start: usize, end: usize) -> Span {
         self.origin.span(start as u32, end as u32)
     }
 
-    /// The characters of a token, shared.
+    /// The text of a token as a shared name.
     pub(super) fn name_of(&mut self, token: Token) -> Name {
         self.names.share(self.text, token.range())
     }
 
-    /// A token as a name.
+    /// The token as an identifier.
     pub(super) fn ident_of(&mut self, token: Token) -> Ident {
         Ident { name: self.name_of(token), span: self.span(token) }
     }

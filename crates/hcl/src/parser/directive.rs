@@ -1,4 +1,4 @@
-//! Directives of templates: reading them, and putting what stands between them together.
+//! Template directives: parsing, and matching them with their ends.
 
 use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 
@@ -19,7 +19,7 @@ impl Closing {
 }
 
 impl<'a> Parser<'a> {
-    /// `%{ … }`.
+    /// Parses a directive: `%{ … }`.
     pub(super) fn directive(&mut self, closer: TokenKind, pieces: &mut Pieces<'a>) {
         let open = self.sequence_start(pieces);
         let problems = self.problems;
@@ -35,7 +35,7 @@ impl<'a> Parser<'a> {
         let begin = self.span_at(open);
         let Some(token) = self.accept(TokenKind::Identifier) else {
             let found = self.next_span();
-            let detail = "After \"%{\" comes a directive: if, else, endif, for or endfor. If \"%{\" is meant as it is, write \"%%{\".";
+            let detail = "Expected a directive after \"%{\": if, else, endif, for or endfor. For a literal \"%{\", write \"%%{\".";
             self.syntax_error(
                 Diagnostic::error("Invalid template directive", detail).at(found).within(begin.to(found)),
             );
@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         if self.kind() != TokenKind::CloseSequence {
             let found = self.next_span();
             let summary = format!("Extra characters in {word} marker");
-            let detail = "The directive is complete here; a closing brace is needed.";
+            let detail = "Expected a closing brace after the directive.";
             self.syntax_error(Diagnostic::error(summary, detail).at(found).within(begin.to(found)));
         }
         Some(piece)
@@ -68,25 +68,24 @@ impl<'a> Parser<'a> {
 
     fn unknown_directive(&mut self, token: Token, word: &str) {
         let hint = did_you_mean(word, ["if", "for", "else", "endif", "endfor"]);
-        let detail = format!("There is no directive \"{word}\".{hint}");
+        let detail = format!("\"{word}\" is not a template directive.{hint}");
         self.syntax_error(Diagnostic::error("Invalid template control keyword", detail).at(self.span(token)));
     }
 
     fn for_directive(&mut self, begin: Span) -> Option<Piece<'a>> {
         let Some(token) = self.accept(TokenKind::Identifier) else {
-            return self.for_directive_error("The name of a variable must follow after \"for\".");
+            return self.for_directive_error("Expected a variable name after \"for\".");
         };
         let mut key = None;
         let mut value = self.ident_of(token);
         if self.accept(TokenKind::Comma).is_some() {
             let Some(token) = self.accept(TokenKind::Identifier) else {
-                return self.for_directive_error("The name of a variable for the values must follow after the comma.");
+                return self.for_directive_error("Expected a value variable name after the comma.");
             };
             key = Some(std::mem::replace(&mut value, self.ident_of(token)));
         }
         if !self.at_word("in") {
-            return self
-                .for_directive_error("The word \"in\" and a collection must follow after the names of the variables.");
+            return self.for_directive_error("Expected \"in\" and a collection after the variable names.");
         }
         self.bump();
         let collection = self.expression();
@@ -99,7 +98,7 @@ impl<'a> Parser<'a> {
         None
     }
 
-    /// Matches directives with their ends; the parts are on the parser's stack then.
+    /// Matches directives with their ends and pushes the resulting parts on the parser's stack.
     pub(super) fn assemble(&mut self, pieces: Vec<Piece<'a>>, end: Span) {
         let mut assembly = Assembly { pieces: pieces.into_iter(), end };
         while let Some(piece) = assembly.next(self) {
@@ -120,11 +119,7 @@ impl<'a> Parser<'a> {
                 self.nested(|parser| parser.for_part(opening, assembly))
             }
             Piece::Closing { word, span } => {
-                self.unexpected(
-                    word,
-                    span,
-                    "There is no directive before it that this one could belong to.".to_owned(),
-                );
+                self.unexpected(word, span, "No open directive precedes this one.".to_owned());
                 None
             }
         }
@@ -138,8 +133,8 @@ impl<'a> Parser<'a> {
         if self.is_too_deep {
             return;
         }
-        let place = self.line_of(open).map(|line| format!(" on line {line}")).unwrap_or_default();
-        let detail = format!("The directive \"{word}\"{place} needs \"%{{ end{word} }}\" after it.");
+        let location = self.line_of(open).map(|line| format!(" on line {line}")).unwrap_or_default();
+        let detail = format!("The directive \"{word}\"{location} has no matching \"%{{ end{word} }}\".");
         self.value_error(Diagnostic::error("Unexpected end of template", detail).at(assembly.end).within(open));
     }
 
@@ -156,8 +151,8 @@ impl<'a> Parser<'a> {
                 Piece::Closing { word: Closing::Else, .. } if no.is_none() => no = Some(Vec::new()),
                 Piece::Closing { word, span } => {
                     let detail = match word {
-                        Closing::Else => "This \"if\" has an \"else\" already.",
-                        _ => "The \"if\" before it must be ended with \"%{ endif }\" first.",
+                        Closing::Else => "This \"if\" directive already has an \"else\".",
+                        _ => "The preceding \"if\" directive must be closed with \"%{ endif }\" first.",
                     };
                     self.unexpected(word, span, detail.to_owned());
                     return TemplatePart::Interpolation(Expression::invalid(span));
@@ -173,7 +168,8 @@ impl<'a> Parser<'a> {
         TemplatePart::If(Box::new(TemplateIf { condition, yes, no, span: open.to(close) }))
     }
 
-    /// The template inside of a directive. See [`keep_at_level`](crate::depth::keep_at_level).
+    /// Builds the template inside a directive, and leaks every 256th level; see
+    /// [`keep_at_level`](crate::depth::keep_at_level).
     fn kept_template(&self, parts: Vec<TemplatePart>) -> Template {
         let template = Template { parts: List::new(parts) };
         if ends_freed_levels(self.nesting) {
@@ -194,8 +190,8 @@ impl<'a> Parser<'a> {
                 Piece::Closing { word: Closing::EndFor, span } => break span,
                 Piece::Closing { word, span } => {
                     let detail = match word {
-                        Closing::Else => "A \"for\" has no \"else\".",
-                        _ => "The \"for\" before it must be ended with \"%{ endfor }\" first.",
+                        Closing::Else => "A \"for\" directive cannot have an \"else\".",
+                        _ => "The preceding \"for\" directive must be closed with \"%{ endfor }\" first.",
                     };
                     self.unexpected(word, span, detail.to_owned());
                     return TemplatePart::Interpolation(Expression::invalid(span));
@@ -208,21 +204,21 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Pieces that are not matched yet.
+/// The pieces of a template that are not matched yet.
 struct Assembly<'a> {
     pieces: std::vec::IntoIter<Piece<'a>>,
-    /// The end of the template.
+    /// The end of the template, for reports of unclosed directives.
     end: Span,
 }
 
 impl<'a> Assembly<'a> {
-    /// Returns the next piece. After a template that is nested too deeply there is none, because its ends would not match.
+    /// Returns the next piece. After excessive nesting there is none, because the remaining ends would match nothing.
     fn next(&mut self, parser: &Parser<'_>) -> Option<Piece<'a>> {
         if parser.is_too_deep { None } else { self.pieces.next() }
     }
 }
 
-/// The content of a `for` directive.
+/// The parts of a `for` directive's opening tag.
 struct ForOpening {
     key: Option<Ident>,
     value: Ident,

@@ -1,4 +1,4 @@
-//! Escape sequences in strings.
+//! Escape sequences of strings and templates.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::Parser;
 use crate::ast::Name;
 use crate::token::{Token, TokenKind};
 
-/// Returns the text of a doubled introducer, `$${` or `%%{`.
+/// Returns the sequence start that a doubled sign escapes.
 fn doubled_sign(text: &str) -> Option<&'static str> {
     if text.starts_with("$${") {
         Some("${")
@@ -19,7 +19,7 @@ fn doubled_sign(text: &str) -> Option<&'static str> {
     }
 }
 
-/// The characters of a text without backslash escapes: a part of a heredoc or of a bare template.
+/// Resolves the escapes of text without backslash escapes: a part of a heredoc or an unquoted template.
 pub(super) fn plain_text(text: &str) -> Cow<'_, str> {
     if !text.bytes().any(|byte| matches!(byte, b'$' | b'%')) {
         return Cow::Borrowed(text);
@@ -46,7 +46,7 @@ pub(super) fn plain_text(text: &str) -> Cow<'_, str> {
 }
 
 impl<'a> Parser<'a> {
-    /// Returns the characters of a quoted string token, shared.
+    /// Returns the unescaped text of a quoted-text token as a shared name.
     pub(super) fn quoted_text(&mut self, token: Token) -> Name {
         if token.kind == TokenKind::QuotedText {
             return self.name_of(token);
@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
         self.names.share_text(&text)
     }
 
-    /// Returns the characters of a quoted string token.
+    /// Resolves the escapes of a quoted-text token.
     pub(super) fn unescaped(&mut self, token: Token) -> Cow<'a, str> {
         let text = self.text_of(token);
         if token.kind == TokenKind::QuotedText {
@@ -92,10 +92,10 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Parses the escape sequence at the start of `text`, and returns its length in bytes.
+/// Resolves the escape at the start of `text`. Returns the character or an error message, and the length in bytes.
 fn escape(text: &str) -> (Result<char, String>, usize) {
     let Some(selector) = text.chars().nth(1) else {
-        let detail = "A backslash begins an escape such as \\n or \\\". For a backslash itself, write two.";
+        let detail = "Expected an escape sequence such as \\n or \\\" after the backslash. Write \\\\ for a backslash.";
         return (Err(detail.to_owned()), 1);
     };
     let simple = |character| (Ok(character), 2);
@@ -105,22 +105,22 @@ fn escape(text: &str) -> (Result<char, String>, usize) {
         't' => simple('\t'),
         '"' => simple('"'),
         '\\' => simple('\\'),
-        'u' => code_point(text, 4, "Four hexadecimal digits belong after \\u."),
-        'U' => code_point(text, 8, "Eight hexadecimal digits belong after \\U."),
+        'u' => code_point(text, 4, "Expected four hexadecimal digits after \\u."),
+        'U' => code_point(text, 8, "Expected eight hexadecimal digits after \\U."),
         _ => {
-            let detail = format!("There is no escape \\{selector}. For a backslash itself, write two.");
+            let detail = format!("\\{selector} is not a valid escape sequence. Write \\\\ for a backslash.");
             (Err(detail), 1 + selector.len_utf8())
         }
     }
 }
 
-fn code_point(text: &str, digits: usize, wanted: &str) -> (Result<char, String>, usize) {
+fn code_point(text: &str, digits: usize, expected: &str) -> (Result<char, String>, usize) {
     let found = text.bytes().skip(2).take(digits).take_while(u8::is_ascii_hexdigit).count();
     let length = 2 + found;
     if found < digits {
-        return (Err(wanted.to_owned()), length);
+        return (Err(expected.to_owned()), length);
     }
     let number = u32::from_str_radix(&text[2..length], 16).unwrap_or(u32::MAX);
-    let character = char::from_u32(number).ok_or_else(|| format!("There is no character U+{number:04X}."));
+    let character = char::from_u32(number).ok_or_else(|| format!("U+{number:04X} is not a Unicode character."));
     (character, length)
 }

@@ -1,4 +1,4 @@
-//! Expressions: conditionals, operators and terms.
+//! Expressions: conditionals, operators and terms, by precedence climbing.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::ast::{Binary, BinaryOperator, Conditional, Expression, ExpressionKind
 use crate::depth::{MAX_NESTING, keep_at_level, with_stack};
 use crate::token::TokenKind;
 
-/// The operator of a token and how strongly it binds.
+/// Returns the operator of a token with its precedence; higher binds more tightly.
 const fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     Some(match kind {
         TokenKind::Or => (BinaryOperator::Or, 1),
@@ -29,35 +29,36 @@ const fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     })
 }
 
-/// Whether a token after an operand continues the expression. The kinds are adjacent in [`TokenKind`], which makes this fast.
-const fn goes_on(kind: TokenKind) -> bool {
+/// Whether an operator follows an operand. The operator kinds are adjacent in [`TokenKind`], which makes this a range
+/// check.
+const fn continues_operation(kind: TokenKind) -> bool {
     binary_operator(kind).is_some() || matches!(kind, TokenKind::Question)
 }
 
-/// The lowest operator precedence.
+/// The precedence of the loosest operator.
 const ANY_OPERATOR: u8 = 1;
 
 impl Parser<'_> {
-    /// Parses an expression.
+    /// Parses an expression, including conditionals.
     pub(crate) fn expression(&mut self) -> Expression {
         match self.descend(MAX_NESTING) {
-            Ok(around) => {
+            Ok(outer) => {
                 let expression = with_stack(|| self.conditional());
                 keep_at_level(self.nesting, &expression);
-                self.ascend(around);
+                self.ascend(outer);
                 expression
             }
-            Err(place) => Expression::invalid(place),
+            Err(span) => Expression::invalid(span),
         }
     }
 
-    /// The expression that a whole text is, with line ends meaning nothing.
+    /// Parses the whole text as one expression, in which line ends are insignificant.
     pub(crate) fn whole_expression(&mut self) -> Expression {
         self.with_newlines(Newlines::Ignored, |parser| {
             let expression = parser.expression();
             if parser.kind() != TokenKind::End {
                 let found = parser.next_span();
-                let detail = "The expression is complete, but there is more text after it.";
+                let detail = "Unexpected text after the end of the expression.";
                 parser.syntax_error(Diagnostic::error("Extra characters after expression", detail).at(found));
             }
             expression
@@ -67,26 +68,27 @@ impl Parser<'_> {
     fn conditional(&mut self) -> Expression {
         let problems = self.problems;
         let mut expression = self.operand();
-        // Most expressions are one operand.
-        if goes_on(self.kind()) {
+        // Most expressions are a single operand.
+        if continues_operation(self.kind()) {
             expression = self.conditional_from(expression, problems);
         }
         expression
     }
 
-    /// The conditional or operation that begins with the operand `first`, before which there were so many `problems`.
+    /// Parses the conditional or operation that begins with the operand `first`. `problems` is the problem count before
+    /// it.
     fn conditional_from(&mut self, first: Expression, problems: usize) -> Expression {
         let condition = self.operation_from(first, ANY_OPERATOR, problems);
-        if self.lost_since(problems) || self.accept(TokenKind::Question).is_none() {
+        if self.failed_since(problems) || self.accept(TokenKind::Question).is_none() {
             return condition;
         }
         let yes = self.expression();
-        if self.lost_since(problems) {
+        if self.failed_since(problems) {
             return condition;
         }
         if self.accept(TokenKind::Colon).is_none() {
             let found = self.next_span();
-            let detail = "After the result for \"true\", a conditional needs a colon and the result for \"false\": \
+            let detail = "Expected a colon and the result for \"false\" after the result for \"true\": \
                           condition ? one : other";
             let diagnostic = Diagnostic::error("Missing false expression in conditional", detail);
             self.syntax_error(diagnostic.at(found).within(condition.span.to(found)));
@@ -97,18 +99,18 @@ impl Parser<'_> {
         Expression::new(ExpressionKind::Conditional(Arc::new(Conditional { condition, yes, no })), span)
     }
 
-    /// Operands with operators between them that bind at least as strongly as `weakest`.
+    /// Parses operations of at least the precedence `weakest`.
     fn operation(&mut self, weakest: u8) -> Expression {
         let problems = self.problems;
         let first = self.operand();
         self.operation_from(first, weakest, problems)
     }
 
-    /// The operation that begins with the operand `left`, before which there were so many `problems`.
+    /// Parses the operation that begins with the operand `left`. `problems` is the problem count before it.
     fn operation_from(&mut self, mut left: Expression, weakest: u8, problems: usize) -> Expression {
         let mut operations = 0;
         while let Some((operator, strength)) = binary_operator(self.kind()) {
-            if strength < weakest || self.lost_since(problems) {
+            if strength < weakest || self.failed_since(problems) {
                 break;
             }
             let symbol = self.bump();
@@ -131,11 +133,11 @@ impl Parser<'_> {
 
     fn no_power_operator(&mut self) {
         let found = self.next_span();
-        let detail = "There is no operator for powers. Use the function \"pow\".";
+        let detail = "There is no exponentiation operator. Use the \"pow\" function instead.";
         self.syntax_error(Diagnostic::error("Invalid expression", detail).at(found));
     }
 
-    /// A term, or an operator before its operand, with everything that is taken from it.
+    /// Parses a term or a unary operation, with all postfix operators.
     fn operand(&mut self) -> Expression {
         let mut operand = self.term();
         if self.is_at_access() {
@@ -154,10 +156,10 @@ impl Parser<'_> {
         operation
     }
 
-    /// Parses a term that starts with a name: a keyword, a call, or a reference with its postfix operators.
+    /// Parses an expression that begins with a name: a keyword, a call, or a reference with its postfix operators.
     fn named(&mut self) -> Expression {
         let token = self.next;
-        // Attributes are the only postfix operators of most names.
+        // Scanning plain attributes ahead avoids the general postfix loop, because most references have nothing else.
         let attributes = self.attributes_at(self.at + 1);
         self.go_to(attributes.end);
         if attributes.is_empty() && matches!(self.kind(), TokenKind::OpenParenthesis | TokenKind::DoubleColon) {
@@ -191,8 +193,8 @@ impl Parser<'_> {
         let token = self.bump();
         let span = self.span(token);
         if !is_number(self.bytes_of(token)) {
-            let detail = "This is no number: a number is digits, then perhaps a decimal point with digits, then perhaps \
-                          an exponent such as e10.";
+            let detail = "Invalid number: expected digits, optionally with a decimal point and more digits, and optionally \
+                          with an exponent such as e10.";
             self.value_error(Diagnostic::error("Invalid number literal", detail).at(span));
             return Expression::invalid(span);
         }
@@ -205,11 +207,11 @@ impl Parser<'_> {
         let problems = self.problems;
         let inner = self.bracketed(TokenKind::CloseParenthesis, Newlines::Ignored, |parser| {
             let inner = parser.expression();
-            if parser.lost_since(problems) {
+            if parser.failed_since(problems) {
                 parser.skip_over(TokenKind::CloseParenthesis);
             } else if parser.accept(TokenKind::CloseParenthesis).is_none() {
                 let found = parser.next_span();
-                let detail = "The expression in parentheses is complete here; a closing parenthesis is needed.";
+                let detail = "Expected a closing parenthesis after the expression.";
                 let diagnostic = Diagnostic::error("Unbalanced parentheses", detail).at(found).within(open.to(found));
                 parser.syntax_error(diagnostic);
                 parser.skip_over(TokenKind::CloseParenthesis);
@@ -223,9 +225,9 @@ impl Parser<'_> {
     fn no_expression(&mut self) -> Expression {
         let found = self.next_span();
         let diagnostic = if self.kind() == TokenKind::End {
-            Diagnostic::error("Missing expression", "An expression must begin here, but the text ends.")
+            Diagnostic::error("Missing expression", "Expected an expression, but the file ends here.")
         } else {
-            let detail = "An expression must begin here: a value, a reference, a function call or a bracket.";
+            let detail = "Expected an expression: a value, a reference, a function call, or an opening bracket.";
             Diagnostic::error("Invalid expression", detail)
         };
         self.syntax_error(diagnostic.at(found));
@@ -233,7 +235,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a number token makes sense: one decimal point at most, one exponent at most, and in that order.
+/// Whether a number token is valid: at most one decimal point, followed by at most one exponent.
 fn is_number(text: &[u8]) -> bool {
     let is_digits = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
     let mut parts = text.splitn(2, |byte| matches!(byte, b'e' | b'E'));

@@ -1,4 +1,4 @@
-//! `for` expressions.
+//! Parsing of `for` expressions.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::ast::{Expression, ExpressionKind, For, Ident};
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
-    /// The `for` expression in the bracket `open`; the word `for` is next.
+    /// Parses the `for` expression in the bracket `open`; the keyword `for` is next.
     pub(super) fn for_expression(&mut self, open: Token) -> Expression {
         let closer = open.kind.closer().unwrap_or(TokenKind::CloseBracket);
         let open = self.span(open);
@@ -25,13 +25,13 @@ impl Parser<'_> {
         Expression::new(ExpressionKind::For(Arc::new(parts)), span)
     }
 
-    /// Everything up to and with the closing bracket, or nothing after a problem.
+    /// Parses everything up to and including the closing bracket. Returns `None` after a syntax error.
     fn for_parts(&mut self, open: Span, closer: TokenKind) -> Option<For> {
         self.bump();
         let (key, value) = self.for_variables(open)?;
         let collection = self.understood(Self::expression)?;
         if self.accept(TokenKind::Colon).is_none() {
-            return self.for_error(open, "A colon must follow after the collection, and then the result of each step.");
+            return self.for_error(open, "Expected a colon after the collection, followed by the result expression.");
         }
         let first = self.understood(Self::expression)?;
         let (key_expression, value_expression) = match self.accept(TokenKind::FatArrow) {
@@ -46,39 +46,37 @@ impl Parser<'_> {
             None
         };
         if self.accept(closer).is_none() {
-            let _: Option<()> =
-                self.for_error(open, "The \"for\" expression is complete here; a closing bracket is needed.");
+            let _: Option<()> = self.for_error(open, "Expected a closing bracket after the \"for\" expression.");
             self.skip_over(closer);
         }
         Some(For { key, value, collection, key_expression, value_expression, condition, grouping, open, close: open })
     }
 
-    /// The names of the variables, up to and with the word `in`.
+    /// Parses the variable names and the keyword `in`.
     fn for_variables(&mut self, open: Span) -> Option<(Option<Ident>, Ident)> {
         let Some(token) = self.accept(TokenKind::Identifier) else {
-            return self.for_error(open, "The name of a variable must follow after \"for\".");
+            return self.for_error(open, "Expected a variable name after \"for\".");
         };
         let mut key = None;
         let mut value = self.ident_of(token);
         if self.accept(TokenKind::Comma).is_some() {
             let Some(token) = self.accept(TokenKind::Identifier) else {
-                return self.for_error(open, "The name of a variable for the values must follow after the comma.");
+                return self.for_error(open, "Expected a value variable name after the comma.");
             };
             key = Some(std::mem::replace(&mut value, self.ident_of(token)));
         }
         if !self.at_word("in") {
-            return self
-                .for_error(open, "The word \"in\" and a collection must follow after the names of the variables.");
+            return self.for_error(open, "Expected \"in\" and a collection after the variable names.");
         }
         self.bump();
         Some((key, value))
     }
 
-    /// Returns the result of `parse`, unless it failed.
+    /// Returns the result of `parse`, unless it failed with a syntax error.
     fn understood<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let problems = self.problems;
         let result = parse(self);
-        (!self.lost_since(problems)).then_some(result)
+        (!self.failed_since(problems)).then_some(result)
     }
 
     fn for_error<T>(&mut self, open: Span, detail: &str) -> Option<T> {
@@ -87,7 +85,7 @@ impl Parser<'_> {
         None
     }
 
-    /// Objects need keys, tuples have none.
+    /// Checks that objects have keys and tuples have none.
     fn check_for(&mut self, parts: &For, closer: TokenKind, span: Span) {
         let mut report = |subject: Span, detail: &str| {
             self.value_error(Diagnostic::error("Invalid 'for' expression", detail).at(subject).within(span));
@@ -95,7 +93,7 @@ impl Parser<'_> {
         if closer == TokenKind::CloseBrace {
             if parts.key_expression.is_none() {
                 let detail =
-                    "A \"for\" expression in braces makes an object and needs a key for each value: key => value";
+                    "A \"for\" expression in braces produces an object, so it needs a key for each value: key => value";
                 report(parts.value_expression.span, detail);
             }
             return;
@@ -103,11 +101,14 @@ impl Parser<'_> {
         if let Some(key) = &parts.key_expression {
             report(
                 key.span,
-                "A \"for\" expression in brackets makes a list, which has no keys. Use braces to make an object.",
+                "A \"for\" expression in brackets produces a list, which has no keys. Use braces to produce an object.",
             );
         }
         if let Some(grouping) = parts.grouping {
-            report(grouping, "Values are grouped by key, so \"...\" is only for \"for\" expressions in braces.");
+            report(
+                grouping,
+                "Grouping with \"...\" requires keys, so it is only supported in \"for\" expressions in braces.",
+            );
         }
     }
 }

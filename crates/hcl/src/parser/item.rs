@@ -1,4 +1,4 @@
-//! Single arguments and blocks.
+//! Parsing of individual arguments and blocks.
 
 use groma_diagnostics::{Diagnostic, Span};
 
@@ -10,7 +10,7 @@ use crate::depth::MAX_BLOCKS;
 use crate::token::{Token, TokenKind};
 
 impl Parser<'_> {
-    /// Reads the argument or block whose name is next, with its line end, and notes whether it had a problem.
+    /// Parses the argument or block whose name is next, including its line end, and records whether it had a problem.
     pub(super) fn item(&mut self, items: &mut Items) {
         let problems = self.problems;
         let token = self.bump();
@@ -29,8 +29,8 @@ impl Parser<'_> {
             }
             _ => {
                 self.neither_argument_nor_block(&name);
-                // It may be a header that has lost its brace, and then the one that closes has none either.
-                self.nesting_lost |= self.kind() == TokenKind::Newline;
+                // It may be a block header without its brace, whose closing brace will be unmatched.
+                self.nesting_unknown |= self.kind() == TokenKind::Newline;
                 self.skip_item();
             }
         }
@@ -39,28 +39,28 @@ impl Parser<'_> {
 
     fn neither_argument_nor_block(&mut self, name: &Ident) {
         let detail = format!(
-            "This name begins neither an argument nor a block. To set an argument, put an equals sign and a value after \
-             it: {} = …",
+            "Expected an argument or block after this name. To set an argument, write an equals sign and a value: \
+             {} = …",
             name.name
         );
         self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(name.span));
     }
 
-    /// The argument `name`, from its equals sign to the end of its value.
+    /// Parses an argument from its equals sign to the end of its value.
     fn attribute(&mut self, name: Ident) -> Attribute {
         self.bump();
         let problems = self.problems;
         let mut attribute = Attribute { name, expression: self.expression() };
         if self.problems > problems {
-            self.reach_to_problem(&mut attribute.expression);
+            self.extend_to_error(&mut attribute.expression);
         }
         attribute
     }
 
-    /// Extends a value to problems after its end.
+    /// Extends the span of an invalid value up to the token where its error was found.
     #[cold]
-    fn reach_to_problem(&self, value: &mut Expression) {
-        let end = value.span.end().max(self.span_at(self.lost_at).start());
+    fn extend_to_error(&self, value: &mut Expression) {
+        let end = value.span.end().max(self.span_at(self.failed_at).start());
         value.span = Span::new(value.span.start(), end);
     }
 
@@ -73,22 +73,22 @@ impl Parser<'_> {
         }
     }
 
-    /// The end of the text, or what does not belong behind an argument.
+    /// Handles the end of the file, or an unexpected token after an argument.
     fn broken_end_of_line(&mut self, attribute: &Attribute) {
         let found = self.next_span();
         match self.kind() {
             TokenKind::End if !self.recovering => return,
             _ if self.recovering => {}
             TokenKind::Comma => {
-                let detail = "Arguments stand on lines of their own, without commas between them.";
+                let detail = "Arguments are separated by line breaks, not by commas.";
                 let diagnostic = Diagnostic::error("Unexpected comma after argument", detail);
                 self.syntax_error(diagnostic.at(found).within(attribute.span().to(found)));
             }
             _ => {
-                let detail = "The value of the argument is complete here; what follows must stand on a line of its own. \
-                              If it belongs to the value, an operator or a comma is missing.";
+                let detail = "Expected a line break after the argument's value. If the rest of the line belongs to the value, an \
+                              operator or a comma is missing.";
                 let diagnostic = Diagnostic::error("Missing newline after argument", detail);
-                // Where a brace ends the value too early, or follows it, the one meant for that is too many.
+                // If a brace ended the value too early or follows it, the intended closing brace will be unmatched.
                 let before = self.tokens.kind(self.after.saturating_sub(1));
                 self.brace_too_many |= [before, self.kind()].contains(&TokenKind::CloseBrace);
                 self.syntax_error(diagnostic.at(found).within(attribute.span().to(found)));
@@ -97,7 +97,7 @@ impl Parser<'_> {
         self.skip_item();
     }
 
-    /// The label in a string whose closing quote is missing, where it goes on to the brace that opens the block.
+    /// Returns the label of a string without closing quote that extends over the opening brace of the block.
     fn label_with_brace(&mut self, text: &str) -> Option<Name> {
         let label = if self.recovering { text.trim_end().strip_suffix('{')? } else { return None };
         Some(self.names.share_text(label.trim_end()))
@@ -111,7 +111,7 @@ impl Parser<'_> {
             match self.kind() {
                 TokenKind::OpenBrace => break self.bump(),
                 TokenKind::OpenQuote => {
-                    let was_lost = self.nesting_lost;
+                    let was_unknown = self.nesting_unknown;
                     let (value, span) = self.quoted_literal();
                     header = header.to(span);
                     let Some(label) = self.label_with_brace(&value) else {
@@ -121,7 +121,7 @@ impl Parser<'_> {
                     if !label.is_empty() {
                         self.scratch.labels.push(Label { value: label, span });
                     }
-                    (self.nesting_lost, self.recovering) = (was_lost, false);
+                    (self.nesting_unknown, self.recovering) = (was_unknown, false);
                     break self.tokens.at(self.at - 1);
                 }
                 TokenKind::Identifier => {
@@ -139,7 +139,7 @@ impl Parser<'_> {
                 _ if self.goes_to_brace_at_end_of_line(&kind) => {}
                 _ => {
                     self.broken_header(&kind);
-                    self.nesting_lost |= self.kind() == TokenKind::Newline;
+                    self.nesting_unknown |= self.kind() == TokenKind::Newline;
                     self.brace_too_many |= self.kind() == TokenKind::Equal;
                     self.skip_item();
                     let items = self.begin_body();
@@ -152,7 +152,7 @@ impl Parser<'_> {
         let labels = self.scratch.labels.take(labels);
         let problems = self.problems;
         let lines = if self.goes_on_below() { Lines::Several } else { Lines::One };
-        // With the brace that should have been there, an argument behind it would be on a line of its own.
+        // With the brace on the header line, an argument after it would have been on a line of its own.
         let goes_on = is_brace_below && !self.closes_on_line();
         let braces = |parser: &mut Self| match goes_on {
             true => parser.block_body(parser.span(open)),
@@ -173,7 +173,7 @@ impl Parser<'_> {
         Block { kind, labels, body, header, span }
     }
 
-    /// Whether the opening brace of a block is on the line after its header, as in other languages.
+    /// Whether the opening brace is on the line after the header, as in other languages.
     fn brace_on_next_line(&self) -> bool {
         let mut index = self.at + 1;
         while self.tokens.kind(index) == TokenKind::Comment {
@@ -182,7 +182,7 @@ impl Parser<'_> {
         self.tokens.kind(index) == TokenKind::OpenBrace
     }
 
-    /// Whether the block whose opening brace was read is closed on the same line.
+    /// Whether the block whose opening brace was consumed is closed on the same line.
     fn closes_on_line(&self) -> bool {
         let mut open = 1;
         let mut index = self.at;
@@ -198,14 +198,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the header continues to a brace at the end of its line after unexpected tokens, which are reported and skipped.
+    /// Recovers to an opening brace at the end of the header line. Reports the unexpected tokens before it and skips
+    /// them.
     fn goes_to_brace_at_end_of_line(&mut self, kind: &Ident) -> bool {
         let mut brace = None;
         let mut index = self.at;
         loop {
             match self.tokens.kind(index) {
                 TokenKind::Newline | TokenKind::End => break,
-                // An argument with a name that is none; what it is set to may be an object.
+                // An argument with an invalid name. Its value may be an object, so the brace need not open a block.
                 TokenKind::Equal => return false,
                 TokenKind::Comment => {}
                 TokenKind::OpenBrace => brace = Some(index),
@@ -223,33 +224,27 @@ impl Parser<'_> {
     fn broken_header(&mut self, kind: &Ident) {
         let found = self.next_span();
         let detail = match self.kind() {
-            TokenKind::Equal => {
-                "An equals sign belongs to an argument, and an argument has no labels. For a block, leave out the sign."
-                    .to_owned()
-            }
+            TokenKind::Equal => "An argument cannot have labels. To define a block, remove the equals sign.".to_owned(),
             TokenKind::Newline => {
-                "The opening brace of a block must stand on the same line as its name and labels.".to_owned()
+                "The opening brace of a block must be on the same line as its type and labels.".to_owned()
             }
-            _ => format!(
-                "After the name of the block \"{}\" come labels in quotes and then an opening brace.",
-                kind.name
-            ),
+            _ => format!("Expected quoted labels or an opening brace after the block type \"{}\".", kind.name),
         };
         self.syntax_error(Diagnostic::error("Invalid block definition", detail).at(found).within(kind.span.to(found)));
     }
 
-    /// Parses the content of a block with the closing brace.
+    /// Parses the content between the braces of a block, including the closing brace.
     fn braces(&mut self, kind: &Ident, open: Token) -> Items {
-        self.left_over_bracket();
+        self.extra_bracket();
         if self.goes_on_below() { self.block_body(self.span(open)) } else { self.single_line_body(kind, open) }
     }
 
-    /// A bracket right after the opening brace that is one too many: the block goes on below.
-    fn left_over_bracket(&mut self) {
+    /// Skips an extra bracket right after the opening brace of a multi-line block.
+    fn extra_bracket(&mut self) {
         let is_bracket =
             self.kind() != TokenKind::CloseBrace && (self.kind().closes() || self.kind().closer().is_some());
         if is_bracket && self.tokens.kind(self.at + 1) == TokenKind::Newline {
-            let detail = "An argument or block must begin here, with its name; this bracket is one too many.";
+            let detail = "Expected an argument or block, but found an extra bracket. Remove it.";
             let span = self.next_span();
             self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(span));
             self.bump();
@@ -257,12 +252,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether nothing follows the opening brace on its line.
+    /// Whether the line ends after the opening brace, which was consumed.
     fn goes_on_below(&self) -> bool {
         matches!(self.kind(), TokenKind::Newline | TokenKind::End | TokenKind::CloseBrace)
     }
 
-    /// The one argument of a block on a single line.
+    /// Parses the only argument of a single-line block.
     fn single_line_body(&mut self, kind: &Ident, open: Token) -> Items {
         let mut items = self.begin_body();
         let problems = self.problems;
@@ -272,7 +267,7 @@ impl Parser<'_> {
         if self.accept(TokenKind::CloseBrace).is_some() {
             return items;
         }
-        if !self.lost_since(problems) {
+        if !self.failed_since(problems) {
             self.broken_single_line(kind, open);
         }
         self.skip_over(TokenKind::CloseBrace);
@@ -282,7 +277,7 @@ impl Parser<'_> {
     fn single_argument(&mut self) -> Option<Attribute> {
         let token = self.next;
         if self.accept(TokenKind::Identifier).is_none() {
-            let detail = "An argument must begin here, with its name.";
+            let detail = "Expected an argument, which begins with its name.";
             self.syntax_error(Diagnostic::error("Argument or block definition required", detail).at(self.span(token)));
             return None;
         }
@@ -291,8 +286,8 @@ impl Parser<'_> {
             TokenKind::Equal => return Some(self.attribute(name)),
             TokenKind::OpenQuote | TokenKind::OpenBrace | TokenKind::Identifier => {
                 let detail = format!(
-                    "A block on a single line holds one argument and nothing else. To set the argument \"{}\", put an \
-                     equals sign after its name; to nest a block, give it a line of its own.",
+                    "A single-line block can contain only one argument. To set the argument \"{}\", add an equals sign \
+                     after its name; to nest a block, put it on a line of its own.",
                     name.name
                 );
                 let subject = name.span.to(self.next_span());
@@ -311,23 +306,23 @@ impl Parser<'_> {
                 return;
             }
             TokenKind::Comma => {
-                "A block on a single line holds only one argument. For more, give each argument a line of its own, without commas."
+                "A single-line block can contain only one argument. For more, put each argument on its own line, without commas."
             }
             TokenKind::Newline => {
-                "A block with an argument on the line of its opening brace must be closed on that line too. Put the \
-                 argument on a line of its own, or the closing brace right after it."
+                "A block with an argument on the line of its opening brace must be closed on the same line. Put the \
+                 argument on its own line, or the closing brace right after it."
             }
-            _ => "After its one argument, a block on a single line must be closed.",
+            _ => "Expected a closing brace after the only argument of a single-line block.",
         };
         let diagnostic = Diagnostic::error("Invalid single-argument block definition", detail);
         self.syntax_error(diagnostic.at(found).within(kind.span.to(found)));
     }
 
-    /// The line with the brace that ended a block in which there was a mistake. It may have been meant for something else: what follows
-    /// it is no further mistake, and brackets say that the block goes on.
+    /// Ends a block in which there was an error. Its closing brace may have been meant for an inner bracket, so the
+    /// rest of the line is skipped without further reports, and another closing bracket means that the block continues.
     fn end_of_broken_block(&mut self) {
         if self.kind() != TokenKind::End {
-            self.nesting_lost |= self.kind().closes();
+            self.nesting_unknown |= self.kind().closes();
             self.skip_item();
         }
     }
@@ -341,12 +336,12 @@ impl Parser<'_> {
             _ if self.recovering => self.skip_item(),
             _ => {
                 let found = self.next_span();
-                let detail =
-                    format!("The block \"{}\" ends here; what follows must stand on a line of its own.", kind.name);
+                let detail = format!("Expected a line break after the closing brace of the \"{}\" block.", kind.name);
                 let diagnostic = Diagnostic::error("Missing newline after block definition", detail);
                 self.brace_too_many = true;
-                // The brace replaces a name and the block continues; or another brace opens something that nothing closes.
-                self.nesting_lost |= self.kind() == TokenKind::Equal || self.kind().closer().is_some();
+                // The brace was written for a name and the block continues, or another bracket opens without being
+                // closed.
+                self.nesting_unknown |= self.kind() == TokenKind::Equal || self.kind().closer().is_some();
                 self.syntax_error(diagnostic.at(found).within(braces.to(found)));
                 self.skip_item();
             }

@@ -1,4 +1,4 @@
-//! Strings that hold no sequences, such as labels.
+//! Strings without template sequences, such as labels.
 
 use groma_diagnostics::{Diagnostic, Span};
 
@@ -8,7 +8,7 @@ use crate::scanner::looks_like_an_item;
 use crate::token::TokenKind;
 
 impl<'a> Parser<'a> {
-    /// A string that holds no sequences, such as a label.
+    /// Parses a string that must not contain template sequences, such as a label.
     pub(super) fn quoted_literal(&mut self) -> (Name, Span) {
         if let Some(simple) = self.simple_string() {
             return simple;
@@ -38,21 +38,21 @@ impl<'a> Parser<'a> {
                     }
                     text.push_str("${…}");
                     self.bump();
-                    let was_lost = self.nesting_lost;
+                    let was_unknown = self.nesting_unknown;
                     if !self.skip_over(TokenKind::CloseSequence) {
                         break;
                     }
                     self.recovering = was_recovering;
-                    self.nesting_lost = was_lost || (self.nesting_lost && !ends_below);
+                    self.nesting_unknown = was_unknown || (self.nesting_unknown && !ends_below);
                 }
                 _ => {
                     let found = self.next_span();
                     let found = Span::new(found.start(), found.start() + 1);
-                    let detail = "The string is not closed on its line. Put a quote at its end.";
+                    let detail = "The string is not closed on its line. Add a closing quote.";
                     let diagnostic = Diagnostic::error("Unterminated string literal", detail);
                     self.syntax_error(diagnostic.at(found).within(open.to(found)));
-                    // The brace that opens the block is probably in the string.
-                    self.nesting_lost = true;
+                    // The opening brace of the block is probably inside the string.
+                    self.nesting_unknown = true;
                     self.accept(TokenKind::BrokenQuote);
                     break;
                 }
@@ -61,7 +61,8 @@ impl<'a> Parser<'a> {
         (self.names.share_text(&text), open.to(self.last_span()))
     }
 
-    /// Whether the sequence that `open` begins ends some lines further down, and the label around it right after: then it was meant to.
+    /// Whether the sequence that begins at `open` ends a few lines below with the label right after it. It was meant to
+    /// span lines then.
     fn ends_below(&self, open: usize) -> bool {
         const LINES: usize = 40;
         let (mut depth, mut lines, mut close) = (0, 0, open);
@@ -87,8 +88,8 @@ impl<'a> Parser<'a> {
         !between.any(|line| looks_like_an_item(line.as_bytes()))
     }
 
-    /// Skips to the end of the line if the sequence that `open` starts does not end on it, and returns the skipped text: the string was
-    /// not meant to reach further.
+    /// Skips the rest of the line if the sequence that begins at `open` does not end on it, and returns the skipped
+    /// text. The string was probably meant to end on this line.
     fn rest_of_broken_line(&mut self, open: usize) -> Option<&'a str> {
         let start = self.tokens.start(open) as usize;
         let kinds = (open + 1..self.tokens.len()).map(|index| self.tokens.kind(index));
@@ -102,7 +103,7 @@ impl<'a> Parser<'a> {
     fn sequence_in_literal(&mut self, token: usize) {
         let sign = if self.tokens.kind(token) == TokenKind::OpenDirective { '%' } else { '$' };
         let detail = format!(
-            "No expressions can stand in this string. If \"{sign}{{\" is meant as it is, write \"{sign}{sign}{{\"."
+            "Template sequences are not allowed in this string. For a literal \"{sign}{{\", write \"{sign}{sign}{{\"."
         );
         self.syntax_error(Diagnostic::error("Invalid string literal", detail).at(self.span_at(token)));
     }

@@ -1,7 +1,7 @@
-//! The parser of the native syntax: tokens to trees.
+//! The parser of the native syntax: tokens to syntax trees.
 //!
-//! Parsing never fails. What cannot be understood is reported once, skipped up to a place where something new begins,
-//! and represented in the tree by [`ExpressionKind::Invalid`](crate::ExpressionKind::Invalid).
+//! Parsing never fails. An error is reported once; recovery skips to a token where a new item probably begins, and the
+//! tree contains [`ExpressionKind::Invalid`](crate::ExpressionKind::Invalid) in the gap.
 
 mod access;
 mod body;
@@ -30,82 +30,94 @@ use crate::origin::Origin;
 use crate::token::{Token, TokenKind, Tokens};
 use crate::{lexical, scanner};
 
-/// A parser at some place of a text.
+/// A recursive-descent parser over the tokens of one text.
+///
+/// Owns the tokens, the unfinished lists of all levels ([`scratch::Scratch`]), the table of shared names and the
+/// diagnostics. Borrows only the text.
+///
+/// Guarantees: it always terminates and returns a tree; spans are in source order; nesting is limited by
+/// [`MAX_NESTING`], [`MAX_OPERATIONS`] and [`MAX_BLOCKS`]; recovery costs at most a constant number of passes over the
+/// text (`rewinds_left`).
+///
+/// An error sets `recovering`, which suppresses further reports until an item begins cleanly. Each production returns
+/// a usable node even after an error, and callers ask [`Parser::failed_since`] whether to continue.
+///
+/// It does not evaluate, and does not know which blocks and arguments exist: see [`crate::BodySchema`].
 pub(crate) struct Parser<'a> {
     text: &'a str,
     origin: Origin<'a>,
     tokens: Tokens,
-    /// The token to be read next, and its index.
+    /// The next token and its index.
     at: usize,
     next: Token,
-    /// One past the token that was read last.
+    /// The index after the last consumed token.
     after: usize,
     newlines: Newlines,
     names: names::Names,
     scratch: scratch::Scratch,
     diagnostics: Diagnostics,
-    /// The positions of diagnostics about tokens that the language does not have.
+    /// The indexes of the diagnostics about a token that is not part of the language.
     about_unknown: Vec<usize>,
-    /// Problems found, including those that were not worth a message.
+    /// The number of problems, including suppressed ones.
     problems: usize,
-    /// Set after a problem, until something new begins: what comes next is probably a consequence.
+    /// Set after a problem until a new item begins: the next problems are probably consequences.
     recovering: bool,
-    /// The token at which that problem came up.
-    lost_at: usize,
-    /// Set when the item before this place had a problem.
+    /// The index of the token at which that problem was found.
+    failed_at: usize,
+    /// Set if the previous item had a problem.
     after_problem: bool,
-    /// Set when braces were skipped that may not have matched: missing and extra braces are then consequences too.
-    nesting_lost: bool,
-    /// Set after a brace that belongs to nothing, or after content of an object outside of one: the next superfluous closing brace is
-    /// a consequence.
+    /// Set when skipped braces may not have matched. Missing and extra braces are then consequences.
+    nesting_unknown: bool,
+    /// Set when a misplaced brace was found, or an object key outside of an object. The next extra closing brace is
+    /// then a consequence.
     brace_too_many: bool,
     nesting: u32,
     height: u32,
-    /// Set when the text nests too deeply: later problems are consequences of it.
+    /// Set when the nesting limit was exceeded. All later problems are consequences.
     is_too_deep: bool,
-    /// Number of open multi-line blocks.
+    /// The number of open multi-line blocks.
     blocks: u32,
-    /// The closing brackets of the current expression, the innermost last.
+    /// The closing brackets expected by the enclosing expression, innermost last.
     expected: Vec<Expected>,
-    /// Number of open templates.
+    /// The number of open templates.
     templates: u32,
-    /// The position to which the last skipping returned, because the token that it searched never came.
+    /// The index to which the last search for a closing bracket returned without finding it.
     rewound_to: Option<usize>,
-    /// Number of further times that skipping may return; keeps malformed input from costing quadratic time.
+    /// The remaining number of such rewinds. Limits the cost of malformed input to linear time.
     rewinds_left: u32,
 }
 
-/// Whether line ends mean something.
+/// The significance of line ends in the current context.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Newlines {
     Significant,
     Ignored,
 }
 
-/// Number of nested operations at a level.
+/// The height of the operation tree at one level of nesting.
 struct Height(u32);
 
-/// A bracket that is open.
+/// An open bracket with the closing bracket that it needs.
 #[derive(Clone, Copy)]
 struct Expected {
     closer: TokenKind,
-    /// The token that opened it.
+    /// The index of the opening token.
     open: usize,
 }
 
 impl<'a> Parser<'a> {
-    /// A parser for arguments and blocks, or an expression.
+    /// Creates a parser for a body or an expression.
     pub(crate) fn new(text: &'a str, origin: Origin<'a>) -> Self {
         Self::with_tokens(text, origin, scanner::tokenize(text))
     }
 
-    /// A parser that has no tokens yet.
+    /// Creates a parser without tokens, which are loaded in portions.
     fn without_tokens(text: &'a str, origin: Origin<'a>) -> Self {
         let tokens = Tokens { list: vec![Token::NONE] };
         Self::with_tokens(text, origin, tokens)
     }
 
-    /// Loads the next portion of the text; false after the last one.
+    /// Loads the tokens of the next portion of the text. Returns false after the last one.
     fn load_next(&mut self, portions: &mut scanner::Portions<'_>) -> bool {
         let is_loaded = portions.next_into(&mut self.tokens);
         if is_loaded {
@@ -115,7 +127,7 @@ impl<'a> Parser<'a> {
         is_loaded
     }
 
-    /// A parser for a template without quotes.
+    /// Creates a parser for a template without quotes.
     pub(crate) fn for_template(text: &'a str, origin: Origin<'a>) -> Self {
         Self::with_tokens(text, origin, scanner::tokenize_template(text))
     }
@@ -135,9 +147,9 @@ impl<'a> Parser<'a> {
             about_unknown: Vec::new(),
             problems: 0,
             recovering: false,
-            lost_at: 0,
+            failed_at: 0,
             after_problem: false,
-            nesting_lost: false,
+            nesting_unknown: false,
             brace_too_many: false,
             nesting: 0,
             height: 0,
@@ -152,7 +164,7 @@ impl<'a> Parser<'a> {
         parser
     }
 
-    /// The diagnostics in the order of the text, with those about characters that the language does not know.
+    /// Returns all diagnostics in source order, including those about characters that are not part of the language.
     pub(crate) fn finish(self) -> Diagnostics {
         let unknown: Vec<Diagnostic> = lexical::check(self.text, &self.tokens, &self.origin).into_iter().collect();
         let reported: HashSet<Option<Span>> =
@@ -167,50 +179,49 @@ impl<'a> Parser<'a> {
         list.into_iter().collect()
     }
 
-    /// Reports `diagnostic`, unless it is likely to be a consequence of an earlier one; from now on things are likely
-    /// to be consequences of this one.
+    /// Reports a structural error, unless it is probably a consequence of an earlier one, and starts recovery.
     fn syntax_error(&mut self, diagnostic: Diagnostic) {
         if !self.recovering {
             if self.kind() >= TokenKind::Ampersand {
                 self.about_unknown.push(self.diagnostics.len());
             }
             self.diagnostics.push(diagnostic);
-            self.lost_at = self.at;
-            // Whatever the text ends in the middle of, the blocks around it are not closed either.
-            self.nesting_lost |= self.kind() == TokenKind::End;
+            self.failed_at = self.at;
+            // If the text ends within an expression, the blocks around it are unclosed too.
+            self.nesting_unknown |= self.kind() == TokenKind::End;
         }
         self.problems += 1;
         self.recovering = true;
     }
 
-    /// Reports `diagnostic`, which says nothing about the structure of what follows.
+    /// Reports an error that does not affect the structure of the rest.
     fn value_error(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
         self.problems += 1;
     }
 
-    /// Whether the text read since `problems` had been counted could not be understood.
-    fn lost_since(&self, problems: usize) -> bool {
+    /// Whether a structural error occurred since the problem count was `problems`.
+    fn failed_since(&self, problems: usize) -> bool {
         self.recovering && self.problems > problems
     }
 
-    /// Runs `parse` one level deeper. Returns nothing when there are too many levels already.
+    /// Runs `parse` one level deeper. Returns `None` at the nesting limit.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
         self.nested_up_to(MAX_NESTING, parse)
     }
 
-    /// Runs `parse` one level deeper. Returns nothing when there are `limit` levels already.
+    /// Runs `parse` one level deeper. Returns `None` if `limit` levels are open already.
     fn nested_up_to<T>(&mut self, limit: u32, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
-        let around = self.descend(limit).ok()?;
+        let outer = self.descend(limit).ok()?;
         let result = with_stack(|| parse(self));
-        self.ascend(around);
+        self.ascend(outer);
         Some(result)
     }
 
-    /// Goes one level deeper and returns the height around, for the way back.
+    /// Enters a level of nesting and returns the height of the outer level.
     ///
     /// # Errors
-    /// There are `limit` levels already, which is reported. The error is the span of the next token.
+    /// Reports an error at `limit` levels and returns the span of the next token.
     fn descend(&mut self, limit: u32) -> Result<Height, Span> {
         if self.nesting >= limit {
             return Err(self.too_deep());
@@ -219,13 +230,13 @@ impl<'a> Parser<'a> {
         Ok(Height(std::mem::take(&mut self.height)))
     }
 
-    /// Comes back from one level deeper.
-    fn ascend(&mut self, Height(around): Height) {
+    /// Leaves a level of nesting.
+    fn ascend(&mut self, Height(outer): Height) {
         self.nesting -= 1;
-        self.height = around.max(self.height + 1);
+        self.height = outer.max(self.height + 1);
     }
 
-    /// Counts an operation around what was parsed last; false when there are too many.
+    /// Counts an operation around the last operand. Returns false at the limit.
     fn grow(&mut self) -> bool {
         self.height += 1;
         if self.height >= MAX_OPERATIONS {
@@ -237,13 +248,13 @@ impl<'a> Parser<'a> {
     #[cold]
     fn too_deep(&mut self) -> Span {
         let detail = format!(
-            "Brackets and templates may nest {MAX_NESTING} levels deep, operations {MAX_OPERATIONS} and blocks \
-             {MAX_BLOCKS}. Move parts of this to local values and refer to them."
+            "Nesting is limited to {MAX_NESTING} levels of brackets and templates, {MAX_OPERATIONS} operations and \
+             {MAX_BLOCKS} blocks. Move parts of the expression to local values."
         );
         let span = self.next_span();
         self.syntax_error(Diagnostic::error("Expression or block nested too deeply", detail).at(span));
-        // The remaining text was not written by a person; searching the ends of all open brackets would take long.
-        self.nesting_lost = true;
+        // Such text is generated or malicious; recovery would have to scan for the ends of thousands of open brackets.
+        self.nesting_unknown = true;
         self.is_too_deep = true;
         self.skip_to_end();
         span

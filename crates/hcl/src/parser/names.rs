@@ -1,4 +1,4 @@
-//! Sharing of equal texts.
+//! Interning of repeated names.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -6,43 +6,45 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use crate::ast::Name;
 
-/// Remembers names that come again, so that a file with ten thousand `tags` keeps two.
+/// A fixed-size cache of repeated names, so that a file with ten thousand occurrences of `tags` stores it once or
+/// twice.
 ///
-/// The memory is a fixed number of places; a name may push out another, which only costs a copy later.
+/// Each slot keeps two names; a name may evict another one, which only costs a copy later.
 pub(super) struct Names {
     /// The first name of each slot.
     first: Vec<Option<Kept>>,
     others: Vec<Others>,
 }
 
-/// A name that came again.
+/// A name in the cache.
 #[derive(Clone)]
 struct Kept {
     key: Key,
     name: Name,
 }
 
-/// The rest of the interned names. It is rarely needed, and separate to leave the near caches to the first ones.
+/// The second name and the candidates of a slot. Rarely used, and separate so that the first names stay in the cache of
+/// the processor.
 #[derive(Clone, Default)]
 struct Others {
     second: Option<Kept>,
-    /// The last names that are not interned.
+    /// The last two names that missed the cache.
     seen: [Key; 2],
 }
 
-/// The key of a text: unique for a short one, as nearly all are.
+/// A fixed-size key of a text; unique for short texts, which nearly all names are.
 ///
-/// These are the bytes of a short text with zeros after them, the first and the last bytes of a longer one, and at the end the
-/// length, or a sign that the text is longer than short ones are.
+/// It holds the bytes of a short text padded with zeros, or the first and last bytes of a longer one, and the length or
+/// a marker for longer texts.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Key([u64; 2]);
 
-const PLACES: usize = 1 << 9;
+const SLOTS: usize = 1 << 9;
 
-/// Up to this length the key is the text.
+/// The maximum length of a text that its key represents exactly.
 const SHORT: usize = 15;
 
-/// Longer texts are seldom repeated.
+/// The maximum length of a cached text; longer ones are rarely repeated.
 const LONGEST: usize = 48;
 
 impl Names {
@@ -50,15 +52,15 @@ impl Names {
         Self { first: Vec::new(), others: Vec::new() }
     }
 
-    /// A text that is no part of another one.
+    /// Returns a shared name for a whole text.
     pub(super) fn share_text(&mut self, text: &str) -> Name {
         self.share(text, 0..text.len())
     }
 
-    /// A part of `text`.
+    /// Returns a shared name for a part of `text`.
     pub(super) fn share(&mut self, text: &str, part: Range<usize>) -> Name {
         if let Some(key) = Key::of_short(text.as_bytes(), &part)
-            && let Some(Some(kept)) = self.first.get(key.place())
+            && let Some(Some(kept)) = self.first.get(key.slot())
             && kept.key == key
         {
             return Name::clone(&kept.name);
@@ -66,13 +68,13 @@ impl Names {
         self.share_otherwise(text.get(part).unwrap_or_default())
     }
 
-    /// Shares a text of some length, one that is the second in its place, or one that is not known yet.
+    /// Looks up a text that is long, in second position, or not cached.
     #[inline(never)]
     fn share_otherwise(&mut self, text: &str) -> Name {
         let key = Key::of(text.as_bytes());
         let is_it = |kept: &&Kept| kept.key == key && *kept.name == *text;
-        let first = self.first.get(key.place()).and_then(Option::as_ref).filter(is_it);
-        let second = || self.others.get(key.place()).and_then(|others| others.second.as_ref()).filter(is_it);
+        let first = self.first.get(key.slot()).and_then(Option::as_ref).filter(is_it);
+        let second = || self.others.get(key.slot()).and_then(|others| others.second.as_ref()).filter(is_it);
         match first.or_else(second) {
             Some(kept) => Name::clone(&kept.name),
             None if text.len() > LONGEST => Name::from(text),
@@ -80,43 +82,44 @@ impl Names {
         }
     }
 
-    /// A name that is not kept yet. It will be when it comes again: many never do, and must not push out one that does.
+    /// Handles a cache miss. A name is cached on its second miss, because many names occur once and must not evict
+    /// others.
     fn learn(&mut self, key: Key, text: &str) -> Name {
-        // Many parsers read a few words only: the memory is taken when there is something to remember.
+        // Most parsers read a single expression, so the table is allocated only when there is something to store.
         if self.others.is_empty() {
-            self.first.resize(PLACES, None);
-            self.others.resize(PLACES, Others::default());
+            self.first.resize(SLOTS, None);
+            self.others.resize(SLOTS, Others::default());
         }
-        let (first, others) = (&mut self.first[key.place()], &mut self.others[key.place()]);
+        let (first, others) = (&mut self.first[key.slot()], &mut self.others[key.slot()]);
         if !others.seen.contains(&key) {
             others.seen = [key, others.seen[0]];
             return Name::from(text);
         }
-        let name = lasting(text);
+        let name = permanent(text);
         let free = if first.is_none() { first } else { &mut others.second };
         *free = Some(Kept { key, name: Name::clone(&name) });
         name
     }
 }
 
-/// The name that stays for as long as the process runs, for a text that has come again in a file: nobody counts who has it, and with it
-/// no two threads are in each other's way. Once there are very many such names, others are counted as usual.
-fn lasting(text: &str) -> Name {
-    static LASTING: LazyLock<Mutex<HashSet<Name>>> = LazyLock::new(Mutex::default);
+/// Returns a name that lives as long as the process. Leaked names need no atomic reference counting, on which threads
+/// would contend. After 65,536 such names the others are counted as usual.
+fn permanent(text: &str) -> Name {
+    static PERMANENT: LazyLock<Mutex<HashSet<Name>>> = LazyLock::new(Mutex::default);
     const MOST: usize = 1 << 16;
-    let mut lasting = LASTING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(name) = lasting.get(text) {
+    let mut permanent = PERMANENT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(name) = permanent.get(text) {
         return Name::clone(name);
     }
     let name = Name::from(text);
-    if lasting.len() < MOST {
+    if permanent.len() < MOST {
         name.leak();
-        lasting.insert(Name::clone(&name));
+        permanent.insert(Name::clone(&name));
     }
     name
 }
 
-/// Masks for the first bytes of a text, by length.
+/// The mask that keeps the first `n` bytes of a 16-byte window.
 static MASKS: [u128; SHORT + 1] = masks();
 
 const fn masks() -> [u128; SHORT + 1] {
@@ -130,7 +133,8 @@ const fn masks() -> [u128; SHORT + 1] {
 }
 
 impl Key {
-    /// The key of a part of a text, if it is short and not at the end of everything: then one step reads what there can be of it.
+    /// Returns the key of a short part of a text, if at least 16 bytes follow its start so that it can be read in one
+    /// step.
     #[inline]
     fn of_short(text: &[u8], part: &Range<usize>) -> Option<Self> {
         let length = part.end.wrapping_sub(part.start);
@@ -139,7 +143,7 @@ impl Key {
         Some(Self::new(u128::from_le_bytes(*window) & mask, length as u8))
     }
 
-    /// The key of any text.
+    /// Returns the key of any text.
     fn of(text: &[u8]) -> Self {
         let mut bytes = [0; 16];
         if text.len() <= SHORT {
@@ -156,12 +160,12 @@ impl Key {
         Self([bytes as u64, (bytes >> 64) as u64 | (length as u64) << 56])
     }
 
-    /// Any number will do that hardly two names share, so that a quick mixing of the bytes is enough.
-    const fn place(self) -> usize {
+    /// The cache slot. Collisions only cost a copy, so a cheap multiplicative hash is enough.
+    const fn slot(self) -> usize {
         let Self([first, last]) = self;
         let mixed = (first.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ last).wrapping_mul(0xd6e8_feb8_6659_fd93);
         // The highest bits depend on all bytes.
-        (mixed >> 48) as usize % PLACES
+        (mixed >> 48) as usize % SLOTS
     }
 }
 
@@ -170,7 +174,7 @@ mod tests {
     use super::{LONGEST, Names};
 
     #[test]
-    fn texts_that_differ_anywhere_are_told_apart() {
+    fn different_texts_have_different_names() {
         let mut names = Names::new();
         for length in 0..LONGEST + 4 {
             let same = "a".repeat(length);
@@ -186,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_texts_are_one() {
+    fn equal_texts_share_one_name() {
         let mut names = Names::new();
         for text in ["", "id", "tags", "instance_type", "vpc_security_group_ids"] {
             names.share_text(text);
@@ -198,9 +202,9 @@ mod tests {
     }
 
     #[test]
-    fn two_names_with_the_same_place_are_both_kept() {
-        let place = |text: &str| super::Key::of(text.as_bytes()).place();
-        let other = (0..).map(|number| format!("name{number}")).find(|name| place(name) == place("tags"));
+    fn slot_keeps_two_names() {
+        let slot = |text: &str| super::Key::of(text.as_bytes()).slot();
+        let other = (0..).map(|number| format!("name{number}")).find(|name| slot(name) == slot("tags"));
         let pair = ["tags", &other.unwrap_or_default()];
         let mut names = Names::new();
         let mut round = || pair.map(|name| names.share_text(name));

@@ -1,15 +1,14 @@
-//! Finding a place to go on from after something that could not be understood.
+//! Error recovery: finding the token to continue from.
 
 use super::Parser;
 use crate::scanner;
 use crate::token::TokenKind;
 
 impl Parser<'_> {
-    /// Skips over the next `closer` that belongs to no bracket opened on the way; true if there is one.
+    /// Skips to the next `closer` that matches no bracket opened on the way. Returns true if it was found.
     ///
-    /// A bracket that closes something further out ends the search before it. If there is nothing of the kind in the
-    /// whole rest of the text, the closer was forgotten: then nothing is skipped but the rest of the line, so that what
-    /// follows is understood again.
+    /// The search ends before a bracket that closes an outer level. If the rest of the text has no matching closer, it
+    /// was probably forgotten; then only the rest of the line is skipped, so that the following items are parsed again.
     pub(super) fn skip_over(&mut self, closer: TokenKind) -> bool {
         self.recovering = true;
         if self.rewound_to == Some(self.after) {
@@ -23,7 +22,7 @@ impl Parser<'_> {
             let kind = self.tokens.kind(index);
             match kind {
                 TokenKind::End => {
-                    self.nesting_lost |= closer == TokenKind::CloseBrace;
+                    self.nesting_unknown |= closer == TokenKind::CloseBrace;
                     self.rewind();
                     return false;
                 }
@@ -35,17 +34,17 @@ impl Parser<'_> {
             } else if kind.closes() && !close(&mut open, kind) {
                 let kind = kind.as_closer();
                 if kind == closer {
-                    self.nesting_lost |= self.crosses_line(self.at, index);
+                    self.nesting_unknown |= self.crosses_line(self.at, index);
                     self.go_to(index + 1);
                     return true;
                 }
                 if same_line && opened_above {
-                    // The searched token is on a later line; this one is left from the problem.
+                    // The closer is on a later line; this bracket is a remnant of the broken expression.
                     index += 1;
                     continue;
                 }
                 if self.expected.iter().any(|expected| expected.closer == kind) {
-                    self.nesting_lost |= kind == TokenKind::CloseBrace;
+                    self.nesting_unknown |= kind == TokenKind::CloseBrace;
                     self.go_to(index);
                 } else {
                     self.rewind();
@@ -56,9 +55,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips the rest of an argument or block: up to and over a line end outside of all brackets.
+    /// Skips the rest of an argument or block: up to and including a line end outside of all brackets.
     ///
-    /// When that place is found with all brackets matched, what follows counts as something new.
+    /// If all brackets on the way match, recovery ends and the next item is reported normally.
     pub(super) fn skip_item(&mut self) {
         self.recovering = true;
         self.after_problem = true;
@@ -69,10 +68,10 @@ impl Parser<'_> {
             let kind = self.tokens.kind(index);
             match kind {
                 TokenKind::End => {
-                    // Something opened on the way is never closed. The line after the first skipped one is a better
-                    // guess at where something new begins than the end of the text.
+                    // A bracket opened on the way is never closed. The next line is a better guess for the next item
+                    // than the end of the text.
                     if !open.is_empty() && self.rewind() {
-                        self.nesting_lost = true;
+                        self.nesting_unknown = true;
                         self.accept(TokenKind::Newline);
                         self.recovering = false;
                     } else {
@@ -82,8 +81,8 @@ impl Parser<'_> {
                 }
                 TokenKind::Newline if open.is_empty() => break,
                 TokenKind::CloseBrace if open.is_empty() && self.blocks > 0 && self.is_last_of_line(index) => {
-                    // Most likely it ends the block.
-                    self.nesting_lost = true;
+                    // The brace most likely ends the enclosing block.
+                    self.nesting_unknown = true;
                     self.go_to(index);
                     self.recovering = false;
                     return;
@@ -98,21 +97,21 @@ impl Parser<'_> {
             }
             index += 1;
         }
-        self.nesting_lost |= !matched || self.crosses_line(self.after, index);
+        self.nesting_unknown |= !matched || self.crosses_line(self.after, index);
         self.go_to(index + 1);
         self.recovering = false;
     }
 
-    /// Goes back to the end of the line of the token that was read last; false if that has been done too often.
+    /// Moves back to the end of the line of the last consumed token. Returns false if the rewind budget is exhausted.
     fn rewind(&mut self) -> bool {
         let Some(left) = self.rewinds_left.checked_sub(1) else {
-            self.nesting_lost = true;
+            self.nesting_unknown = true;
             self.skip_to_end();
             return false;
         };
         self.rewinds_left = left;
-        // Brackets opened on earlier lines are given up too; their ends, further down, will look like too many.
-        self.nesting_lost |= self.expected.iter().any(|expected| self.crosses_line(expected.open, self.after));
+        // Brackets opened on earlier lines are abandoned too, so their closing brackets will be unmatched.
+        self.nesting_unknown |= self.expected.iter().any(|expected| self.crosses_line(expected.open, self.after));
         let mut index = self.after;
         while !matches!(self.tokens.kind(index), TokenKind::Newline | TokenKind::End) {
             index += 1;
@@ -127,15 +126,16 @@ impl Parser<'_> {
         self.rewound_to = Some(self.after);
     }
 
-    /// Takes the text from the first line end after the token `open` for code again: the string that holds `open` was not closed on
-    /// its line, and everything behind it has been misread.
+    /// Rescans the text from the first line end after the token `open` as code. The string that contains `open` was not
+    /// closed on its line, so everything after it was scanned in the wrong mode.
     pub(super) fn rescan_after_line_of(&mut self, open: usize) -> bool {
         let line_end = (open..self.tokens.len()).find(|index| self.tokens.kind(*index) == TokenKind::Newline);
         let line_end = line_end.or_else(|| self.stray_quote_line_end());
         line_end.is_some_and(|line_end| self.rescan(line_end, self.tokens.start(line_end) as usize))
     }
 
-    /// Returns the end of the current line, if a quote on it starts a string that does not end there: it was meant to end one.
+    /// The line end after a stray quote here: a quote that begins a string of several lines was probably meant to end
+    /// one.
     pub(super) fn stray_quote_line_end(&self) -> Option<usize> {
         let (first, second) = (self.at + 1, self.at + 2);
         let is_line_end = |index: &usize| self.tokens.kind(*index) == TokenKind::QuotedNewline;
@@ -144,8 +144,8 @@ impl Parser<'_> {
         begins.then(|| [Some(first), second].into_iter().flatten().find(is_line_end)).flatten()
     }
 
-    /// Takes the text after the heredoc that holds the token `open` for code again: an interpolation in it was not
-    /// closed, and the end of the heredoc was read as a part of it.
+    /// Rescans the text after the heredoc that contains the token `open` as code. An interpolation in it was not
+    /// closed, so the end marker was scanned as part of the expression.
     pub(super) fn rescan_after_heredoc_of(&mut self, open: usize) -> bool {
         let kind = |index: &usize| self.tokens.kind(*index) == TokenKind::OpenHeredoc;
         let Some(heredoc) = (0..open).rev().find(kind) else { return false };
@@ -162,7 +162,7 @@ impl Parser<'_> {
         false
     }
 
-    /// Scans the text from `offset` on as code, replacing the tokens from `index` on.
+    /// Replaces the tokens from `index` on by scanning the text from `offset` on as code.
     fn rescan(&mut self, index: usize, offset: usize) -> bool {
         let Some(left) = self.rewinds_left.checked_sub(1) else { return false };
         self.rewinds_left = left;
@@ -189,8 +189,8 @@ impl Parser<'_> {
     }
 }
 
-/// Closes the innermost open bracket that `kind` closes, and those inside of it that were forgotten; false if there is
-/// none.
+/// Closes the innermost open bracket that `kind` closes, together with unclosed ones inside of it. Returns false if
+/// there is none.
 fn close(open: &mut Vec<TokenKind>, kind: TokenKind) -> bool {
     let kind = kind.as_closer();
     match open.iter().rposition(|closer| *closer == kind) {

@@ -1,17 +1,17 @@
-//! Lists whose length is not known while they are read.
+//! Stacks for lists of unknown length under construction.
 //!
-//! One long-lived vector a kind holds the unfinished lists of all levels, the innermost last. A finished list is
-//! allocated once, in its final size: that is a good third of the parser's time, and memory without holes.
+//! One long-lived vector per node type holds the unfinished lists of all levels, innermost last. A finished list is
+//! allocated once with its final size. This saves a third of the parse time and avoids fragmented memory.
 
 use crate::ast::{Expression, List, ObjectItem, Step, TemplatePart};
 use crate::body::{Attribute, Block, Label};
 
-/// Unfinished lists of `T`.
+/// The unfinished lists of one node type.
 pub(super) struct Stack<T> {
     list: Vec<T>,
 }
 
-/// The start of a list on the stack.
+/// The start of an unfinished list.
 #[derive(Clone, Copy)]
 pub(super) struct Mark(usize);
 
@@ -22,33 +22,33 @@ impl<T> Default for Stack<T> {
 }
 
 impl<T> Stack<T> {
-    /// Starts a new list.
+    /// Begins a list and returns its start.
     pub(super) fn mark(&self) -> Mark {
         Mark(self.list.len())
     }
 
-    /// Adds to the innermost list.
+    /// Appends to the innermost list.
     pub(super) fn push(&mut self, item: T) {
         self.list.push(item);
     }
 
-    /// The list so far.
+    /// The items of the list so far.
     pub(super) fn since(&self, mark: Mark) -> &[T] {
         self.list.get(mark.0..).unwrap_or_default()
     }
 
-    /// Ends the list, whose elements are taken out one by one.
+    /// Ends the list and returns its items by value.
     pub(super) fn drain(&mut self, mark: Mark) -> std::vec::Drain<'_, T> {
         self.list.drain(mark.0.min(self.list.len())..)
     }
 
-    /// Removes and returns the list.
+    /// Ends the list and returns it as an immutable one.
     pub(super) fn take(&mut self, mark: Mark) -> List<T> {
         List::new(self.drain(mark))
     }
 }
 
-/// The unfinished lists of a parser.
+/// The unfinished lists of a parser, one stack per node type.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) steps: Stack<Step>,

@@ -1,4 +1,4 @@
-//! Strings, heredocs and bare templates: from tokens to pieces.
+//! Strings, heredocs and unquoted templates: from tokens to pieces.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::ast::{Expression, ExpressionKind, Ident, Name, Template, TemplatePart
 use crate::scanner::looks_like_an_item;
 use crate::token::{Token, TokenKind};
 
-/// A piece of a template, before directives are matched.
+/// A piece of a template before directives are matched.
 pub(super) enum Piece<'a> {
     Literal { text: Cow<'a, str>, span: Span },
     Interpolation(Expression),
@@ -19,7 +19,7 @@ pub(super) enum Piece<'a> {
     Closing { word: Closing, span: Span },
 }
 
-/// The directives that end or divide another one.
+/// The directives that end or divide another directive.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Closing {
     Else,
@@ -27,13 +27,13 @@ pub(super) enum Closing {
     EndFor,
 }
 
-/// The pieces of one template.
+/// The pieces of one template, collected in order.
 #[derive(Default)]
 pub(super) struct Pieces<'a> {
     list: Vec<Piece<'a>>,
-    /// Whether the last sequence asked for the white space after it to go.
+    /// Whether the previous sequence ended with a strip marker, which trims the following whitespace.
     trim_next: bool,
-    /// Whether the text turned out to end before the template did.
+    /// Whether scanning stopped before the end of the template.
     ended: bool,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Pieces<'a> {
         self.list.push(Piece::Literal { text, span });
     }
 
-    /// Takes away the white space at the end of the text before a sequence.
+    /// Trims trailing whitespace of the literal before a sequence with a strip marker.
     fn trim_last(&mut self) {
         if let Some(Piece::Literal { text, .. }) = self.list.last_mut() {
             let end = text.trim_end().len();
@@ -64,7 +64,7 @@ impl<'a> Pieces<'a> {
 }
 
 impl<'a> Parser<'a> {
-    /// A quoted string or a heredoc.
+    /// Parses a quoted string or a heredoc.
     pub(super) fn template_term(&mut self) -> Expression {
         if let Some((text, span)) = self.simple_string() {
             return Expression::new(ExpressionKind::String(text), span);
@@ -82,14 +82,14 @@ impl<'a> Parser<'a> {
         self.template(pieces, self.span(open).to(end), end)
     }
 
-    /// The template that a whole text is.
+    /// Parses the whole text as a template.
     pub(crate) fn whole_template(&mut self) -> Expression {
         let pieces = self.pieces(TokenKind::End);
         let length = self.text.len();
         self.template(pieces, self.bytes_span(0, length), self.bytes_span(length, length))
     }
 
-    /// A quoted string without sequences: nearly all strings are.
+    /// Parses a quoted string without sequences, the fast path for nearly all strings.
     pub(super) fn simple_string(&mut self) -> Option<(Name, Span)> {
         if self.kind() != TokenKind::OpenQuote {
             return None;
@@ -108,16 +108,17 @@ impl<'a> Parser<'a> {
         Some((text, span))
     }
 
-    /// The template of `span`, after which comes what is at `end`.
+    /// Builds the template expression of `span`; `end` is the span right after the last piece.
     fn template(&mut self, pieces: Pieces<'a>, span: Span, end: Span) -> Expression {
         let text = pieces.list.iter().find_map(|piece| match piece {
             Piece::Literal { span, .. } => Some(*span),
             _ => None,
         });
         let mark = self.scratch.parts.mark();
-        self.assemble(meld(pieces.list), end);
+        self.assemble(merge_literals(pieces.list), end);
         if let (Some(span), [TemplatePart::Interpolation(_)]) = (text, self.scratch.parts.since(mark)) {
-            // White space that markers have taken away leaves a template all the same: its result is a string.
+            // A template whose literals were trimmed to nothing still evaluates to a string, not to the interpolated
+            // value.
             self.scratch.parts.push(TemplatePart::Literal { text: Name::new(), span });
         }
         let kind = match self.scratch.parts.since(mark) {
@@ -134,7 +135,7 @@ impl<'a> Parser<'a> {
         Expression::new(kind, span)
     }
 
-    /// The pieces up to and with `closer`.
+    /// Parses pieces up to and including `closer`.
     fn pieces(&mut self, closer: TokenKind) -> Pieces<'a> {
         let mut pieces = Pieces::default();
         let mut several_lines = false;
@@ -175,7 +176,7 @@ impl<'a> Parser<'a> {
     }
 
     fn several_lines(&mut self, token: Token) {
-        let detail = "A string in quotes must end on the line where it begins. Write \\n for a line end in it, or use a \
+        let detail = "A quoted string must end on the line where it begins. Write \\n for a line break, or use a \
                       heredoc, which begins with <<EOT and ends with a line that is just EOT.";
         self.value_error(Diagnostic::error("Invalid multi-line string", detail).at(self.span(token)));
     }
@@ -183,15 +184,17 @@ impl<'a> Parser<'a> {
     fn unterminated_template(&mut self, closer: TokenKind) {
         let detail = match closer {
             TokenKind::CloseHeredoc => {
-                "The text ends before the heredoc does. It ends with a line that holds only the word after \"<<\", and \
-                 that line needs a line end too."
+                "The heredoc is not closed before the end of the file. It must end with a line that contains only its \
+                 marker, followed by a line break."
             }
-            _ => "The string is not closed on its line. Put a quote at its end; for a quote inside of it write \\\".",
+            _ => {
+                "The string is not closed on its line. Add a closing quote, or write \\\" for a quote inside the string."
+            }
         };
         let found = self.next_span();
         let found = if found.is_empty() { Span::new(found.start(), found.start() + 1) } else { found };
         self.syntax_error(Diagnostic::error("Unterminated template string", detail).at(found));
-        self.nesting_lost |= self
+        self.nesting_unknown |= self
             .text
             .get(self.tokens.range(self.after.saturating_sub(1)))
             .is_some_and(|text| text.contains(['{', '}']));
@@ -204,7 +207,7 @@ impl<'a> Parser<'a> {
         self.bracketed(TokenKind::CloseSequence, Newlines::Ignored, |parser| {
             let expression = parser.expression();
             pieces.list.push(Piece::Interpolation(expression));
-            if parser.kind() != TokenKind::CloseSequence && !parser.lost_since(problems) {
+            if parser.kind() != TokenKind::CloseSequence && !parser.failed_since(problems) {
                 parser.unclosed_interpolation(open, closer);
             }
             parser.sequence_end(open, closer, problems, pieces);
@@ -214,8 +217,8 @@ impl<'a> Parser<'a> {
     fn unclosed_interpolation(&mut self, open: usize, closer: TokenKind) {
         let found = self.next_span();
         let begin = self.span_at(open);
-        let unclosed = "The interpolation that begins here has no closing brace. If \"${\" is meant as it is, for \
-                        another language, write \"$${\".";
+        let unclosed = "This interpolation has no closing brace. For a literal \"${\", for example in another \
+                        language, write \"$${\".";
         let diagnostic = match self.kind() {
             TokenKind::End => Diagnostic::error("Unclosed template interpolation sequence", unclosed).at(begin),
             TokenKind::OpenQuote | TokenKind::CloseQuote | TokenKind::BrokenQuote
@@ -224,8 +227,8 @@ impl<'a> Parser<'a> {
                 Diagnostic::error("Unclosed template interpolation sequence", unclosed).at(begin)
             }
             _ => {
-                let detail = "The expression is complete here; a closing brace is needed. If \"${\" is meant as it is, \
-                              for another language such as a shell script, write \"$${\".";
+                let detail = "Expected a closing brace after the interpolated expression. For a literal \"${\", for example \
+                              in a shell script, write \"$${\".";
                 let diagnostic = Diagnostic::error("Extra characters after interpolation expression", detail);
                 diagnostic.at(found).within(begin.to(found))
             }
@@ -233,7 +236,7 @@ impl<'a> Parser<'a> {
         self.syntax_error(diagnostic);
     }
 
-    /// Reads `${` or `%{`, with what its strip marker does.
+    /// Parses `${` or `%{` and applies its strip marker to the preceding literal.
     pub(super) fn sequence_start(&mut self, pieces: &mut Pieces) -> usize {
         let open = self.at;
         if self.text_of(self.next).ends_with('~') {
@@ -244,36 +247,36 @@ impl<'a> Parser<'a> {
         open
     }
 
-    /// Reads the end of a sequence, or looks for it after a problem.
+    /// Parses the end of a sequence, or recovers to it after an error.
     pub(super) fn sequence_end(&mut self, open: usize, closer: TokenKind, problems: usize, pieces: &mut Pieces<'a>) {
-        if !self.lost_since(problems) {
+        if !self.failed_since(problems) {
             let close = self.bump();
             pieces.trim_next = self.text_of(close).starts_with('~');
             return;
         }
         let outermost_string = closer == TokenKind::CloseQuote && self.templates == 1;
-        let lost_nesting = self.nesting_lost;
-        let on_its_line = outermost_string && (self.lost_at_an_item(open) || self.breaks_on_its_line(open));
+        let nesting_before = self.nesting_unknown;
+        let on_its_line = outermost_string && (self.failed_at_item(open) || self.breaks_on_its_line(open));
         let rescan = match closer {
             _ if self.templates != 1 => None,
             TokenKind::CloseQuote => Some(Self::rescan_after_line_of as fn(&mut Self, usize) -> bool),
             TokenKind::CloseHeredoc => Some(Self::rescan_after_heredoc_of as fn(&mut Self, usize) -> bool),
             _ => None,
         };
-        let lost = on_its_line || !self.skip_over(TokenKind::CloseSequence) || !self.kind().is_of_text();
-        if lost && rescan.is_some_and(|rescan| rescan(self, open)) {
-            self.nesting_lost = lost_nesting && !on_its_line;
+        let unclosed = on_its_line || !self.skip_over(TokenKind::CloseSequence) || !self.kind().is_of_text();
+        if unclosed && rescan.is_some_and(|rescan| rescan(self, open)) {
+            self.nesting_unknown = nesting_before && !on_its_line;
             pieces.ended = true;
         } else {
             pieces.ended = self.kind() == TokenKind::End || self.rewound_to == Some(self.after);
         }
     }
 
-    /// Whether the problem came up on a later line than `open`, one that looks like an argument or a block: then the
-    /// string was not meant to reach that far.
-    fn lost_at_an_item(&self, open: usize) -> bool {
+    /// Whether the error was found on a later line than `open` that looks like an argument or a block. The string was
+    /// not meant to extend that far then.
+    fn failed_at_item(&self, open: usize) -> bool {
         let from = self.tokens.start(open) as usize;
-        let at = self.tokens.start(self.lost_at) as usize;
+        let at = self.tokens.start(self.failed_at) as usize;
         let Some(between) = self.text.get(from..at).filter(|text| text.contains('\n')) else { return false };
         let line_start = from + between.rfind('\n').map_or(0, |newline| newline + 1);
         let line = self.text.get(line_start..).unwrap_or_default();
@@ -281,8 +284,8 @@ impl<'a> Parser<'a> {
         looks_like_an_item(line.as_bytes())
     }
 
-    /// Whether a string inside the sequence that `open` begins is not closed on that line: then neither the sequence nor the string
-    /// around it was meant to go on.
+    /// Whether a string inside the sequence that begins at `open` is not closed on that line. Neither the sequence nor
+    /// the outer string was meant to extend further then.
     fn breaks_on_its_line(&self, open: usize) -> bool {
         let kinds = (open..self.tokens.list.len()).map(|index| self.tokens.kind(index));
         kinds.take_while(|kind| *kind != TokenKind::Newline).any(|kind| kind == TokenKind::BrokenQuote)
@@ -290,28 +293,28 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Joins texts that stand side by side.
-fn meld(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
+/// Merges adjacent literals into one.
+fn merge_literals(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     let is_literal = |piece: &Piece<'_>| matches!(piece, Piece::Literal { .. });
     if !pieces.windows(2).any(|pair| pair.iter().all(is_literal)) {
         return pieces;
     }
-    let mut melded: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
+    let mut merged: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
     for piece in pieces {
         if let (Some(Piece::Literal { text, span }), Piece::Literal { text: next, span: more }) =
-            (melded.last_mut(), &piece)
+            (merged.last_mut(), &piece)
         {
             text.to_mut().push_str(next);
             *span = span.to(*more);
         } else {
-            melded.push(piece);
+            merged.push(piece);
         }
     }
-    melded
+    merged
 }
 
-/// Takes the indentation that all lines share off each of them. Lines of nothing but white space do not count, nor
-/// does what interpolations add.
+/// Removes the common indentation from all lines, as `<<-` requires. Blank lines do not count, nor does interpolated
+/// text.
 fn remove_indentation(pieces: &mut [Piece<'_>]) {
     let mut least = usize::MAX;
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Texts that are just a traversal: addresses in arguments such as `depends_on`, and in the JSON syntax.
+//! Texts that consist of one traversal: addresses in arguments such as `depends_on`, and references in JSON.
 
 use groma_diagnostics::{Diagnostic, Span};
 
@@ -7,7 +7,7 @@ use crate::ast::{LiteralKey, Step, Traversal};
 use crate::token::TokenKind;
 
 impl Parser<'_> {
-    /// The traversal that a whole text is.
+    /// Parses the whole text as a traversal.
     pub(crate) fn whole_traversal(&mut self) -> Option<Traversal> {
         self.with_newlines(Newlines::Ignored, Self::traversal)
     }
@@ -15,7 +15,9 @@ impl Parser<'_> {
     fn traversal(&mut self) -> Option<Traversal> {
         let Some(token) = self.accept(TokenKind::Identifier) else {
             let found = self.next_span();
-            self.syntax_error(Diagnostic::error("Variable name required", "A reference begins with a name.").at(found));
+            self.syntax_error(
+                Diagnostic::error("Variable name required", "A reference must begin with a name.").at(found),
+            );
             return None;
         };
         let root = self.ident_of(token);
@@ -25,9 +27,11 @@ impl Parser<'_> {
             let step = match self.kind() {
                 TokenKind::Dot => self.plain_attribute(span),
                 TokenKind::OpenBracket => self.plain_index(span),
-                _ => {
-                    self.broken("Invalid character", "A dot with a name or an index in brackets must come here.", span)
-                }
+                _ => self.broken(
+                    "Invalid character",
+                    "Expected an attribute name after a dot, or an index in brackets.",
+                    span,
+                ),
             }?;
             span = span.to(step.span());
             steps.push(step);
@@ -43,8 +47,8 @@ impl Parser<'_> {
                 let token = self.bump();
                 Some(Step::Attribute { name: self.name_of(token), span: dot.to(self.span(token)) })
             }
-            TokenKind::Star => self.broken("Attribute name required", "No splat can be used here.", so_far),
-            _ => self.broken("Attribute name required", "After a dot comes a name.", so_far),
+            TokenKind::Star => self.broken("Attribute name required", "Splat operators are not allowed here.", so_far),
+            _ => self.broken("Attribute name required", "Expected a name after the dot.", so_far),
         }
     }
 
@@ -64,14 +68,16 @@ impl Parser<'_> {
                 }
                 LiteralKey::String(text)
             }
-            TokenKind::Star => return self.broken("Attribute name required", "No splat can be used here.", so_far),
+            TokenKind::Star => {
+                return self.broken("Attribute name required", "Splat operators are not allowed here.", so_far);
+            }
             _ => {
-                let detail = "Only a number or a string in quotes can be an index here.";
+                let detail = "An index must be a number or a quoted string here.";
                 return self.broken("Index value required", detail, so_far);
             }
         };
         if self.accept(TokenKind::CloseBracket).is_none() {
-            return self.broken("Unclosed index brackets", "A closing bracket must follow after the index.", so_far);
+            return self.broken("Unclosed index brackets", "Expected a closing bracket after the index.", so_far);
         }
         Some(Step::Index { key, span: open.to(self.last_span()) })
     }

@@ -1,11 +1,11 @@
-//! The scanner: converts text to tokens in one pass. This file is about code; `texts` is about quotes, heredocs and templates.
+//! The scanner: text to tokens in one pass. This module scans code; `templates` scans strings, heredocs and templates.
 //!
-//! Strings and heredocs hold interpolations, which hold expressions, which hold strings: the scanner keeps a stack of
-//! what it is in. It never fails; what the language does not know becomes a token of its own kind.
+//! Strings contain interpolations, which contain expressions, which contain strings, so the scanner keeps a stack of
+//! modes. It never fails; unsupported characters become tokens of their own kinds.
 
 mod names;
 mod portions;
-mod texts;
+mod templates;
 
 use groma_diagnostics::{begins_name, continues_name};
 
@@ -15,12 +15,12 @@ pub(crate) use names::looks_like_an_item;
 use names::{NAME, identifier_length, run};
 pub(crate) use portions::{Portions, parts, portions};
 
-/// Splits a text of the native syntax into tokens.
+/// Splits text in native syntax into tokens.
 pub fn tokenize(text: &str) -> Tokens {
     Scanner::new(text, Mode::Code { depth: 0 }).run()
 }
 
-/// Splits a template that stands alone, without quotes, into tokens.
+/// Splits an unquoted template into tokens.
 pub(crate) fn tokenize_template(text: &str) -> Tokens {
     Scanner::new(text, Mode::Bare).run()
 }
@@ -32,16 +32,16 @@ enum Pause {
     BeforeEmptyLine,
 }
 
-/// The state of the scanner.
+/// The lexical mode of the scanner.
 #[derive(Clone, Copy, Debug)]
 enum Mode {
-    /// Arguments, blocks and expressions; `depth` counts the braces open since an interpolation began.
+    /// Arguments, blocks and expressions; `depth` is the number of open braces since the last interpolation began.
     Code { depth: u32 },
-    /// Inside a quoted string.
+    /// Inside of a quoted string.
     Quoted,
-    /// A quoted string that goes on for more than a line, which is an error, up to the byte `until`.
+    /// A quoted string that erroneously spans several lines, up to the byte `until`.
     QuotedLines { until: usize },
-    /// A heredoc that ends with a line of nothing but the text from `start` to `end`.
+    /// A heredoc whose end marker is the text from `start` to `end`.
     Heredoc { start: usize, end: usize, at_line_start: bool },
     /// A template without quotes.
     Bare,
@@ -54,11 +54,11 @@ struct Scanner<'a> {
     tokens: Vec<Token>,
     mode: Mode,
     outer: Vec<Mode>,
-    /// Set when no comment ends after this place, so that the rest is not searched again and again.
+    /// Set if no block comment ends after this offset, to avoid quadratic searches.
     no_comment_end: bool,
-    /// Number of open brackets and parentheses.
+    /// The number of open brackets and parentheses.
     brackets: usize,
-    /// After how many tokens a portion may end.
+    /// The number of tokens after which a portion may end.
     enough: usize,
     pause: Pause,
     paused: bool,
@@ -66,7 +66,7 @@ struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     fn new(text: &'a str, mode: Mode) -> Self {
-        // An address space of u32 is checked where texts are registered; a larger text is cut here.
+        // Spans are 32-bit. Larger texts are rejected when they are registered; this only guards direct callers.
         let limit = u32::MAX as usize - 1;
         let text = if text.len() > limit { &text[..text.floor_char_boundary(limit)] } else { text };
         Self {
@@ -107,7 +107,7 @@ impl<'a> Scanner<'a> {
         Tokens { list: std::mem::take(&mut self.tokens) }
     }
 
-    /// A token of `length` bytes from here.
+    /// Emits a token of `length` bytes.
     fn emit(&mut self, kind: TokenKind, length: usize) {
         let start = self.at as u32;
         self.at += length;
@@ -129,7 +129,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Tokens of code until the mode changes.
+    /// Scans code until the mode changes.
     fn code(&mut self, mut depth: u32) {
         use TokenKind as T;
         while let Some(&byte) = self.bytes.get(self.at) {
@@ -223,7 +223,7 @@ impl<'a> Scanner<'a> {
         self.mode = Mode::Code { depth };
     }
 
-    /// Whether a portion may end after the line end before this place.
+    /// Whether a portion may end after the line end that was just scanned.
     fn may_pause(&self) -> bool {
         let is_empty_line = || matches!(self.bytes[self.at..], [b'\n', ..] | [b'\r', b'\n', ..]);
         self.brackets == 0 && self.outer.is_empty() && (self.pause == Pause::AtLineEnd || is_empty_line())
@@ -239,12 +239,12 @@ impl<'a> Scanner<'a> {
         self.brackets = self.brackets.saturating_sub(1);
     }
 
-    /// The operator of two characters if `second` follows, else the one of one character.
+    /// Emits the two-character operator if `second` follows, otherwise the one-character operator.
     fn either(&mut self, second: u8, two: TokenKind, one: TokenKind) {
         if self.peek(1) == second { self.emit(two, 2) } else { self.emit(one, 1) }
     }
 
-    /// A character beyond ASCII, or one that the language does not use.
+    /// Scans a non-ASCII character, or one that is not part of the language.
     fn other_character(&mut self) {
         let Some(character) = self.text[self.at..].chars().next() else { return };
         if begins_name(character) {
@@ -255,7 +255,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A name that begins with a letter of ASCII.
+    /// Scans an identifier that begins with an ASCII letter or underscore.
     fn name(&mut self) {
         let mut length = run(&self.bytes[self.at..], NAME);
         if !self.peek(length).is_ascii() {
@@ -264,7 +264,7 @@ impl<'a> Scanner<'a> {
         self.emit(TokenKind::Identifier, length);
     }
 
-    /// The length of a name with characters beyond ASCII, of which `length` bytes are known.
+    /// Returns the length of an identifier with non-ASCII characters, of which `length` bytes are scanned.
     #[cold]
     fn length_of_name(&self, mut length: usize) -> usize {
         while let Some(character) = self.text[self.at + length..].chars().next().filter(|next| continues_name(*next)) {
@@ -273,7 +273,7 @@ impl<'a> Scanner<'a> {
         length
     }
 
-    /// Digits, dots and exponents, but never a dot at the end. Whether they make sense is the parser's question.
+    /// Scans digits, dots and exponents, but no trailing dot. The parser checks whether the number is valid.
     fn number(&mut self) {
         let mut end = self.at + 1;
         let mut length = 1;
@@ -301,12 +301,12 @@ impl<'a> Scanner<'a> {
     fn line_comment(&mut self) {
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-        // The line end is a token of its own, with its carriage return.
+        // The line end is a separate token that includes the carriage return.
         let length = if length < rest.len() && rest[length - 1] == b'\r' { length - 1 } else { length };
         self.emit(TokenKind::Comment, length);
     }
 
-    /// A comment in `/* */`; one that is never closed is no comment but a slash and a star.
+    /// Scans a block comment. An unclosed one is scanned as a slash and a star, so that only its start is reported.
     fn block_comment(&mut self) {
         let length = if self.no_comment_end { None } else { self.text[self.at + 2..].find("*/") };
         match length {
@@ -319,7 +319,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The place of the marker and the length of the introducer, if a heredoc begins here.
+    /// Returns the range of the marker and the length of the introducer, if a heredoc begins here.
     fn heredoc_introducer(&self) -> Option<(usize, usize, usize)> {
         let rest = self.text[self.at..].strip_prefix("<<")?;
         let rest = rest.strip_prefix('-').unwrap_or(rest);

@@ -1,12 +1,12 @@
-//! Runs of bytes of one class: what names are made of, and the plain characters of strings and templates.
+//! Runs of bytes of one class: identifiers, and plain characters of strings and templates.
 
 use groma_diagnostics::{begins_name, continues_name};
 
-/// A byte that can be anywhere in a name (ASCII letters, digits, `_`, `-`).
+/// The class of ASCII bytes that an identifier may contain (letters, digits, `_`, `-`).
 pub(super) const NAME: u8 = 1;
-/// A byte that means nothing but itself in a quoted string.
+/// The class of bytes without special meaning in a quoted string.
 pub(super) const QUOTED_PLAIN: u8 = 2;
-/// A byte that means nothing but itself in other templates, and does not end a line.
+/// The class of bytes without special meaning in an unquoted template, except line ends.
 pub(super) const TEMPLATE_PLAIN: u8 = 4;
 
 static CLASSES: [u8; 256] = classes();
@@ -34,12 +34,12 @@ const fn is(byte: u8, class: u8) -> bool {
     CLASSES[byte as usize] & class != 0
 }
 
-/// Returns the number of leading bytes that are of `class`.
-// The compiler takes it for too long to be put in place, and then it is a call for each name.
+/// Returns the length of the prefix of `bytes` that is of `class`.
+// The compiler considers the function too long to inline, but a call per identifier is measurably slower.
 #[inline(always)]
 pub(super) fn run(bytes: &[u8], class: u8) -> usize {
     let mut rest = bytes;
-    // One length check is enough for this many bytes, and most runs are shorter.
+    // Chunks of 16 bytes need one bounds check each, and most runs are shorter than that.
     while let Some((some, more)) = rest.split_first_chunk::<16>() {
         if let Some(at) = some.iter().position(|byte| !is(*byte, class)) {
             return bytes.len() - rest.len() + at;
@@ -49,7 +49,7 @@ pub(super) fn run(bytes: &[u8], class: u8) -> usize {
     bytes.len() - rest.len() + rest.iter().position(|byte| !is(*byte, class)).unwrap_or(rest.len())
 }
 
-/// Whether a line begins like an argument, or is a block's header or end.
+/// Whether a line looks like an argument, a block header or the end of a block.
 pub(crate) fn looks_like_an_item(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     let name = run(line, NAME);
@@ -57,12 +57,12 @@ pub(crate) fn looks_like_an_item(line: &[u8]) -> bool {
     line == b"}" || line.ends_with(b"{") || (name > 0 && after.starts_with(b"=") && !after.starts_with(b"=="))
 }
 
-/// Whether `text` is a name: letters, digits, `_` and `-`, not beginning with a digit or `-`.
+/// Whether `text` is an identifier: letters, digits, `_` and `-`, not beginning with a digit or `-`.
 pub fn is_identifier(text: &str) -> bool {
     !text.is_empty() && identifier_length(text) == text.len()
 }
 
-/// Returns the length in bytes of the identifier at the start of `text`.
+/// Returns the length of the identifier at the start of `text`, or 0.
 pub(super) fn identifier_length(text: &str) -> usize {
     let mut characters = text.char_indices();
     match characters.next() {

@@ -1,17 +1,17 @@
-//! Large texts in portions of tokens, or in parts that are texts of their own.
+//! Scanning of large texts in portions of tokens, or in independent parts.
 
 use super::{Mode, Pause, Scanner};
 use crate::token::Tokens;
 
-/// The tokens of a file in portions, so that those of a large file need not be in memory together.
+/// The tokens of a file in portions, so that those of a large file are never in memory together.
 ///
-/// A portion ends with [`TokenKind::End`] after a line end outside of all brackets. Where brackets are not matched that
-/// may be the middle of something: then read all tokens at once.
+/// A portion ends with [`TokenKind::End`] after a line end outside of all brackets. With unmatched brackets a portion
+/// may end within an item; the caller must then scan the whole text at once.
 pub(crate) struct Portions<'a> {
     scanner: Scanner<'a>,
 }
 
-/// About how many tokens a portion has: so many that their list stays in the near caches of the processor.
+/// The approximate number of tokens per portion, chosen so that the list fits into the processor cache.
 const PORTION: usize = 1 << 12;
 
 pub(crate) fn portions(text: &str) -> Portions<'_> {
@@ -22,8 +22,8 @@ fn portions_pausing(pause: Pause, text: &str) -> Portions<'_> {
     Portions { scanner: Scanner { enough: PORTION, pause, ..Scanner::new(text, Mode::Code { depth: 0 }) } }
 }
 
-/// The text of a file in parts that end before an empty line outside of all brackets: where brackets are matched, each is a text of its
-/// own. Put together they are the text.
+/// The text of a file in parts that end before an empty line outside of all brackets. If brackets match, each part is a
+/// valid text of its own. The concatenation of all parts is the text.
 pub(crate) struct Parts<'a> {
     portions: Portions<'a>,
     tokens: Tokens,
@@ -38,21 +38,21 @@ impl<'a> Iterator for Parts<'a> {
 
     fn next(&mut self) -> Option<&'a str> {
         let start = self.portions.scanner.at;
-        let is_there = self.portions.next_into(&mut self.tokens);
+        let has_next = self.portions.next_into(&mut self.tokens);
         let scanner = &self.portions.scanner;
-        is_there.then(|| scanner.text.get(start..scanner.at).unwrap_or_default())
+        has_next.then(|| scanner.text.get(start..scanner.at).unwrap_or_default())
     }
 }
 
 impl Portions<'_> {
-    /// Replaces `tokens` by the next portion, reusing the memory; false after the last one.
+    /// Replaces `tokens` with the next portion, reusing its memory. Returns false after the last one.
     pub(crate) fn next_into(&mut self, tokens: &mut Tokens) -> bool {
-        let there_is_more = self.scanner.at < self.scanner.bytes.len();
-        if there_is_more {
+        let has_more = self.scanner.at < self.scanner.bytes.len();
+        if has_more {
             self.scanner.tokens = std::mem::take(&mut tokens.list);
             self.scanner.tokens.clear();
             *tokens = self.scanner.portion();
         }
-        there_is_more
+        has_more
     }
 }

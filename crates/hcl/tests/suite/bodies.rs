@@ -117,7 +117,7 @@ fn what_the_schema_does_not_have_is_reported_with_a_guess() {
         &schema,
         &[
             "Unsupported block type [tags] Blocks of type \"tags\" are not expected here. Did you mean to set the argument \
-         \"tags\"? Then put an equals sign before its value.",
+         \"tags\"? If so, add an equals sign before its value.",
         ],
     );
     // A name that is taken is not offered again.

@@ -18,9 +18,7 @@ fn described(bytes: &[u8], parse: fn(&groma_diagnostics::SourceFile) -> Diagnost
 }
 
 fn message(place: &str, bytes: &str) -> String {
-    format!(
-        "{place} Invalid character encoding: {bytes} not UTF-8. Convert the file to UTF-8, or set this encoding in your editor."
-    )
+    format!("{place} Invalid character encoding: {bytes} not valid UTF-8. Save the file with UTF-8 encoding.")
 }
 
 #[test]

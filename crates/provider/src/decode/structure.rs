@@ -32,9 +32,9 @@ impl Reader {
         Self { diagnostics: Diagnostics::new(), enclosing: Vec::new(), collections: Vec::new() }
     }
 
-    /// Reads `body` as a block of the schema `block` that may also contain `meta_arguments`.
-    pub(super) fn root(&mut self, body: &Body, block: &Arc<Block>, meta_arguments: &'static [&'static str]) -> Node {
-        self.read(body, block, &body_schema(block, body).beside(meta_arguments))
+    /// Reads `body` as a block of the schema `block`, beside which the language has `words` of its own.
+    pub(super) fn root(&mut self, body: &Body, block: &Arc<Block>, words: &'static [&'static str]) -> Node {
+        self.read(body, block, &body_schema(block, body).related_names(words))
     }
 
     /// Reads `body` as a block of the schema `block`, without meta-arguments.

@@ -1,8 +1,8 @@
-//! Carrying a conversion out.
+//! Applying a conversion to a value.
 
 use super::collect;
 use super::error::ConversionError;
-use super::find::{Conversion, Element, How, Part, Sequence, Source};
+use super::find::{Conversion, Element, Part, Sequence, Source, Strategy};
 use super::mismatch::mismatch;
 use super::replace::replace_dynamic;
 use crate::Name;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Conversion {
-    /// Converts a value of the type that the conversion was found for.
+    /// Converts a value whose type is the one that the conversion was found for.
     ///
     /// # Errors
     /// If the conversion is unsafe and the value does not fit.
@@ -40,18 +40,18 @@ impl Conversion {
     }
 
     fn convert_known(&self, value: &Value, path: &mut Path) -> Result<Value, ConversionError> {
-        match &self.how {
-            How::Pass => Ok(value.clone()),
-            How::Later => super::convert(value, &self.want)
+        match &self.strategy {
+            Strategy::Pass => Ok(value.clone()),
+            Strategy::ByActualType => super::convert(value, &self.want)
                 .map_err(|error| ConversionError { path: path.clone().join(&error.path), message: error.message }),
-            How::Simple => simple(value, &self.want, path),
-            How::Object { attributes, result } => object(value, attributes, result, path),
-            How::Tuple(parts) => {
+            Strategy::Simple => simple(value, &self.want, path),
+            Strategy::Object { attributes, result } => object(value, attributes, result, path),
+            Strategy::Tuple(parts) => {
                 let values = value.as_slice().unwrap_or_default();
                 converted(values.iter().zip(parts.iter()), path).map(Value::tuple)
             }
-            How::Sequence { into, element, part } => sequence(value, *into, element, part, path),
-            How::TupleToSequence { into, element, parts, safety } => {
+            Strategy::Sequence { into, element, part } => sequence(value, *into, element, part, path),
+            Strategy::TupleToSequence { into, element, parts, safety } => {
                 let values = value.as_slice().unwrap_or_default();
                 let values = converted(values.iter().zip(parts.iter()), path)?;
                 match into {
@@ -59,25 +59,25 @@ impl Conversion {
                     Sequence::Set => collect::set(element, values, path),
                 }
             }
-            How::Map { element, part } => {
+            Strategy::Map { element, part } => {
                 let Some(map) = value.as_map() else { return Ok(value.clone()) };
                 let entries = entries(map.iter().map(|(key, value)| (key, value, part)), path)?;
                 let empty = if **element == Type::Dynamic { map.element_type() } else { element };
                 collect::map(element, empty, entries, super::find::Safety::Safe, path)
             }
-            How::ObjectToMap { element, parts, safety } => {
+            Strategy::ObjectToMap { element, parts, safety } => {
                 let Some(object) = value.as_object() else { return Ok(value.clone()) };
                 const KEEP: &Part = &None;
                 let given = object.iter().map(|(name, value)| (name, value, parts.get(name).unwrap_or(KEEP)));
                 let entries = entries(given, path)?;
                 collect::map(element, element, entries, *safety, path)
             }
-            How::MapToObject { object, parts } => map_to_object(value, object, parts, path),
+            Strategy::MapToObject { object, parts } => map_to_object(value, object, parts, path),
         }
     }
 }
 
-/// The conversions of the parts of a sequence.
+/// Converts the elements of a sequence, each with its own conversion.
 fn converted<'a>(
     parts: impl ExactSizeIterator<Item = (&'a Value, &'a Part)>,
     path: &mut Path,
@@ -97,7 +97,7 @@ fn converted<'a>(
     Ok(values)
 }
 
-/// The conversions of named parts.
+/// Converts the entries of a map or the attributes of an object.
 fn entries<'a>(
     parts: impl ExactSizeIterator<Item = (&'a Name, &'a Value, &'a Part)>,
     path: &mut Path,
@@ -131,10 +131,10 @@ fn simple(value: &Value, want: &Type, path: &Path) -> Result<Value, ConversionEr
             "true" | "1" => Ok(Value::TRUE),
             "false" | "0" => Ok(Value::FALSE),
             other if other.eq_ignore_ascii_case("true") => {
-                refuse("a bool is required; as a string it is written \"true\", in small letters")
+                refuse("a bool is required; to convert from a string, use lowercase \"true\"")
             }
             other if other.eq_ignore_ascii_case("false") => {
-                refuse("a bool is required; as a string it is written \"false\", in small letters")
+                refuse("a bool is required; to convert from a string, use lowercase \"false\"")
             }
             _ => refuse("a bool is required"),
         },
@@ -180,7 +180,7 @@ fn sequence(
     let own = value.ty();
     let own = own.element().cloned().unwrap_or(Type::Dynamic);
     if into == Sequence::List && matches!(value.length(), Some(Length::Unknown(_))) {
-        // Elements of the set may yet turn out equal.
+        // Unknown elements of a set may turn out to be equal, so even the length of the list is unknown.
         let element = replace_dynamic(&own, &element.without_optional_attributes());
         return Ok(Value::unknown(Type::list(element)));
     }
@@ -203,21 +203,21 @@ fn map_to_object(
     let mut values = Vec::with_capacity(object.len());
     for (name, ty) in object.iter() {
         values.push(match (map.get(name), parts.get(name)) {
-            (Some(value), Some(Element::Fits(Some(conversion)))) => {
+            (Some(value), Some(Element::Convertible(Some(conversion)))) => {
                 path.push(PathStep::Index(Value::from(name.clone())));
                 let value = conversion.apply_at(value, path)?;
                 path.pop();
                 value
             }
-            (Some(value), Some(Element::Misfit)) => {
+            (Some(value), Some(Element::Inconvertible)) => {
                 let reason = mismatch(&value.ty(), ty);
-                let message = format!("the elements of the map do not fit the attribute {name:?}: {reason}");
+                let message = format!("map element cannot be converted to the type of attribute {name:?}: {reason}");
                 return Err(ConversionError::new(path.clone(), message));
             }
             (Some(value), _) => value.clone(),
             (None, _) if object.is_optional(name) => Value::null(ty.without_optional_attributes()),
             (None, _) => {
-                let message = format!("the map has no key {name:?}, which the object requires");
+                let message = format!("map has no element for required attribute {name:?}");
                 return Err(ConversionError::new(path.clone(), message));
             }
         });
@@ -225,7 +225,7 @@ fn map_to_object(
     Ok(Value::object_shaped(object.shape(), values))
 }
 
-/// Returns the known parts of an unknown value after its conversion.
+/// Returns an unknown value of the target type with the refinements that survive the conversion.
 fn unknown_result(given: &Type, refinement: &Refinement, target: Type) -> Value {
     let known = if refinement.is_not_null() { Refinement::NOT_NULL } else { Refinement::NONE };
     let exactly = |length: usize| known.clone().minimum_length(length as u64).maximum_length(length as u64);

@@ -1,4 +1,4 @@
-//! Making collections of converted parts.
+//! Building collections from converted elements.
 
 use super::error::ConversionError;
 use super::find::{Conversion, Safety};
@@ -9,23 +9,23 @@ use crate::types::Type;
 use crate::value::Value;
 use std::sync::Arc;
 
-/// A list of these elements; an empty one is of the wanted type.
+/// Returns a list of converted elements; an empty one has the element type `want`.
 pub(super) fn list(want: &Arc<Type>, values: Vec<Value>, path: &Path) -> Result<Value, ConversionError> {
     match element_type(want, &values) {
         Some(element) => Ok(Value::list_of(element, values)),
-        None => Err(ConversionError::new(path.clone(), "the elements of a list must all be of one type")),
+        None => Err(ConversionError::new(path.clone(), "all list elements must have the same type")),
     }
 }
 
-/// A set of these elements; an empty one is of the wanted type.
+/// Returns a set of converted elements; an empty one has the element type `want`.
 pub(super) fn set(want: &Arc<Type>, values: Vec<Value>, path: &Path) -> Result<Value, ConversionError> {
     match element_type(want, &values) {
         Some(element) => Ok(Value::set_of(element, values)),
-        None => Err(ConversionError::new(path.clone(), "the elements of a set must all be of one type")),
+        None => Err(ConversionError::new(path.clone(), "all set elements must have the same type")),
     }
 }
 
-/// A list of these elements, brought to one type where parts of the wanted type were left open.
+/// Returns a list whose elements are unified where `want` has dynamic parts.
 pub(super) fn list_of_unified(
     want: &Arc<Type>,
     values: Vec<Value>,
@@ -36,8 +36,8 @@ pub(super) fn list_of_unified(
     list(want, values, path)
 }
 
-/// A map of these elements, brought to one type where parts of the wanted type were left open.
-/// An empty one is of the type `empty`.
+/// Returns a map whose elements are unified where `want` has dynamic parts. An empty map has the element type
+/// `empty`.
 pub(super) fn map(
     want: &Arc<Type>,
     empty: &Arc<Type>,
@@ -55,11 +55,11 @@ pub(super) fn map(
     }
     match element_type(want, &values) {
         Some(element) => Ok(Value::map_of(element, names.into_iter().zip(values))),
-        None => Err(ConversionError::new(path.clone(), "the elements of a map must all be of one type")),
+        None => Err(ConversionError::new(path.clone(), "all map elements must have the same type")),
     }
 }
 
-/// Brings values to the one type that fits them all.
+/// Converts all values to the one type that all of them can be converted to.
 fn unified(
     mut values: Vec<Value>,
     safety: Safety,
@@ -71,7 +71,7 @@ fn unified(
     }
     let types: Vec<Type> = values.iter().map(Value::ty).collect();
     let Some(common) = unify_as(types.iter(), safety) else {
-        return Err(ConversionError::new(path.clone(), "there is no type that fits all elements"));
+        return Err(ConversionError::new(path.clone(), "the elements have no common type"));
     };
     for (at, value) in values.iter_mut().enumerate() {
         if value.has_type(&common) {
@@ -92,13 +92,13 @@ fn same_type(values: &[Value]) -> bool {
     rest.iter().all(|value| value.has_type(&ty))
 }
 
-/// The element type of a collection that was read part by part: where the wanted one leaves something open, the type that all elements have. Nothing if
-/// they have several.
+/// Returns the element type of a decoded collection: `want`, or the common type of the elements if `want` has dynamic
+/// parts. Returns `None` if the elements have different types.
 pub(crate) fn read_element_type(want: &Arc<Type>, values: &[Value]) -> Option<Arc<Type>> {
     if values.is_empty() || !want.has_dynamic() { Some(want.clone()) } else { element_type(want, values) }
 }
 
-/// The type that all values have, untyped ones aside; the wanted one if there is no value.
+/// Returns the common type of all values except untyped ones, or `want` if there are no values.
 fn element_type(want: &Arc<Type>, values: &[Value]) -> Option<Arc<Type>> {
     if values.is_empty() {
         return Some(if want.has_optional_attributes() {

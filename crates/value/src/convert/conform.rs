@@ -1,4 +1,4 @@
-//! Whether a type fits a constraint as it is, without conversion.
+//! Conformance: a type matches a constraint without any conversion.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::path::Path;
 use crate::types::Type;
 use crate::value::{Kind, Value};
 
-/// Whether values of `given` are values of `want` as they are, where a dynamic part of `want` allows anything.
+/// Whether every value of `given` is a value of `want`; a dynamic part of `want` accepts anything.
 pub fn type_conforms(given: &Type, want: &Type) -> bool {
     match (given, want) {
         (_, Type::Dynamic) => true,
@@ -24,7 +24,8 @@ pub fn type_conforms(given: &Type, want: &Type) -> bool {
     }
 }
 
-/// Whether a value is one of `want` as it is: [`type_conforms`] of its type, which is not worked out where its parts say it.
+/// Whether a value conforms to `want` without conversion. Objects are compared attribute by attribute, because
+/// computing the type of a large object costs more than the comparison.
 pub(crate) fn value_conforms(value: &Value, want: &Type) -> bool {
     match (value.bare().kind(), want) {
         (_, Type::Dynamic) => true,
@@ -39,10 +40,10 @@ pub(crate) fn value_conforms(value: &Value, want: &Type) -> bool {
     }
 }
 
-/// Checks that a value has a type as it is, where dynamic parts allow anything.
+/// Checks that a value conforms to a type without conversion; dynamic parts accept anything.
 ///
 /// # Errors
-/// Every place that differs, and how.
+/// The path of every mismatch with a message.
 pub fn conforms(value: &Value, ty: &Type) -> Result<(), Vec<(Path, String)>> {
     let given = value.ty();
     if type_conforms(&given, ty) {

@@ -1,14 +1,14 @@
-//! Errors of conversions.
+//! The error type of conversions.
 
 use crate::path::Path;
 use std::fmt;
 
-/// The error of a conversion, with the path of the part that caused it.
+/// A value or one of its parts that cannot be converted to the required type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversionError {
-    /// The part that cannot be converted.
+    /// The part that cannot be converted, relative to the converted value.
     pub path: Path,
-    /// The description of the error, such as "a number is required".
+    /// The reason in Terraform's words, such as "a number is required".
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Conversions between types.
+//! Finding a conversion between two types.
 
 use super::unify::unify_as;
 use crate::Name;
@@ -6,42 +6,42 @@ use crate::types::{ObjectType, Type};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Whether a conversion may fail for some values.
+/// The conversions to consider: total ones only, or also those that can fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Safety {
-    /// It works for every value of the type.
+    /// Conversions that succeed for every value of the type.
     Safe,
-    /// It may turn out that a value does not fit.
+    /// Also conversions that fail for some values, such as string to number.
     Unsafe,
 }
 
-/// The conversion of values from one type to another.
+/// A conversion from one type to another, found from the types alone and applicable to many values.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     /// The type to convert to, which may have dynamic parts and optional attributes.
     pub(super) want: Type,
-    pub(super) how: How,
+    pub(super) strategy: Strategy,
 }
 
-/// A part's conversion; nothing if the part has the right type already.
+/// The conversion of an element or attribute; `None` if it has the right type already.
 pub(super) type Part = Option<Arc<Conversion>>;
 
 #[derive(Clone, Debug)]
-pub(super) enum How {
-    /// As it is, since anything is wanted.
+pub(super) enum Strategy {
+    /// The target is dynamic: the value stays as it is.
     Pass,
-    /// By the type that the value has once it is known.
-    Later,
+    /// The source type is dynamic: the conversion is found when the actual type of the value is known.
+    ByActualType,
     /// A conversion between primitive types.
     Simple,
     Object {
-        /// The attributes of the result: from this attribute of the value, if it has it.
+        /// The attributes of the result in the order of its shape, each with its source.
         attributes: Arc<[(Name, Source)]>,
-        /// The type of the result where it has no dynamic parts.
+        /// The type of the result, if it has no dynamic parts.
         result: Arc<ObjectType>,
     },
     Tuple(Arc<[Part]>),
-    /// A list or set to a list, set.
+    /// From a list or set to a list or set.
     Sequence {
         into: Sequence,
         element: Arc<Type>,
@@ -68,24 +68,24 @@ pub(super) enum How {
     },
 }
 
-/// The source of an attribute in a converted object.
+/// The source of an attribute in an object-to-object conversion.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     /// The attribute of the same name.
     Given(Part),
-    /// The attribute is optional, and the source type does not have it.
+    /// Optional, and missing in the source type.
     Absent(Type),
 }
 
-/// The conversion of a map element to an attribute.
+/// The conversion of a map element to the attribute of the same name.
 #[derive(Clone, Debug)]
 pub(super) enum Element {
-    Fits(Part),
-    /// It does not, which only matters if it is there, as the attribute is optional.
-    Misfit,
+    Convertible(Part),
+    /// The element type cannot be converted. This is an error only if the map has the key, because the attribute is
+    /// optional.
+    Inconvertible,
 }
 
-/// The kinds of sequences of one element type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sequence {
     List,
@@ -93,10 +93,10 @@ pub(super) enum Sequence {
 }
 
 impl Conversion {
-    /// Returns the conversion from `given` to `want`; `None` if there is none.
+    /// Finds the conversion from `given` to `want`. Returns `None` if the types are not convertible.
     pub fn find(given: &Type, want: &Type, safety: Safety) -> Option<Conversion> {
-        let how = find(given, want, safety)?;
-        Some(Conversion { want: want.clone(), how })
+        let strategy = find(given, want, safety)?;
+        Some(Conversion { want: want.clone(), strategy })
     }
 
     fn part(given: &Type, want: &Type, safety: Safety) -> Option<Part> {
@@ -107,12 +107,12 @@ impl Conversion {
     }
 }
 
-fn find(given: &Type, want: &Type, safety: Safety) -> Option<How> {
+fn find(given: &Type, want: &Type, safety: Safety) -> Option<Strategy> {
     match (given, want) {
-        (_, Type::Dynamic) => Some(How::Pass),
-        (Type::Dynamic, _) => (safety == Safety::Unsafe).then_some(How::Later),
-        (Type::Number | Type::Bool, Type::String) => Some(How::Simple),
-        (Type::String, Type::Number | Type::Bool) => (safety == Safety::Unsafe).then_some(How::Simple),
+        (_, Type::Dynamic) => Some(Strategy::Pass),
+        (Type::Dynamic, _) => (safety == Safety::Unsafe).then_some(Strategy::ByActualType),
+        (Type::Number | Type::Bool, Type::String) => Some(Strategy::Simple),
+        (Type::String, Type::Number | Type::Bool) => (safety == Safety::Unsafe).then_some(Strategy::Simple),
         (Type::Object(given), Type::Object(want)) => object_to_object(given, want, safety),
         (Type::Tuple(given), Type::Tuple(want)) => {
             if given.len() != want.len() {
@@ -120,21 +120,21 @@ fn find(given: &Type, want: &Type, safety: Safety) -> Option<How> {
             }
             let parts: Option<Arc<[Part]>> =
                 given.iter().zip(want.iter()).map(|(given, want)| Conversion::part(given, want, safety)).collect();
-            Some(How::Tuple(parts?))
+            Some(Strategy::Tuple(parts?))
         }
         (Type::List(given) | Type::Set(given), Type::List(want)) => {
             let part = Conversion::part(given, want, safety)?;
-            Some(How::Sequence { into: Sequence::List, element: want.clone(), part })
+            Some(Strategy::Sequence { into: Sequence::List, element: want.clone(), part })
         }
-        // A set forgets the order and the repetitions of a list.
+        // The conversion drops the order and the duplicates of the list, so it does not count as safe.
         (Type::List(_), Type::Set(_)) if safety == Safety::Safe => None,
         (Type::List(given) | Type::Set(given), Type::Set(want)) => {
             let part = Conversion::part(given, want, safety)?;
-            Some(How::Sequence { into: Sequence::Set, element: want.clone(), part })
+            Some(Strategy::Sequence { into: Sequence::Set, element: want.clone(), part })
         }
         (Type::Map(given), Type::Map(want)) => {
             let part = Conversion::part(given, want, safety)?;
-            Some(How::Map { element: want.clone(), part })
+            Some(Strategy::Map { element: want.clone(), part })
         }
         (Type::Tuple(given), Type::List(want)) => tuple_to_sequence(Sequence::List, given, want, safety),
         (Type::Tuple(given), Type::Set(want)) => tuple_to_sequence(Sequence::Set, given, want, safety),
@@ -146,7 +146,7 @@ fn find(given: &Type, want: &Type, safety: Safety) -> Option<How> {
     }
 }
 
-fn object_to_object(given: &ObjectType, want: &Arc<ObjectType>, safety: Safety) -> Option<How> {
+fn object_to_object(given: &ObjectType, want: &Arc<ObjectType>, safety: Safety) -> Option<Strategy> {
     let attributes: Option<Arc<[(Name, Source)]>> = want
         .iter()
         .map(|(name, want_type)| {
@@ -162,34 +162,35 @@ fn object_to_object(given: &ObjectType, want: &Arc<ObjectType>, safety: Safety) 
         Type::Object(object) => object,
         _ => want.clone(),
     };
-    Some(How::Object { attributes: attributes?, result })
+    Some(Strategy::Object { attributes: attributes?, result })
 }
 
-fn tuple_to_sequence(into: Sequence, given: &[Type], want: &Arc<Type>, safety: Safety) -> Option<How> {
+fn tuple_to_sequence(into: Sequence, given: &[Type], want: &Arc<Type>, safety: Safety) -> Option<Strategy> {
     if given.is_empty() {
         let element = want.without_optional_attributes().shared();
-        return Some(How::TupleToSequence { into, element, parts: Arc::from([]), safety });
+        return Some(Strategy::TupleToSequence { into, element, parts: Arc::from([]), safety });
     }
     let element = common_element(want, given.iter(), safety)?;
+    // Elements without a common type would give a list of dynamic elements, which is not a type that values can have.
     if *element == Type::Dynamic && given.iter().any(|given| *given != Type::Dynamic) {
         return None;
     }
     let parts = parts(given.iter(), &element, safety)?;
-    Some(How::TupleToSequence { into, element, parts: parts.into(), safety })
+    Some(Strategy::TupleToSequence { into, element, parts: parts.into(), safety })
 }
 
-fn object_to_map(given: &ObjectType, want: &Arc<Type>, safety: Safety) -> Option<How> {
+fn object_to_map(given: &ObjectType, want: &Arc<Type>, safety: Safety) -> Option<Strategy> {
     if given.is_empty() {
         let element = want.without_optional_attributes().shared();
-        return Some(How::ObjectToMap { element, parts: Arc::default(), safety });
+        return Some(Strategy::ObjectToMap { element, parts: Arc::default(), safety });
     }
     let element = common_element(want, given.types().iter(), safety)?;
     let parts = parts(given.types().iter(), &element, safety)?;
     let parts = given.iter().map(|(name, _)| name.clone()).zip(parts).collect();
-    Some(How::ObjectToMap { element, parts: Arc::new(parts), safety })
+    Some(Strategy::ObjectToMap { element, parts: Arc::new(parts), safety })
 }
 
-/// The element type that is wanted, or one that fits all if any would do.
+/// Returns the required element type, or the common type of the elements if the required one is dynamic.
 fn common_element<'a>(want: &Arc<Type>, given: impl Iterator<Item = &'a Type>, safety: Safety) -> Option<Arc<Type>> {
     if **want != Type::Dynamic {
         return Some(want.clone());
@@ -197,7 +198,8 @@ fn common_element<'a>(want: &Arc<Type>, given: impl Iterator<Item = &'a Type>, s
     unify_as(given, safety).map(Type::shared)
 }
 
-/// The conversions of many parts to one type; neighbours of equal type share theirs.
+/// Finds the conversions of many elements to one type. Adjacent elements of equal type share one conversion, since
+/// literal lists with thousands of equally typed objects are common.
 fn parts<'a>(given: impl Iterator<Item = &'a Type>, want: &Type, safety: Safety) -> Option<Vec<Part>> {
     let mut last: Option<(&Type, Part)> = None;
     given
@@ -212,17 +214,17 @@ fn parts<'a>(given: impl Iterator<Item = &'a Type>, want: &Type, safety: Safety)
         .collect()
 }
 
-fn map_to_object(given: &Type, want: &Arc<ObjectType>) -> Option<How> {
+fn map_to_object(given: &Type, want: &Arc<ObjectType>) -> Option<Strategy> {
     let parts: Option<HashMap<Name, Element>> = want
         .iter()
         .map(|(name, want_type)| {
             let element = match Conversion::part(given, want_type, Safety::Unsafe) {
-                Some(part) => Element::Fits(part),
-                None if want.is_optional(name) => Element::Misfit,
+                Some(part) => Element::Convertible(part),
+                None if want.is_optional(name) => Element::Inconvertible,
                 None => return None,
             };
             Some((name.clone(), element))
         })
         .collect();
-    Some(How::MapToObject { object: want.clone(), parts: Arc::new(parts?) })
+    Some(Strategy::MapToObject { object: want.clone(), parts: Arc::new(parts?) })
 }

@@ -1,21 +1,21 @@
-//! Saying why a type does not fit.
+//! Explaining why two types are not convertible.
 
 use super::find::{Conversion, Safety};
 use crate::Name;
 use crate::types::{ObjectType, Type};
 
-/// Describes why values of `got` cannot be converted to `want`. Must not be called for convertible types.
+/// Explains in Terraform's words why values of `got` cannot be converted to `want`. Meaningless if they can.
 pub fn mismatch(got: &Type, want: &Type) -> String {
     match (got, want) {
         (Type::Object(got), Type::Object(want)) => objects(got, want),
         (Type::Tuple(_), Type::List(element)) if **element == Type::Dynamic => {
-            "the elements of a list must all be of one type".into()
+            "all list elements must have the same type".into()
         }
         (Type::Tuple(_), Type::Set(element)) if **element == Type::Dynamic => {
-            "the elements of a set must all be of one type".into()
+            "all set elements must have the same type".into()
         }
         (Type::Object(_), Type::Map(element)) if **element == Type::Dynamic => {
-            "the elements of a map must all be of one type".into()
+            "all map elements must have the same type".into()
         }
         (Type::Tuple(got), Type::List(element) | Type::Set(element)) => tuple_elements(got, element),
         (Type::Object(got), Type::Map(element)) => object_elements(got, element),
@@ -25,7 +25,9 @@ pub fn mismatch(got: &Type, want: &Type) -> String {
         _ if (matches!(got, Type::Tuple(_) | Type::Object(_)) || got.is_collection()) && want.is_collection() => {
             required(want)
         }
-        _ if tells_more(got, want) => format!("{} required, but have {}", want.friendly_name(), got.friendly_name()),
+        _ if names_both_types(got, want) => {
+            format!("{} required, but have {}", want.friendly_name(), got.friendly_name())
+        }
         _ => required(want),
     }
 }
@@ -34,9 +36,9 @@ fn required(want: &Type) -> String {
     format!("{} required", want.constraint_name())
 }
 
-/// Whether naming both types helps rather than leads astray: where text might be a number or a truth value, it is the
-/// value that is wrong, not the type.
-fn tells_more(got: &Type, want: &Type) -> bool {
+/// Whether a message should name both types. It should not for string to number or bool: there the value is wrong,
+/// not its type.
+fn names_both_types(got: &Type, want: &Type) -> bool {
     got.is_primitive() != want.is_primitive()
         || matches!(want, Type::String)
         || matches!((got, want), (Type::Bool, Type::Number) | (Type::Number, Type::Bool))
@@ -80,7 +82,7 @@ fn objects(got: &ObjectType, want: &ObjectType) -> String {
             return format!("attributes {first}and {last:?} are required");
         }
     }
-    // Parts that can never fit are worth more words than those that might not.
+    // Report an attribute that can never be converted before one that only fails for some values.
     for safety in [Safety::Unsafe, Safety::Safe] {
         for (name, want) in want.iter() {
             if let Some(got) = got.attribute(name)

@@ -1,7 +1,7 @@
-//! Conversion between types, and finding a type that several can be converted to.
+//! Conversion between types, and unification of several types to one.
 //!
-//! A conversion is first looked for among the types alone ([`Conversion::find`]) and then applied to values. Safe ones
-//! cannot fail for any value; unsafe ones (text to number, a map to an object) may.
+//! A conversion is found from the types alone ([`Conversion::find`]) and then applied to values. Safe conversions
+//! succeed for every value; unsafe ones (string to number, map to object) can fail.
 
 mod apply;
 mod collect;
@@ -24,10 +24,10 @@ use crate::path::Path;
 use crate::types::Type;
 use crate::value::Value;
 
-/// The value as one of this type. Marks stay on what they are on; unknowns and nulls take the type over.
+/// Converts a value to a type. Marks stay where they are; unknown values and nulls take on the type.
 ///
 /// # Errors
-/// If the value cannot be of that type: where, and what is wrong in the words of Terraform.
+/// The part that cannot be converted, with the reason in Terraform's words.
 pub fn convert(value: &Value, ty: &Type) -> Result<Value, ConversionError> {
     if value.has_type(ty) {
         return Ok(value.clone());

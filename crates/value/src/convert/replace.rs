@@ -1,12 +1,12 @@
-//! Filling in the dynamic parts of a wanted type.
+//! Filling in the dynamic parts of a target type.
 
 use super::find::Safety;
 use super::unify::unify_as;
 use crate::types::{ObjectType, Type};
 use std::sync::Arc;
 
-/// The wanted type with its dynamic parts replaced by what a value of the given type has there. The given type can be
-/// converted to the wanted one.
+/// Returns `want` with its dynamic parts replaced by the corresponding parts of `given`, which must be convertible to
+/// `want`.
 pub(super) fn replace_dynamic(given: &Type, want: &Type) -> Type {
     if !want.has_dynamic() {
         return want.clone();

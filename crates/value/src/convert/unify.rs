@@ -1,4 +1,4 @@
-//! Finding one type that several can be converted to.
+//! Type unification: finding one type that several types can be converted to.
 
 use super::find::{Conversion, Safety};
 use crate::Name;
@@ -6,16 +6,16 @@ use crate::types::{ObjectType, Type};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The type that values of all these types can be converted to, as the branches of a condition are; conversions that
-/// may fail for some values count. `None` if there is no common type, or no type is given.
+/// Returns the type that values of all these types can be converted to, as for the branches of a conditional. Unsafe
+/// conversions count. Returns `None` if no such type exists or `types` is empty.
 ///
-/// If some types are dynamic and the others of one kind of collection, object or tuple, the answer is
-/// [`Type::Dynamic`]: the result is not known yet, and the values must be treated as wholly unknown.
+/// If some types are dynamic and the others are of one kind of collection, object or tuple, the result is
+/// [`Type::Dynamic`]: the common type is not known yet, and the values must be treated as wholly unknown.
 pub fn unify(types: &[Type]) -> Option<Type> {
     unify_as(types.iter(), Safety::Unsafe)
 }
 
-/// As [`unify`], with conversions that work for every value.
+/// Returns the type that values of all these types can be converted to with safe conversions only; see [`unify`].
 pub fn unify_safe(types: &[Type]) -> Option<Type> {
     unify_as(types.iter(), Safety::Safe)
 }
@@ -24,7 +24,7 @@ pub(super) fn unify_as<'a>(types: impl Iterator<Item = &'a Type>, safety: Safety
     unify_distinct(&distinct(types), safety)
 }
 
-/// The types without repetitions, which do not change the answer but may be many.
+/// Removes duplicate types. They do not affect the result, but a list literal can have thousands of them.
 fn distinct<'a>(types: impl Iterator<Item = &'a Type>) -> Vec<&'a Type> {
     let mut last: Option<&Type> = None;
     let mut seen = HashSet::new();
@@ -51,7 +51,7 @@ struct Kinds {
 
 fn unify_distinct(types: &[&Type], safety: Safety) -> Option<Type> {
     if let [only] = types {
-        // What conversion would leave of a single type is the type.
+        // Conversion of a single type to itself would only drop its optional attributes.
         return Some((*only).clone());
     }
     let mut kinds = Kinds::default();
@@ -110,7 +110,7 @@ fn with_tuples_as_list(types: &[&Type], safety: Safety) -> Option<Type> {
     unify_as(types.iter().map(|ty| if matches!(ty, Type::Tuple(_)) { &list } else { *ty }), safety)
 }
 
-/// Objects of the same names become one whose attributes are unified; others a map.
+/// Unifies objects with the same attribute names attribute by attribute, and others as a map.
 fn unify_objects(types: &[&Type], safety: Safety) -> Option<Type> {
     let objects: Vec<&Arc<ObjectType>> = types.iter().filter_map(|ty| ty.as_object()).collect();
     let first = *objects.first()?;
@@ -134,7 +134,7 @@ fn objects_as_map(types: &[&Type], safety: Safety) -> Option<Type> {
     all_convertible(types, &map, safety).then_some(map)
 }
 
-/// Tuples of the same length become one whose elements are unified; others a list.
+/// Unifies tuples of the same length element by element, and others as a list.
 fn unify_tuples(types: &[&Type], safety: Safety) -> Option<Type> {
     let tuples: Vec<&[Type]> = types.iter().filter_map(|ty| ty.as_tuple()).collect();
     let length = tuples.first()?.len();
@@ -157,12 +157,13 @@ fn all_convertible(types: &[&Type], want: &Type, safety: Safety) -> bool {
     types.iter().all(|ty| *ty == want || Conversion::find(ty, want, safety).is_some())
 }
 
-/// The first of the given types, the more general ones first, that all others can be converted to.
+/// Returns the first of the types, most general first, that all others can be converted to.
 fn most_general(types: &[&Type], safety: Safety) -> Option<Type> {
     by_generality(types).into_iter().find(|want| all_convertible(types, want, safety)).cloned()
 }
 
-/// The types so that more general ones come first, otherwise in the order given.
+/// Sorts the types topologically by generality, most general first; incomparable types keep their order, as in
+/// Terraform.
 fn by_generality<'a>(types: &[&'a Type]) -> Vec<&'a Type> {
     let mut more_special: Vec<Vec<usize>> = vec![Vec::new(); types.len()];
     let mut more_general = vec![0usize; types.len()];
@@ -195,7 +196,7 @@ fn by_generality<'a>(types: &[&'a Type]) -> Vec<&'a Type> {
     queue.into_iter().filter_map(|at| types.get(at).copied()).collect()
 }
 
-/// The preferred one of two types, if values of both could be converted to either.
+/// The more general one of two types.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Preference {
     First,
@@ -224,7 +225,7 @@ fn generality(a: &Type, b: &Type) -> Preference {
     }
 }
 
-/// The one that is more general in some part and less in none.
+/// Returns the side that is more general in at least one part and less general in none.
 fn partwise(a: &[Type], b: &[Type]) -> Preference {
     let parts = || a.iter().zip(b).map(|(a, b)| generality(a, b));
     match (parts().any(|part| part == Preference::First), parts().any(|part| part == Preference::Second)) {

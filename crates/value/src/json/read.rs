@@ -1,4 +1,4 @@
-//! Reading values of a known type.
+//! Decoding values of a known type.
 
 use super::scan::{Scanner, Token, text};
 use crate::Name;
@@ -11,11 +11,11 @@ use crate::types::{ObjectType, Shape, Type};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Reads a value of a type from JSON as state files have it. Attributes that are not there are null; those that the
-/// type does not have are errors.
+/// Decodes a value of a type from the JSON of state files. Missing attributes become null; unsupported attributes are
+/// errors.
 ///
 /// # Errors
-/// If the text is no JSON or does not fit the type.
+/// Fails if the input is not JSON or does not match the type.
 pub fn from_json(json: &[u8], ty: &Type) -> Result<Value, CodecError> {
     let text = text(json);
     let mut scanner = Scanner::new(&text);
@@ -69,7 +69,7 @@ fn number(digits: &str) -> Result<Value, String> {
 #[derive(Clone, Copy)]
 enum Index {
     Position,
-    /// The elements of a set have no position.
+    /// Set elements have no index; the error path has an unknown one.
     Unknown,
 }
 
@@ -88,7 +88,7 @@ fn sequence(scanner: &mut Scanner<'_>, element: &Type, index: Index) -> Outcome<
     Ok(values)
 }
 
-/// The type that all elements have.
+/// Returns the common type of all elements.
 fn common(scanner: &Scanner<'_>, element: &Arc<Type>, values: &[Value]) -> Outcome<Arc<Type>> {
     read_element_type(element, values).map_or_else(|| scanner.fail("all elements must be of the same type"), Ok)
 }
@@ -125,7 +125,7 @@ fn map(scanner: &mut Scanner<'_>, element: &Arc<Type>) -> Outcome<Value> {
 fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>) -> Outcome<Value> {
     let names = object.shape().names();
     let types = object.types();
-    // Written attributes are sorted, so that they mostly come in the order of the values.
+    // Encoded attributes are sorted, so the expected name is usually next and the binary search is skipped.
     let mut values: Vec<Value> = Vec::with_capacity(names.len());
     let mut first = true;
     while scanner.more(&mut first, b'}')? {
@@ -146,7 +146,7 @@ fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>) -> Outcome<Va
     Ok(Value::object_typed(object, values))
 }
 
-/// Adds nulls for the attributes before a place that have not come yet.
+/// Appends nulls for the attributes before `before` that have not been read yet.
 fn fill_with_nulls(values: &mut Vec<Value>, types: &[Type], before: usize) {
     while values.len() < before
         && let Some(ty) = types.get(values.len())
@@ -166,10 +166,7 @@ fn dynamic(scanner: &mut Scanner<'_>) -> Outcome<Value> {
                 let text = scanner.raw()?;
                 let read = Type::from_json(text.as_bytes());
                 let read = read.map_err(|error| {
-                    Failure::at(
-                        scanner.offset(),
-                        format!("the type beside a value of any type cannot be read: {error}"),
-                    )
+                    Failure::at(scanner.offset(), format!("invalid type of dynamically-typed value: {error}"))
                 })?;
                 ty = Some(read);
             }

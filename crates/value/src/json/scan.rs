@@ -1,10 +1,10 @@
-//! Reading JSON text token by token.
+//! A pull scanner for JSON.
 
 use crate::codec::{Failure, Outcome};
 use crate::types::MAX_DEPTH;
 use std::borrow::Cow;
 
-/// JSON bytes as text; what is no UTF-8 becomes U+FFFD.
+/// Returns JSON bytes as a string; invalid UTF-8 becomes U+FFFD.
 pub(super) fn text(json: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(json) {
         Ok(text) => Cow::Borrowed(text),
@@ -12,7 +12,7 @@ pub(super) fn text(json: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A place in JSON text.
+/// A cursor over JSON text that tracks the nesting depth.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     at: usize,
@@ -20,7 +20,7 @@ pub(super) struct Scanner<'a> {
     deepest: usize,
 }
 
-/// The token that starts at a position.
+/// The start of a JSON value.
 pub(super) enum Token<'a> {
     Null,
     Bool(bool),
@@ -38,17 +38,17 @@ impl<'a> Scanner<'a> {
         Scanner::with_depth(text, MAX_DEPTH)
     }
 
-    /// A scanner that lets brackets nest this deep.
+    /// Creates a scanner that accepts brackets nested up to `deepest`.
     pub fn with_depth(text: &'a str, deepest: usize) -> Self {
         Scanner { text, at: 0, depth: 0, deepest }
     }
 
-    /// A scanner for a part of the text that `outer` has read over, as deep as that is.
+    /// Creates a scanner for text that `outer` skipped with [`Scanner::raw`]; the nesting depth continues from there.
     pub fn nested(text: &'a str, outer: &Scanner<'_>) -> Self {
         Scanner { text, at: 0, depth: outer.depth + 1, deepest: outer.deepest }
     }
 
-    /// Returns the offset of the scanner in bytes.
+    /// The number of bytes read so far.
     pub fn offset(&self) -> usize {
         self.at
     }
@@ -68,7 +68,7 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    /// Reads the start of a value; of an array or object only the bracket.
+    /// Reads a primitive value, or only the opening bracket of an array or object.
     pub fn token(&mut self) -> Outcome<Token<'a>> {
         match self.peek() {
             Some(b'"') => {
@@ -81,8 +81,8 @@ impl<'a> Scanner<'a> {
             Some(b't') => self.word("true", Token::Bool(true)),
             Some(b'f') => self.word("false", Token::Bool(false)),
             Some(b'n') => self.word("null", Token::Null),
-            Some(_) => self.fail("a JSON value is required"),
-            None => self.fail("the JSON text ends too early"),
+            Some(_) => self.fail("expected a JSON value"),
+            None => self.fail("unexpected end of JSON input"),
         }
     }
 
@@ -100,11 +100,11 @@ impl<'a> Scanner<'a> {
             self.at += word.len();
             Ok(token)
         } else {
-            self.fail("a JSON value is required")
+            self.fail("expected a JSON value")
         }
     }
 
-    /// After an opening bracket or an element: whether another element follows. `close` ends the aggregate.
+    /// Whether another element follows, after an opening bracket or an element. Consumes the separator or `close`.
     pub fn more(&mut self, first: &mut bool, close: u8) -> Outcome<bool> {
         let is_first = std::mem::replace(first, false);
         match self.peek() {
@@ -116,39 +116,39 @@ impl<'a> Scanner<'a> {
             Some(b',') if !is_first => {
                 self.at += 1;
                 if self.peek() == Some(close) {
-                    return self.fail("a JSON value is required after the comma");
+                    return self.fail("expected a JSON value after the comma");
                 }
                 Ok(true)
             }
             Some(_) if is_first => Ok(true),
-            Some(_) => self.fail("a comma or the closing bracket is required"),
-            None => self.fail("the JSON text ends too early"),
+            Some(_) => self.fail("expected a comma or a closing bracket"),
+            None => self.fail("unexpected end of JSON input"),
         }
     }
 
-    /// Reads the name of an object's member and the colon.
+    /// Reads a property name and the colon after it.
     pub fn key(&mut self) -> Outcome<Cow<'a, str>> {
         if self.peek() != Some(b'"') {
-            return self.fail("the name of a member is required");
+            return self.fail("expected a quoted property name");
         }
         self.at += 1;
         let key = self.string()?;
         if self.peek() != Some(b':') {
-            return self.fail("a colon is required after the name of a member");
+            return self.fail("expected a colon after the property name");
         }
         self.at += 1;
         Ok(key)
     }
 
-    /// Checks that nothing follows.
+    /// Checks that only whitespace follows.
     pub fn end(&mut self) -> Outcome<()> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => self.fail("there is more text after the JSON value"),
+            Some(_) => self.fail("unexpected characters after the JSON value"),
         }
     }
 
-    /// Reads over a value and gives its text.
+    /// Skips a value and returns its text.
     pub fn raw(&mut self) -> Outcome<&'a str> {
         self.peek();
         let start = self.at;
@@ -190,13 +190,13 @@ impl<'a> Scanner<'a> {
         let leading_zero = bytes.get(at) == Some(&b'0');
         let (end, some) = digits(at);
         if !some || (leading_zero && end > at + 1) {
-            return self.fail("this is no JSON number");
+            return self.fail("invalid JSON number");
         }
         at = end;
         if bytes.get(at) == Some(&b'.') {
             let (end, some) = digits(at + 1);
             if !some {
-                return self.fail("this is no JSON number");
+                return self.fail("invalid JSON number");
             }
             at = end;
         }
@@ -204,7 +204,7 @@ impl<'a> Scanner<'a> {
             let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
             let (end, some) = digits(at + 1 + sign);
             if !some {
-                return self.fail("this is no JSON number");
+                return self.fail("invalid JSON number");
             }
             at = end;
         }
@@ -212,7 +212,7 @@ impl<'a> Scanner<'a> {
         Ok(&self.text[start..at])
     }
 
-    /// Reads a string after its opening quote.
+    /// Reads a string after its opening quote; borrowed unless it has escapes.
     fn string(&mut self) -> Outcome<Cow<'a, str>> {
         let bytes = self.text.as_bytes();
         let start = self.at;
@@ -237,18 +237,18 @@ impl<'a> Scanner<'a> {
                 Some(b'\\') => from = self.escape(at + 1, &mut out)?,
                 Some(_) => {
                     self.at = at;
-                    return self.fail("a control character must be escaped inside a JSON string");
+                    return self.fail("control characters must be escaped in a JSON string");
                 }
                 None => {
                     self.at = at;
-                    return self.fail("the JSON text ends inside a string");
+                    return self.fail("unterminated JSON string");
                 }
             }
             at = plain(from);
         }
     }
 
-    /// Reads an escape after its backslash; gives the place after it.
+    /// Reads an escape sequence after its backslash. Returns the offset after it.
     fn escape(&mut self, at: usize, out: &mut String) -> Outcome<usize> {
         let character = match self.text.as_bytes().get(at) {
             Some(b'"') => '"',
@@ -262,18 +262,19 @@ impl<'a> Scanner<'a> {
             Some(b'u') => return self.unicode_escape(at + 1, out),
             _ => {
                 self.at = at;
-                return self.fail("this is no escape of JSON");
+                return self.fail("invalid escape sequence in a JSON string");
             }
         };
         out.push(character);
         Ok(at + 1)
     }
 
-    /// Reads four hexadecimal digits, and the second half of a pair; halves without the other become U+FFFD.
+    /// Reads the four digits of a `\u` escape, and the low surrogate after a high one. Unpaired surrogates become
+    /// U+FFFD, as in Go.
     fn unicode_escape(&mut self, at: usize, out: &mut String) -> Outcome<usize> {
         let Some(unit) = self.hexadecimal(at) else {
             self.at = at;
-            return self.fail("four hexadecimal digits are required after \\u");
+            return self.fail("expected four hexadecimal digits after \\u");
         };
         let next = at + 4;
         if let Some(character) = char::from_u32(unit) {

@@ -1,4 +1,4 @@
-//! JSON without type information: objects, tuples and primitive values, as `jsondecode` returns them.
+//! Untyped JSON, as `jsondecode` reads it: objects, tuples and primitive values.
 
 use super::scan::{Scanner, Token, text};
 use crate::Name;
@@ -9,10 +9,10 @@ use crate::text::normalized;
 use crate::types::Type;
 use crate::value::Value;
 
-/// Reads JSON as what it says: objects become objects, arrays tuples, `null` the null of no type.
+/// Decodes JSON without a type: objects become objects, arrays tuples, and `null` the untyped null.
 ///
 /// # Errors
-/// If the text is no JSON.
+/// Fails if the input is not JSON.
 pub fn decode(json: &[u8]) -> Result<Value, CodecError> {
     let text = text(json);
     let mut scanner = Scanner::new(&text);
@@ -21,10 +21,10 @@ pub fn decode(json: &[u8]) -> Result<Value, CodecError> {
     Ok(value)
 }
 
-/// The type of what [`decode`] gives.
+/// Returns the type of the value that [`decode`] returns.
 ///
 /// # Errors
-/// If the text is no JSON.
+/// Fails if the input is not JSON.
 pub fn implied_type(json: &[u8]) -> Result<Type, CodecError> {
     decode(json).map(|value| value.ty())
 }

@@ -1,8 +1,8 @@
-//! Strings in JSON.
+//! Encoding of JSON string literals.
 
 use std::fmt::Write;
 
-/// Bytes that need an escape or further checks.
+/// Bytes that are escaped, or that may begin an escaped character.
 const SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let mut at = 0;
@@ -19,8 +19,8 @@ const SPECIAL: [bool; 256] = {
     special
 };
 
-/// Writes a quoted JSON string. As Terraform does, `<`, `>`, `&` and the line separators are escaped too, so that the
-/// text is safe inside a page.
+/// Writes a quoted JSON string. `<`, `>`, `&` and the line separators U+2028 and U+2029 are escaped too, as Go's
+/// encoder does by default and Terraform's state files and `jsonencode` show.
 pub(super) fn write_string(text: &str, out: &mut String) {
     out.push('"');
     let mut start = 0;

@@ -8,7 +8,7 @@ use crate::text::normalized;
 use crate::types::{MAX_DEPTH, ObjectType, Type};
 use std::sync::Arc;
 
-/// The brackets of a type as deep as a value may be: two for each level.
+/// The bracket limit for types: each level of a type takes two brackets.
 const DEEPEST: usize = 2 * MAX_DEPTH + 2;
 
 impl Type {
@@ -19,10 +19,10 @@ impl Type {
         out
     }
 
-    /// Reads a type from JSON.
+    /// Decodes a type from its JSON form.
     ///
     /// # Errors
-    /// If the text does not describe a type.
+    /// Fails if the JSON does not describe a type.
     pub fn from_json(json: &[u8]) -> Result<Type, CodecError> {
         match json {
             b"\"string\"" => return Ok(Type::String),
@@ -107,15 +107,15 @@ fn read(scanner: &mut Scanner<'_>) -> Outcome<Type> {
     }
 }
 
-/// Reads a type of parts after its opening bracket.
+/// Reads a collection or structural type after its opening bracket.
 fn read_complex(scanner: &mut Scanner<'_>) -> Outcome<Type> {
     let mut first = true;
     let kind = match scanner.more(&mut first, b']')?.then(|| scanner.token()).transpose()? {
         Some(Token::String(kind)) => kind,
-        _ => return scanner.fail("invalid type description: the kind of the type is required"),
+        _ => return scanner.fail("invalid type description: expected the kind of the type"),
     };
     if !scanner.more(&mut first, b']')? {
-        return scanner.fail("invalid type description: a complex type needs what is inside");
+        return scanner.fail("invalid type description: missing element or attribute types");
     }
     let ty = match &*kind {
         "list" => Type::list(read(scanner)?),
@@ -131,7 +131,7 @@ fn read_complex(scanner: &mut Scanner<'_>) -> Outcome<Type> {
 
 fn end(scanner: &mut Scanner<'_>) -> Outcome<()> {
     if scanner.more(&mut false, b']')? {
-        return scanner.fail("invalid type description: there is more than the type");
+        return scanner.fail("invalid type description: unexpected elements after the type");
     }
     Ok(())
 }
@@ -145,14 +145,14 @@ fn read_tuple(scanner: &mut Scanner<'_>) -> Outcome<Type> {
                 elements.push(read(scanner)?);
             }
         }
-        // Plugins written in Go may leave out an empty array like this.
+        // Go encodes a nil slice as null, and plugins leave an empty tuple as one.
         Token::Null => {}
         _ => return scanner.fail("invalid type description: the element types of a tuple must be an array"),
     }
     Ok(Type::tuple(elements))
 }
 
-/// Reads the attributes of an object, and the names of the optional ones if they follow, up to its closing bracket.
+/// Reads the attribute types of an object and the optional list of optional attributes, up to the closing bracket.
 fn read_object(scanner: &mut Scanner<'_>) -> Outcome<Type> {
     let mut attributes: Vec<(Name, Type)> = Vec::new();
     match scanner.token()? {
@@ -170,7 +170,7 @@ fn read_object(scanner: &mut Scanner<'_>) -> Outcome<Type> {
     if scanner.more(&mut false, b']')? {
         let optional = read_names(scanner)?;
         if let Some(name) = optional.iter().find(|name| object.attribute(name).is_none()) {
-            return scanner.fail(format!("invalid type description: {name:?} is optional but no attribute"));
+            return scanner.fail(format!("invalid type description: optional attribute {name:?} is not declared"));
         }
         object = object.with_optional(optional);
         end(scanner)?;

@@ -8,20 +8,20 @@ use crate::path::PathStep;
 use crate::types::Type;
 use crate::value::{Kind, Value};
 
-/// Writes a value as one of a type, as state files have it: sorted names, no spaces.
+/// Encodes a value of a type as in state files: compact, attributes sorted by name.
 ///
 /// # Errors
-/// If the value cannot be of the type, or something in it is unknown, marked or infinite.
+/// Fails if the value cannot be converted to the type, or contains unknown, marked or infinite values.
 pub fn to_json(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
     let mut out = String::with_capacity(128);
     write_json(value, ty, &mut out)?;
     Ok(out.into_bytes())
 }
 
-/// As [`to_json`], at the end of a text. After an error the text holds a part of the value.
+/// Appends the encoding of [`to_json`] to `out`. After an error `out` ends with an incomplete value.
 ///
 /// # Errors
-/// As [`to_json`].
+/// Fails in the cases of [`to_json`].
 pub fn write_json(value: &Value, ty: &Type, out: &mut String) -> Result<(), CodecError> {
     if value_conforms(value, ty) {
         return Ok(write(value, Some(ty), out)?);
@@ -31,28 +31,28 @@ pub fn write_json(value: &Value, ty: &Type, out: &mut String) -> Result<(), Code
     Ok(write(&converted, Some(ty), out)?)
 }
 
-/// Writes a value as what it is, as `jsonencode` does.
+/// Encodes a value without a type, as `jsonencode` does.
 ///
 /// # Errors
-/// If something in it is unknown, marked or infinite.
+/// Fails if the value contains unknown, marked or infinite values.
 pub fn encode(value: &Value) -> Result<String, CodecError> {
     let mut out = String::new();
     encode_into(value, &mut out)?;
     Ok(out)
 }
 
-/// As [`encode`], at the end of a text. After an error the text holds a part of the value.
+/// Appends the encoding of [`encode`] to `out`. After an error `out` ends with an incomplete value.
 ///
 /// # Errors
-/// As [`encode`].
+/// Fails in the cases of [`encode`].
 pub fn encode_into(value: &Value, out: &mut String) -> Result<(), CodecError> {
     Ok(write(value, None, out)?)
 }
 
-/// Writes a value; where the type says dynamic, with its own type.
+/// Writes a value; where `ty` is dynamic, together with its own type.
 fn write(value: &Value, ty: Option<&Type>, out: &mut String) -> Outcome<()> {
     if value.is_marked() {
-        return Err(Failure::new("the value is marked, and JSON has no place for marks"));
+        return Err(Failure::new("cannot serialize a marked value as JSON"));
     }
     if let Some(Type::Dynamic) = ty
         && value.is_known()

@@ -1,4 +1,4 @@
-//! Writing msgpack item by item, each in the fewest bytes.
+//! Encoding of msgpack items, each in its shortest form.
 
 use crate::number::Number;
 
@@ -6,7 +6,7 @@ pub(super) fn write_bool(value: bool, out: &mut Vec<u8>) {
     out.push(if value { 0xc3 } else { 0xc2 });
 }
 
-/// An integer in the fewest bytes; not negative ones as unsigned.
+/// Writes an integer in its shortest form; non-negative integers use the unsigned formats.
 pub(super) fn write_signed(value: i64, out: &mut Vec<u8>) {
     match value {
         0..=0x7f => out.push(value as u8),
@@ -22,7 +22,7 @@ pub(super) fn write_signed(value: i64, out: &mut Vec<u8>) {
     }
 }
 
-/// A number as a machine integer, else as a hardware float if that is exact and no integer, else as text.
+/// Writes a number as an integer if it fits one, else as a float if that is exact and fractional, else as a string.
 pub(super) fn write_number(number: &Number, out: &mut Vec<u8>) {
     if number.is_infinite() {
         push(0xcb, &number.to_f64().to_be_bytes(), out);
@@ -75,7 +75,7 @@ fn push(code: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// An extension; the shortest lengths have codes of their own.
+/// Writes an extension; bodies of 1, 2, 4, 8 and 16 bytes have format codes of their own.
 pub(super) fn write_extension(kind: u8, body: &[u8], out: &mut Vec<u8>) {
     match body.len() {
         1 => out.push(0xd4),

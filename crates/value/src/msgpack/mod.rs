@@ -1,7 +1,7 @@
-//! Values as msgpack, as they travel to and from plugins.
+//! The msgpack codec of the plugin protocol.
 //!
-//! The bytes mean something only together with the type: both sides know it from the schema. Unknown values are
-//! extensions, with what is promised about them inside; a part whose type is left open carries its type along.
+//! The bytes are meaningful only with the type, which both sides know from the schema. Unknown values are extensions
+//! that contain their refinements; a value of dynamic type is an array of its type and the value.
 
 mod items;
 mod read;

@@ -1,4 +1,4 @@
-//! Reading values of a known type.
+//! Decoding values of a known type.
 
 use super::refinement;
 use super::scan::{Item, Scanner};
@@ -11,10 +11,10 @@ use crate::types::{MAX_DEPTH, ObjectType, Shape, Type};
 use crate::value::Value;
 use std::sync::Arc;
 
-/// Reads a value of a type. Bytes after it are ignored.
+/// Decodes a value of a type. Trailing bytes are ignored.
 ///
 /// # Errors
-/// If the bytes are no msgpack or do not fit the type.
+/// Fails if the bytes are not msgpack or do not match the type.
 pub fn decode(bytes: &[u8], ty: &Type) -> Result<Value, CodecError> {
     Ok(value(&mut Scanner::new(bytes), ty, 0)?)
 }
@@ -28,7 +28,7 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
         (Item::Extension { kind, body }, _) => refinement::decode(scanner, kind, body, ty),
         (Item::Nil, _) => Ok(Value::null(ty.clone())),
         (Item::Array(2), Type::Dynamic) => dynamic(scanner, depth),
-        (_, Type::Dynamic) => scanner.fail("a value of any type must be an array of its type and the value"),
+        (_, Type::Dynamic) => scanner.fail("a dynamic value must be an array of its type and the value"),
         (Item::Array(length), Type::List(element)) => {
             let values = sequence(scanner, length, element, depth)?;
             Ok(Value::list_of(common(scanner, element, &values)?, values))
@@ -45,7 +45,7 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
         (Item::Map(length), Type::Map(element)) => map(scanner, length, element, depth),
         (Item::Map(length), Type::Object(object)) if length == object.len() => attributes(scanner, object, depth),
         (Item::Map(length), Type::Object(object)) => {
-            scanner.fail(format!("the object must have {} attributes, but {length} are given", object.len()))
+            scanner.fail(format!("an object of {} attributes is required, but got {length}", object.len()))
         }
         (item, ty) => simple(&item, ty).or_else(|message| scanner.fail(message)),
     }
@@ -54,7 +54,8 @@ pub(super) fn value(scanner: &mut Scanner<'_>, ty: &Type, depth: usize) -> Outco
 fn simple(item: &Item<'_>, ty: &Type) -> Result<Value, String> {
     match (ty, item) {
         (Type::Bool, Item::Bool(value)) => Ok(Value::bool(*value)),
-        // Providers hand on what programs print, and not all of that is UTF-8: what is not becomes U+FFFD.
+        // Providers pass on output of other programs that is not always UTF-8. Rejecting it would fail the whole
+        // resource.
         (Type::String, Item::Bytes(bytes)) => Ok(Value::string(&*String::from_utf8_lossy(bytes))),
         (Type::Number, _) => item.number().map(Value::number).ok_or_else(|| "number is required".into()),
         (Type::Bool, _) => Err("bool is required".into()),
@@ -74,6 +75,7 @@ fn indexed(scanner: &mut Scanner<'_>, ty: &Type, at: usize, depth: usize) -> Out
 }
 
 fn sequence(scanner: &mut Scanner<'_>, length: usize, element: &Type, depth: usize) -> Outcome<Vec<Value>> {
+    // The length is untrusted. An element takes at least one byte, so the remaining input bounds the allocation.
     let mut values = Vec::with_capacity(length.min(scanner.remaining()));
     for at in 0..length {
         values.push(indexed(scanner, element, at, depth)?);
@@ -81,7 +83,7 @@ fn sequence(scanner: &mut Scanner<'_>, length: usize, element: &Type, depth: usi
     Ok(values)
 }
 
-/// The type that all elements have.
+/// Returns the common type of all elements.
 fn common(scanner: &Scanner<'_>, element: &Arc<Type>, values: &[Value]) -> Outcome<Arc<Type>> {
     read_element_type(element, values).map_or_else(|| scanner.fail("all elements must be of the same type"), Ok)
 }
@@ -98,7 +100,7 @@ fn map(scanner: &mut Scanner<'_>, length: usize, element: &Arc<Type>, depth: usi
     Ok(Value::map_shaped(common(scanner, element, &values)?, keys, values))
 }
 
-/// Reads as many attributes as the object has; mostly they are sorted, as this program writes them.
+/// Reads the attributes of an object. Most providers encode them sorted, which avoids a lookup for each.
 fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>, depth: usize) -> Outcome<Value> {
     let mut values = Vec::with_capacity(object.len());
     for ((name, ty), left) in object.shape().names().iter().zip(object.types()).zip((0..object.len()).rev()) {
@@ -113,8 +115,8 @@ fn attributes(scanner: &mut Scanner<'_>, object: &Arc<ObjectType>, depth: usize)
     Ok(Value::object_typed(object, values))
 }
 
-/// Goes on from the attribute `key`, after which `left` are to come, in whatever order; one that is missing shows as
-/// another that is there twice.
+/// Continues at the attribute `key` in any order; `left` more attributes follow. Because the count was checked before,
+/// a missing attribute implies a duplicate one.
 fn unsorted_attributes(
     scanner: &mut Scanner<'_>,
     (object, mut key): (&Arc<ObjectType>, &str),
@@ -133,7 +135,7 @@ fn unsorted_attributes(
             continue;
         };
         if slot.is_some() {
-            return scanner.fail(format!("attribute {key:?} is there twice"));
+            return scanner.fail(format!("duplicate attribute {key:?}"));
         }
         let value =
             value(scanner, ty, depth + 1).map_err(|failure| failure.within(PathStep::Attribute(name.clone())))?;
@@ -148,7 +150,7 @@ fn unsorted_attributes(
 
 fn dynamic(scanner: &mut Scanner<'_>, depth: usize) -> Outcome<Value> {
     let Item::Bytes(json) = scanner.item()? else {
-        return scanner.fail("the type of a dynamic value is required");
+        return scanner.fail("expected the type of a dynamic value");
     };
     match Type::from_json(json) {
         Ok(ty) => value(scanner, &ty, depth + 1),

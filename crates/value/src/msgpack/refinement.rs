@@ -1,4 +1,4 @@
-//! Unknown values and what is promised about them.
+//! Unknown values and their refinements, as extension items.
 
 use std::sync::LazyLock;
 
@@ -11,8 +11,9 @@ use crate::types::Type;
 use crate::value::Value;
 
 const UNREFINED: [u8; 3] = [0xd4, 0, 0];
+// The extension code and the keys of the map inside it are defined by go-cty; other plugin SDKs follow it.
 const REFINED: u8 = 0x0c;
-/// The most frequent refinement: the value will not be null; as body and as a whole.
+/// The most common refinement, not null: its body alone, and the whole extension item.
 const NOT_NULL_BODY: [u8; 3] = [0x81, 1, 0xc2];
 const NOT_NULL: [u8; 6] = [0xc7, 3, REFINED, 0x81, 1, 0xc2];
 const NULLNESS: i64 = 1;
@@ -22,11 +23,12 @@ const UPPER_BOUND: i64 = 4;
 const LEAST_LENGTH: i64 = 5;
 const GREATEST_LENGTH: i64 = 6;
 
-/// Readers refuse larger ones.
+/// The largest refinement body that go-cty accepts when decoding, in bytes.
 const LARGEST_BODY: usize = 1024;
+// Longer prefixes are truncated, because one long prefix could exceed the body limit and fail the whole value.
 const LONGEST_PREFIX: usize = 256;
 
-/// Writes an unknown value.
+/// Writes an unknown value with its refinement.
 pub(super) fn encode(refinement: &Refinement, out: &mut Vec<u8>) {
     if *refinement == Refinement::NONE {
         return out.extend_from_slice(&UNREFINED);
@@ -86,7 +88,8 @@ fn short_prefix(prefix: &str) -> String {
     safe_prefix(&prefix[..end])
 }
 
-/// Reads an unknown value. Any short extension is one without promises; promises of an unknown kind are ignored.
+/// Decodes an unknown value. An extension with a body of at most one byte is unrefined, whatever its code, as in
+/// go-cty; unknown refinement keys are ignored for forward compatibility.
 pub(super) fn decode(scanner: &Scanner<'_>, kind: u8, body: &[u8], ty: &Type) -> Outcome<Value> {
     if body.len() <= 1 {
         return Ok(Value::unknown(ty.clone()));
@@ -94,6 +97,7 @@ pub(super) fn decode(scanner: &Scanner<'_>, kind: u8, body: &[u8], ty: &Type) ->
     if kind != REFINED {
         return scanner.fail(format!("unsupported extension type 0x{kind:02x} with len {}", body.len()));
     }
+    // Almost every computed attribute arrives like this, so all of them share one value.
     if body == NOT_NULL_BODY && *ty == Type::String {
         static TEXT: LazyLock<Value> = LazyLock::new(|| Value::unknown(Type::String).not_null());
         return Ok(TEXT.clone());
@@ -103,33 +107,33 @@ pub(super) fn decode(scanner: &Scanner<'_>, kind: u8, body: &[u8], ty: &Type) ->
     }
     let mut inner = Scanner::new(body);
     let Item::Map(count) = inner.item()? else {
-        return scanner.fail("the refinement of an unknown value is no map");
+        return scanner.fail("the refinement of an unknown value must be a map");
     };
     if *ty == Type::Dynamic {
         return Ok(Value::unknown(Type::Dynamic));
     }
     let mut value = Value::unknown(ty.clone());
     for _ in 0..count {
-        let promise = match promise(&mut inner, ty)? {
-            Promise::Null => return Ok(Value::null(ty.clone())),
-            Promise::Ignored => continue,
-            Promise::Refined(refinement) => refinement,
+        let entry = match entry(&mut inner, ty)? {
+            Entry::Null => return Ok(Value::null(ty.clone())),
+            Entry::Ignored => continue,
+            Entry::Refined(refinement) => refinement,
         };
-        value = match value.try_refine(&promise) {
+        value = match value.try_refine(&entry) {
             Ok(value) => value,
-            Err(error) => return scanner.fail(format!("the refinement of an unknown value cannot be read: {error}")),
+            Err(error) => return scanner.fail(format!("invalid refinement of an unknown value: {error}")),
         };
     }
     Ok(value)
 }
 
-enum Promise {
+enum Entry {
     Null,
     Ignored,
     Refined(Refinement),
 }
 
-fn promise(inner: &mut Scanner<'_>, ty: &Type) -> Outcome<Promise> {
+fn entry(inner: &mut Scanner<'_>, ty: &Type) -> Outcome<Entry> {
     let fail = |message: &str| inner_failure(message);
     let key = match inner.item()? {
         Item::Unsigned(key) => i64::try_from(key).unwrap_or(i64::MAX),
@@ -138,7 +142,7 @@ fn promise(inner: &mut Scanner<'_>, ty: &Type) -> Outcome<Promise> {
     };
     let refinement = match key {
         NULLNESS => match inner.item()? {
-            Item::Bool(true) => return Ok(Promise::Null),
+            Item::Bool(true) => return Ok(Entry::Null),
             Item::Bool(false) => Refinement::NOT_NULL,
             _ => return fail("null refinement is not boolean"),
         },
@@ -149,17 +153,17 @@ fn promise(inner: &mut Scanner<'_>, ty: &Type) -> Outcome<Promise> {
         UPPER_BOUND if *ty == Type::Number => Refinement::NONE.upper_bound(bound(inner)?),
         LEAST_LENGTH if ty.is_collection() => Refinement::NONE.minimum_length(length(inner)?),
         GREATEST_LENGTH if ty.is_collection() => Refinement::NONE.maximum_length(length(inner)?),
-        PREFIX..=GREATEST_LENGTH => return fail("a refinement for another type"),
+        PREFIX..=GREATEST_LENGTH => return fail("refinement does not apply to this type"),
         _ => {
             skip(inner, 0)?;
-            return Ok(Promise::Ignored);
+            return Ok(Entry::Ignored);
         }
     };
-    Ok(Promise::Refined(refinement))
+    Ok(Entry::Refined(refinement))
 }
 
 fn inner_failure<T>(message: &str) -> Outcome<T> {
-    Err(crate::codec::Failure::new(format!("the refinement of an unknown value cannot be read: {message}")))
+    Err(crate::codec::Failure::new(format!("invalid refinement of an unknown value: {message}")))
 }
 
 fn bound(inner: &mut Scanner<'_>) -> Outcome<Bound> {
@@ -169,7 +173,7 @@ fn bound(inner: &mut Scanner<'_>) -> Outcome<Bound> {
     };
     match (value, inner.item()?) {
         (Some(value), Item::Bool(inclusive)) => Ok(Bound { value, inclusive }),
-        _ => inner_failure("a bound must be an array of a number and a bool"),
+        _ => inner_failure("a number bound must be an array of a number and a bool"),
     }
 }
 
@@ -181,7 +185,7 @@ fn length(inner: &mut Scanner<'_>) -> Outcome<u64> {
     }
 }
 
-/// Reads over an item and everything inside it.
+/// Skips an item with everything inside it.
 fn skip(inner: &mut Scanner<'_>, depth: usize) -> Outcome<()> {
     const DEEPEST: usize = 32;
     if depth > DEEPEST {

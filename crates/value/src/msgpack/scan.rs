@@ -1,15 +1,15 @@
-//! Reading msgpack item by item.
+//! A pull scanner for msgpack.
 
 use crate::codec::{Failure, Outcome};
 use crate::number::Number;
 
-/// A place in msgpack bytes.
+/// A cursor over msgpack bytes.
 pub(super) struct Scanner<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-/// One item; of an array, map or extension only how long it is.
+/// A msgpack item; for an array or map only its length, as the elements follow.
 #[derive(Debug, PartialEq)]
 pub(super) enum Item<'a> {
     Nil,
@@ -17,7 +17,7 @@ pub(super) enum Item<'a> {
     Signed(i64),
     Unsigned(u64),
     Float(f64),
-    /// A string or bytes: encoders do not distinguish them reliably.
+    /// A `str` or `bin` item: encoders use them interchangeably.
     Bytes(&'a [u8]),
     Array(usize),
     Map(usize),
@@ -28,7 +28,7 @@ pub(super) enum Item<'a> {
 }
 
 impl Item<'_> {
-    /// A number in any of its forms: what fits no machine number comes as text.
+    /// Converts any numeric form to a number; numbers that no machine type can hold are sent as decimal strings.
     pub fn number(&self) -> Option<Number> {
         match self {
             Item::Signed(value) => Some(Number::from(*value)),
@@ -49,7 +49,7 @@ impl<'a> Scanner<'a> {
         Err(Failure::at(self.at, message))
     }
 
-    /// The bytes that are left: no aggregate can have more elements.
+    /// The number of unread bytes, an upper bound for the element count of any aggregate.
     pub fn remaining(&self) -> usize {
         self.bytes.len().saturating_sub(self.at)
     }
@@ -60,11 +60,11 @@ impl<'a> Scanner<'a> {
                 self.at += count;
                 Ok(taken)
             }
-            None => self.fail("the msgpack data ends too early"),
+            None => self.fail("unexpected end of msgpack data"),
         }
     }
 
-    /// A big-endian number of this many bytes, at most eight.
+    /// Reads a big-endian integer of `width` bytes, at most 8.
     fn unsigned(&mut self, width: usize) -> Outcome<u64> {
         Ok(self.take(width)?.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
     }
@@ -73,7 +73,7 @@ impl<'a> Scanner<'a> {
         let length = self.unsigned(width)?;
         match usize::try_from(length) {
             Ok(length) => Ok(length),
-            Err(_) => self.fail("the msgpack data ends too early"),
+            Err(_) => self.fail("unexpected end of msgpack data"),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a> Scanner<'a> {
             0x90..=0x9f => Item::Array(usize::from(code & 0x0f)),
             0xa0..=0xbf => Item::Bytes(self.take(usize::from(code & 0x1f))?),
             0xc0 => Item::Nil,
-            0xc1 => return self.fail("an invalid msgpack code"),
+            0xc1 => return self.fail("invalid msgpack format code 0xc1"),
             0xc2 => Item::Bool(false),
             0xc3 => Item::Bool(true),
             0xc4 | 0xd9 => self.bytes_item(1)?,
@@ -122,12 +122,12 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Reads a string.
+    /// Reads a string item; `message` is the error for other items.
     pub fn text(&mut self, message: &str) -> Outcome<&'a str> {
         match self.item()? {
             Item::Bytes(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => Ok(text),
-                Err(_) => self.fail("text must be UTF-8"),
+                Err(_) => self.fail("string is not valid UTF-8"),
             },
             _ => self.fail(message),
         }

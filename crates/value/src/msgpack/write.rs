@@ -8,10 +8,10 @@ use crate::path::PathStep;
 use crate::types::Type;
 use crate::value::{Kind, Value};
 
-/// Writes a value as one of a type.
+/// Encodes a value of a type.
 ///
 /// # Errors
-/// If the value cannot be of the type, or something in it is marked.
+/// Fails if the value cannot be converted to the type, or contains marks.
 pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
     let mut out = Vec::with_capacity(128);
     if value_conforms(value, ty) {
@@ -29,7 +29,7 @@ pub fn encode(value: &Value, ty: &Type) -> Result<Vec<u8>, CodecError> {
 
 fn write(value: &Value, ty: &Type, out: &mut Vec<u8>) -> Outcome<()> {
     if value.is_marked() {
-        return Err(Failure::new("the value is marked, and MessagePack has no place for marks"));
+        return Err(Failure::new("cannot serialize a marked value as msgpack"));
     }
     if *ty == Type::Dynamic && !value.has_type(&Type::Dynamic) {
         let own = value.ty();

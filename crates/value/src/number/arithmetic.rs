@@ -1,4 +1,4 @@
-//! Sum, difference, product, quotient and remainder.
+//! Addition, subtraction, multiplication, division and remainder.
 
 use super::float::{self, Parts};
 use super::{INTEGER_PRECISION, Number, Repr, TEXT_PRECISION};
@@ -6,7 +6,7 @@ use dashu_int::UBig;
 use dashu_int::ops::DivRem;
 use std::cmp::Ordering;
 
-/// Two machine integers with a precision that holds every one of them.
+/// Returns two machine integers and the result precision, if that can hold any integer of 64 bits exactly.
 fn small_pair(a: &Number, b: &Number) -> Option<(i64, i64, u16)> {
     match (&a.0, &b.0) {
         (Repr::Small { value: x, precision: p }, Repr::Small { value: y, precision: q }) => {
@@ -18,7 +18,7 @@ fn small_pair(a: &Number, b: &Number) -> Option<(i64, i64, u16)> {
 }
 
 impl Number {
-    /// The sum. Infinities of opposite sign have none.
+    /// Returns the sum, or `None` for infinities of opposite sign.
     pub fn add(&self, other: &Number) -> Option<Number> {
         if let Some((x, y, precision)) = small_pair(self, other)
             && let Some(value) = x.checked_add(y)
@@ -36,7 +36,7 @@ impl Number {
         Some(sum(a, b, precision))
     }
 
-    /// The difference. Infinities of equal sign have none.
+    /// Returns the difference, or `None` for infinities of equal sign.
     pub fn subtract(&self, other: &Number) -> Option<Number> {
         if let Some((x, y, precision)) = small_pair(self, other)
             && let Some(value) = x.checked_sub(y)
@@ -46,7 +46,7 @@ impl Number {
         self.add(&other.negate())
     }
 
-    /// The number with the opposite sign; zero becomes the negative zero, as it shows in Terraform.
+    /// Returns the negated number. Zero becomes negative zero, as in Terraform, where it is visible as `-0`.
     #[must_use]
     pub fn negate(&self) -> Number {
         match (&self.0, self.parts()) {
@@ -58,15 +58,15 @@ impl Number {
         }
     }
 
-    /// The number without its sign.
+    /// Returns the absolute value.
     #[must_use]
     pub fn absolute(&self) -> Number {
         if self.is_negative() { self.negate() } else { self.clone() }
     }
 
-    /// The product. Zero times an infinity has none.
+    /// Returns the product, or `None` for zero times infinity.
     ///
-    /// Its precision grows up to 512 bits where the exact product needs it.
+    /// The precision grows to up to 512 bits if the exact product needs it.
     pub fn multiply(&self, other: &Number) -> Option<Number> {
         if let Some((x, y, precision)) = small_pair(self, other)
             && let Some(value) = x.checked_mul(y)
@@ -84,7 +84,7 @@ impl Number {
         Some(product.with_precision(self.precision().max(other.precision()).max(needed)))
     }
 
-    /// The quotient. Division by zero gives an infinity; zero by zero, and infinity by infinity, have none.
+    /// Returns the quotient. Division by zero gives an infinity; `0 / 0` and infinity by infinity give `None`.
     pub fn divide(&self, other: &Number) -> Option<Number> {
         if let Some((x, y, precision)) = small_pair(self, other)
             && x != 0
@@ -108,8 +108,8 @@ impl Number {
         }
     }
 
-    /// Returns the remainder of the division by `other`, truncated towards zero.
-    /// A modulus of zero leaves the number as it is; with infinities there is no result.
+    /// Returns the remainder of the division truncated towards zero, which has the sign of `self`.
+    /// A modulus of zero returns `self`; infinities give `None`.
     pub fn modulo(&self, other: &Number) -> Option<Number> {
         if other.is_zero() {
             return Some(self.clone());
@@ -125,7 +125,8 @@ impl Number {
             return Some(Number(Repr::Small { value, precision }));
         }
         let whole = self.divide(other)?.truncate();
-        // The whole quotient takes the precision of the dividend, as it is computed in a copy of it.
+        // Terraform stores the integer quotient in a copy of the dividend, which has the dividend's
+        // precision.
         let precision = self.precision();
         let whole = whole.with_precision(precision);
         let product = other.multiply_at(&whole, precision)?;
@@ -133,7 +134,7 @@ impl Number {
         Some(sum(a, b, precision))
     }
 
-    /// The product of finite numbers, rounded to this precision.
+    /// Returns the product of finite numbers, rounded to `precision` bits.
     pub(super) fn multiply_at(&self, other: &Number, precision: u32) -> Option<Number> {
         let (a, b) = (self.parts()?, other.parts()?);
         let negative = a.negative != b.negative;
@@ -142,13 +143,13 @@ impl Number {
         )
     }
 
-    /// The quotient of finite numbers that are not zero, rounded to this precision.
+    /// Returns the quotient of finite, nonzero numbers, rounded to `precision` bits.
     pub(super) fn divide_at(&self, other: &Number, precision: u32) -> Option<Number> {
         let (a, b) = (self.parts()?, other.parts()?);
         (!a.mantissa.is_zero() && !b.mantissa.is_zero()).then(|| quotient(&a, &b, a.negative != b.negative, precision))
     }
 
-    /// The bits that the mantissa needs.
+    /// The number of significant bits of the mantissa.
     fn mantissa_bits(&self) -> u32 {
         match self.parts() {
             Some(parts) => {
@@ -164,7 +165,7 @@ fn zero(negative: bool, precision: u32) -> Number {
     Parts { negative, mantissa: UBig::ZERO, exponent: 0 }.exactly(precision)
 }
 
-/// The sum of two finite numbers. Only two negative zeros make a negative zero.
+/// Adds two finite numbers. The result is negative zero only if both operands are.
 fn sum(a: Parts, b: Parts, precision: u32) -> Number {
     if a.mantissa.is_zero() && b.mantissa.is_zero() {
         return zero(a.negative && b.negative, precision);
@@ -180,7 +181,8 @@ fn sum(a: Parts, b: Parts, precision: u32) -> Number {
     let top_gap = shift + float::bits(&high.mantissa) as i64 - float::bits(&low.mantissa) as i64;
     let reach = i64::from(precision) + float::bits(&high.mantissa) as i64 + 8;
     let (high_mantissa, low_mantissa, exponent) = if top_gap > reach {
-        // The smaller operand only matters as a push off the tie: one unit far below represents it.
+        // The smaller operand is beyond the rounding position. It can only break a tie, so a single distant bit
+        // replaces it instead of a shift by possibly millions of bits.
         let shift = reach as usize;
         (high.mantissa << shift, UBig::ONE, high.exponent - reach)
     } else {
@@ -198,8 +200,9 @@ fn sum(a: Parts, b: Parts, precision: u32) -> Number {
     Parts { negative, mantissa, exponent }.rounded(precision)
 }
 
-/// The quotient of two finite numbers that are not zero.
+/// Divides two finite, nonzero numbers.
 fn quotient(a: &Parts, b: &Parts, negative: bool, precision: u32) -> Number {
+    // Two bits more than the precision: one to round, and one because the quotient may have one bit less than expected.
     let wanted = precision as usize + 2 + float::bits(&b.mantissa);
     let shift = wanted.saturating_sub(float::bits(&a.mantissa));
     let (mantissa, remainder) = (&a.mantissa << shift).div_rem(&b.mantissa);

@@ -1,4 +1,4 @@
-//! Equality, order and hash of numbers: by value, whatever the precision.
+//! Equality, order and hash of numbers by value; precision is ignored.
 
 use super::float;
 use super::{Form, Number, Repr};
@@ -32,7 +32,7 @@ impl Ord for Number {
                 let magnitude = {
                     let top = |parts: &float::Parts| float::bits(&parts.mantissa) as i64 + parts.exponent;
                     top(&a).cmp(&top(&b)).then_with(|| {
-                        // Equal highest bits: the shifts are at most the length of the longer mantissa.
+                        // The highest bits are equal, so each shift is at most the length of the longer mantissa.
                         let low = a.exponent.min(b.exponent);
                         let left = a.mantissa << (a.exponent - low) as usize;
                         let right = b.mantissa << (b.exponent - low) as usize;
@@ -65,7 +65,7 @@ impl Hash for Number {
 }
 
 impl Number {
-    /// Whether an expression says that both are equal: fractions are if they print the same, whatever their precision.
+    /// Whether `==` holds in an expression: fractions of different precision are equal if they print the same.
     pub fn equals(&self, other: &Number) -> bool {
         match (self.is_fraction(), other.is_fraction()) {
             (true, true) if self.precision() != other.precision() => {
@@ -75,7 +75,7 @@ impl Number {
         }
     }
 
-    /// A hash that fits [`Number::equals`].
+    /// Hashes consistently with [`Number::equals`].
     pub(crate) fn hash_as_text<H: Hasher>(&self, state: &mut H) {
         if self.is_fraction() {
             self.to_string().hash(state);
@@ -88,7 +88,7 @@ impl Number {
         !self.is_integer() && !self.is_infinite()
     }
 
-    /// -1, 0 or 1.
+    /// The sign: -1, 0 or 1.
     pub fn sign(&self) -> i32 {
         if self.is_zero() {
             0

@@ -1,13 +1,13 @@
-//! The mechanics of binary floats: normalising and rounding.
+//! Binary floating-point mechanics: normalization and rounding.
 
 use super::{Big, Form, Number, Repr};
 use dashu_int::UBig;
 use std::sync::Arc;
 
-/// Binary exponents beyond this are refused when reading, so that a short text cannot fill the memory when printed.
+/// The largest binary exponent that is parsed. It bounds the memory that printing a short input can take.
 pub(super) const MAX_EXPONENT: i64 = 1 << 22;
 
-/// A finite number taken apart: `±mantissa * 2^exponent`.
+/// The parts of a finite number: `±mantissa * 2^exponent`.
 pub(super) struct Parts {
     pub negative: bool,
     pub mantissa: UBig,
@@ -15,7 +15,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The number of these parts at this precision, which is known to hold them.
+    /// Builds the number without rounding; `precision` must be able to hold the mantissa.
     pub fn exactly(self, precision: u32) -> Number {
         let Parts { negative, mut mantissa, mut exponent } = self;
         match mantissa.trailing_zeros() {
@@ -33,12 +33,12 @@ impl Parts {
         Number(Repr::Big(Arc::new(Big { negative, precision, form: Form::Finite { mantissa, exponent } })))
     }
 
-    /// The number of these parts, rounded to the precision: to nearest, ties to even.
+    /// Builds the number rounded to `precision` bits: to nearest, ties to even.
     pub fn rounded(self, precision: u32) -> Number {
         self.rounded_with(precision, false)
     }
 
-    /// As [`Parts::rounded`], where `remainder` tells that a little more follows after the mantissa.
+    /// Rounds like [`Parts::rounded`]; `remainder` is whether nonzero bits follow below the mantissa.
     pub fn rounded_with(self, precision: u32, remainder: bool) -> Number {
         let excess = bits(&self.mantissa).saturating_sub(precision as usize);
         if excess == 0 {
@@ -55,7 +55,7 @@ impl Parts {
     }
 }
 
-/// The value as a machine integer; the negative zero is none.
+/// Returns the value as an `i64`. Negative zero is not one.
 fn small(negative: bool, mantissa: &UBig, exponent: i64) -> Option<i64> {
     if mantissa.is_zero() {
         return (!negative).then_some(0);
@@ -67,19 +67,17 @@ fn small(negative: bool, mantissa: &UBig, exponent: i64) -> Option<i64> {
     if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// The number of bits of a mantissa.
 pub(super) fn bits(mantissa: &UBig) -> usize {
     use dashu_int::ops::BitTest;
     mantissa.bit_len()
 }
 
-/// One bit of a mantissa, counted from the lowest.
 pub(super) fn bit(mantissa: &UBig, at: usize) -> bool {
     use dashu_int::ops::BitTest;
     mantissa.bit(at)
 }
 
-/// The float nearest to `mantissa * 2^exponent`, ties to even.
+/// Returns the float nearest to `mantissa * 2^exponent`, ties to even.
 pub(super) fn nearest_f64(mantissa: &UBig, exponent: i64) -> f64 {
     let length = bits(mantissa) as i64;
     if length == 0 {
@@ -89,7 +87,7 @@ pub(super) fn nearest_f64(mantissa: &UBig, exponent: i64) -> f64 {
     if top > 1024 {
         return f64::INFINITY;
     }
-    // Subnormal floats have fewer bits: the lowest bit of a float is at least 2^-1074.
+    // Subnormal floats have fewer bits: the lowest bit of a float is never below 2^-1074.
     let keep = 53.min(top + 1074);
     if keep < 0 {
         return 0.0;
@@ -110,7 +108,7 @@ pub(super) fn nearest_f64(mantissa: &UBig, exponent: i64) -> f64 {
     scale(kept as f64, shift)
 }
 
-/// `value * 2^shift` in steps that stay exact: the result is known to be representable.
+/// Returns `value * 2^shift` in exact steps, because `powi` overflows for large shifts; the result is representable.
 fn scale(mut value: f64, mut shift: i64) -> f64 {
     while shift > 1000 {
         value *= 2f64.powi(1000);

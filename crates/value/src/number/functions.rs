@@ -1,11 +1,11 @@
-//! Rounding to integers, powers and logarithms.
+//! Rounding of numbers to integers.
 
 use super::Number;
 use super::float::Parts;
 use std::cmp::Ordering;
 
 impl Number {
-    /// The integer part, towards zero.
+    /// Rounds to an integer towards zero.
     #[must_use]
     pub fn truncate(&self) -> Number {
         match self.parts() {
@@ -22,19 +22,19 @@ impl Number {
         }
     }
 
-    /// The greatest integer that is not above the number.
+    /// Returns the largest integer not above the number.
     #[must_use]
     pub fn floor(&self) -> Number {
         self.stepped(Ordering::Greater, &Number::ONE.negate())
     }
 
-    /// The least integer that is not below the number.
+    /// Returns the smallest integer not below the number.
     #[must_use]
     pub fn ceil(&self) -> Number {
         self.stepped(Ordering::Less, &Number::ONE)
     }
 
-    /// The integer part, one step further if it lies on this side of the number.
+    /// Truncates, and adds `step` if the truncated number compares to the number as `side`.
     fn stepped(&self, side: Ordering, step: &Number) -> Number {
         let whole = self.truncate();
         if whole.cmp(self) != side {

@@ -1,9 +1,9 @@
-//! Exact numbers with the precision rules that Terraform's users see.
+//! Arbitrary-precision numbers with the precision rules of Terraform.
 //!
-//! A number is a binary floating-point number of any size that remembers the precision of its mantissa in bits:
-//! numbers read from text have 512, integers that come from counting have 64, and those from hardware floats 53.
-//! An operation's result has the larger precision of its operands and is rounded to nearest, ties to even. Printing
-//! gives the shortest decimal that reads back as the same number at that precision.
+//! A number is a binary floating-point number of any size with an explicit mantissa precision in bits: numbers parsed
+//! from text have 512, integers from Rust code 64, and numbers from hardware floats 53.
+//! A result has the larger precision of its operands and is rounded to nearest, ties to even. Printing gives the
+//! shortest decimal that parses to the same number at that precision.
 
 mod arithmetic;
 mod compare;
@@ -20,20 +20,20 @@ use dashu_int::UBig;
 use float::Parts;
 use std::sync::Arc;
 
-/// The precision of numbers that are read from text, in bits.
+/// The precision of numbers parsed from text, in bits.
 pub const TEXT_PRECISION: u32 = 512;
-/// The precision of numbers that come from machine integers, in bits.
+/// The precision of numbers converted from machine integers, in bits.
 pub const INTEGER_PRECISION: u32 = 64;
-/// The precision of numbers that come from hardware floats, in bits.
+/// The precision of numbers converted from hardware floats, in bits.
 pub const FLOAT_PRECISION: u32 = 53;
 
-/// A number: exact, of any size, or an infinity. Small integers take no allocation.
+/// A number of any size, or an infinity. Numbers that fit an `i64` need no allocation.
 #[derive(Clone)]
 pub struct Number(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    /// Every number that is an `i64`, save the negative zero.
+    /// Every number that an `i64` can hold, except negative zero.
     Small {
         value: i64,
         precision: u16,
@@ -48,7 +48,8 @@ struct Big {
 }
 
 enum Form {
-    /// `mantissa * 2^exponent`; the mantissa is odd, or zero for the negative zero.
+    /// `mantissa * 2^exponent`; the mantissa is odd, or zero for negative zero. Normalized so that equal numbers have
+    /// equal parts.
     Finite {
         mantissa: UBig,
         exponent: i64,
@@ -62,17 +63,17 @@ impl Number {
     /// One, as a machine integer.
     pub const ONE: Number = Number(Repr::Small { value: 1, precision: INTEGER_PRECISION as u16 });
 
-    /// The infinity above all numbers. No expression gives it, but plugins may send it.
+    /// Positive infinity. Expressions never evaluate to it, but plugins may send it.
     pub fn infinity() -> Number {
         Number::infinite(false)
     }
 
-    /// The infinity below all numbers.
+    /// Negative infinity. Expressions never evaluate to it, but plugins may send it.
     pub fn negative_infinity() -> Number {
         Number::infinite(true)
     }
 
-    /// The number of a hardware float; nothing for a NaN.
+    /// Converts a hardware float; `None` for NaN.
     pub fn from_f64(value: f64) -> Option<Number> {
         if value.is_nan() {
             return None;
@@ -91,7 +92,7 @@ impl Number {
         )
     }
 
-    /// The precision of the mantissa in bits.
+    /// The precision of the mantissa in bits, which results and printing depend on.
     pub fn precision(&self) -> u32 {
         match &self.0 {
             Repr::Small { precision, .. } => u32::from(*precision),
@@ -99,7 +100,7 @@ impl Number {
         }
     }
 
-    /// Whether this is an integer (the infinities are none).
+    /// Whether this is a finite number without a fraction.
     pub fn is_integer(&self) -> bool {
         match &self.0 {
             Repr::Small { .. } => true,
@@ -110,9 +111,9 @@ impl Number {
         }
     }
 
-    /// Returns the number in the form of messages and plans, if it differs: zero has no sign there, and a 64-bit integer has all
-    /// its digits, even if it is stored as a hardware float.
-    pub fn carried(&self) -> Option<Number> {
+    /// Returns the number that a round trip through a plan file or the plugin protocol gives, if it differs: those
+    /// formats have no negative zero, and store 64-bit integers exactly even when the precision is lower.
+    pub fn after_round_trip(&self) -> Option<Number> {
         match self.0 {
             Repr::Small { value, precision } => {
                 let loses_digits = u32::from(precision) < INTEGER_PRECISION && value.unsigned_abs() >> precision != 0;
@@ -122,7 +123,7 @@ impl Number {
         }
     }
 
-    /// Whether this is zero.
+    /// Whether the number is zero, positive or negative.
     pub fn is_zero(&self) -> bool {
         match &self.0 {
             Repr::Small { value, .. } => *value == 0,
@@ -130,7 +131,7 @@ impl Number {
         }
     }
 
-    /// Whether this is below zero, or the negative zero.
+    /// Whether the number is negative, including negative zero.
     pub fn is_negative(&self) -> bool {
         match &self.0 {
             Repr::Small { value, .. } => *value < 0,
@@ -138,12 +139,12 @@ impl Number {
         }
     }
 
-    /// Whether this is one of the infinities.
+    /// Whether this is positive or negative infinity.
     pub fn is_infinite(&self) -> bool {
         matches!(&self.0, Repr::Big(big) if matches!(big.form, Form::Infinite))
     }
 
-    /// The number as a signed machine integer, if it is one.
+    /// The number as an `i64`, if it is an integer in range.
     pub fn to_i64(&self) -> Option<i64> {
         match &self.0 {
             Repr::Small { value, .. } => Some(*value),
@@ -151,7 +152,7 @@ impl Number {
         }
     }
 
-    /// The number as an unsigned machine integer, if it is one.
+    /// The number as a `u64`, if it is an integer in range.
     pub fn to_u64(&self) -> Option<u64> {
         match &self.0 {
             Repr::Small { value, .. } => u64::try_from(*value).ok(),
@@ -167,12 +168,12 @@ impl Number {
         }
     }
 
-    /// The number as an index or a length, if it is one.
+    /// The number as a `usize`, if it is an integer in range.
     pub fn to_usize(&self) -> Option<usize> {
         self.to_u64().and_then(|value| usize::try_from(value).ok())
     }
 
-    /// The nearest hardware float; numbers out of its range become infinities or zero.
+    /// The nearest hardware float; out-of-range numbers become infinity or zero.
     pub fn to_f64(&self) -> f64 {
         match &self.0 {
             Repr::Small { value, .. } => *value as f64,
@@ -186,13 +187,13 @@ impl Number {
         }
     }
 
-    /// The hardware float that is exactly this number, if there is one.
+    /// The hardware float equal to this number, if one exists.
     pub fn to_f64_exact(&self) -> Option<f64> {
         let near = self.to_f64();
         (Number::from_f64(near)? == *self).then_some(near)
     }
 
-    /// The number with its mantissa rounded to this many bits.
+    /// Rounds the mantissa to `precision` bits.
     #[must_use]
     pub fn with_precision(&self, precision: u32) -> Number {
         match self.parts() {
@@ -205,7 +206,7 @@ impl Number {
         Number(Repr::Big(Arc::new(Big { negative, precision: INTEGER_PRECISION, form: Form::Infinite })))
     }
 
-    /// Sign, mantissa and exponent; nothing for the infinities.
+    /// Sign, mantissa and exponent; `None` for infinities.
     fn parts(&self) -> Option<Parts> {
         match &self.0 {
             Repr::Small { value, .. } => {
@@ -220,14 +221,14 @@ impl Number {
         }
     }
 
-    /// All digits of an integer in a base from 2 to 36, without its sign; nothing for other numbers. Printing a number ends with the digits
-    /// that tell it from others of its precision.
+    /// Returns all digits of an integer in a base from 2 to 36, without the sign; `None` for other numbers. Printing,
+    /// in contrast, stops at the digits that distinguish the number at its precision and continues with zeros.
     pub fn integer_digits(&self, base: u8) -> Option<String> {
         let magnitude = self.to_integer_magnitude().filter(|_| self.is_integer() && (2..=36).contains(&base))?;
         Some(magnitude.in_radix(base).to_string())
     }
 
-    /// The magnitude of an integer that is not absurdly large.
+    /// The absolute value of an integer, unless its exponent exceeds the parsing limit.
     fn to_integer_magnitude(&self) -> Option<UBig> {
         let parts = self.parts()?;
         let shift = usize::try_from(parts.exponent).ok().filter(|shift| *shift <= float::MAX_EXPONENT as usize)?;

@@ -1,31 +1,31 @@
-//! Numbers from decimal text.
+//! Parsing of decimal numbers.
 
 use super::float::{MAX_EXPONENT, Parts, bits};
 use super::{INTEGER_PRECISION, Number, Repr, TEXT_PRECISION};
 use dashu_int::UBig;
 use std::str::FromStr;
 
-/// The text is not a number.
+/// The error of parsing a string that is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a number is required")]
 pub struct NumberParseError;
 
-/// Decimal exponents beyond this are refused, so that a short text cannot become a huge one.
+/// The largest decimal exponent that is parsed. It bounds the work that a short string can cause.
 const MAX_DECIMAL_EXPONENT: i64 = 1_000_000;
 
 impl Number {
-    /// Reads a decimal such as `-12.5e3`, at 512 bits.
+    /// Parses a decimal such as `-12.5e3` with 512 bits of precision.
     ///
     /// # Errors
-    /// If the text is not a number, or its exponent is absurd (beyond a million).
+    /// Fails if the string is not a number or its exponent exceeds one million.
     pub fn parse(text: &str) -> Result<Number, NumberParseError> {
         Number::parse_at(text, TEXT_PRECISION)
     }
 
-    /// Reads the digits of a whole number such as `-12`, at as many bits as it takes: 64 at least.
+    /// Parses an integer such as `-12` with the precision that its digits need, at least 64 bits.
     ///
     /// # Errors
-    /// If the text is anything else.
+    /// Fails if the string has anything but digits after an optional minus.
     pub fn parse_whole(text: &str) -> Result<Number, NumberParseError> {
         let (negative, whole) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         if whole.is_empty() || !whole.bytes().all(|digit| digit.is_ascii_digit()) {
@@ -36,7 +36,7 @@ impl Number {
         Ok(Parts { negative: negative && !mantissa.is_zero(), mantissa, exponent: 0 }.exactly(precision))
     }
 
-    /// Reads a decimal at this precision.
+    /// Parses a decimal with `precision` bits.
     pub(super) fn parse_at(text: &str, precision: u32) -> Result<Number, NumberParseError> {
         if let Some(value) = small_integer(text)
             && precision >= 64
@@ -49,6 +49,7 @@ impl Number {
             Some(b'+') => (false, &text[1..]),
             _ => (false, text),
         };
+        // Go's big.Float parser, which Terraform uses, accepts these two spellings.
         if rest == "Inf" || rest == "inf" {
             return Ok(Number::infinite(negative));
         }
@@ -74,15 +75,15 @@ impl FromStr for Number {
     }
 }
 
-/// The digits before and after the point.
+/// The digits before and after the decimal point.
 struct Digits<'a> {
     whole: &'a str,
     fraction: &'a str,
 }
 
-/// Returns the integer of all digits together.
+/// Concatenates all digits to an integer.
 fn whole_number(digits: &Digits<'_>) -> Result<UBig, NumberParseError> {
-    /// So many digits fit a machine integer.
+    /// The number of decimal digits that always fit a `u64`.
     const FEW: usize = 19;
     if digits.whole.len() + digits.fraction.len() <= FEW {
         let all = digits.whole.bytes().chain(digits.fraction.bytes());
@@ -91,7 +92,7 @@ fn whole_number(digits: &Digits<'_>) -> Result<UBig, NumberParseError> {
     format!("{}{}", digits.whole, digits.fraction).parse().map_err(|_| NumberParseError)
 }
 
-/// Plain digits of a machine integer, which are most numbers there are.
+/// Parses up to 18 plain digits, which covers most numbers in configurations and states.
 fn small_integer(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     let (negative, digits) = match bytes.split_first() {
@@ -159,15 +160,17 @@ fn limited(exponent: i64, limit: i64) -> Result<i64, NumberParseError> {
     if exponent.abs() > limit { Err(NumberParseError) } else { Ok(exponent) }
 }
 
-/// `parts * 5^power`, rounded once, where the power of five itself has only 64 bits more than the result
-/// beyond some 250 digits: numbers in that range must agree with Terraform's to the last bit.
+/// Returns `parts * 5^power`. The power of five itself is rounded to 64 bits more than the result, which shows beyond
+/// about 250 digits. Terraform computes it this way, and the last bit must agree.
 fn scaled_by_five(parts: Parts, power: i64, precision: u32) -> Number {
+    // Multiplying by 10^n is multiplying by 5^n and adding n to the binary exponent, which the caller did.
     let number = parts.exactly(u32::MAX);
     let factor = power_of_five(power.unsigned_abs(), precision + 64);
     let scaled = if power < 0 { number.divide_at(&factor, precision) } else { number.multiply_at(&factor, precision) };
     scaled.unwrap_or(Number::ZERO)
 }
 
+// Mirrors Go's `big.Float.pow5`, including its table size and guard bits: rounding happens at the same steps.
 fn power_of_five(power: u64, precision: u32) -> Number {
     const TABLE: u64 = 27;
     if power <= TABLE {

@@ -1,4 +1,4 @@
-//! Numbers as decimal text.
+//! Formatting numbers as decimals.
 
 use super::float::{self, Parts};
 use super::leading::leading_digits;
@@ -6,17 +6,17 @@ use super::{Number, Repr};
 use dashu_int::UBig;
 use std::fmt;
 
-/// From which binary exponent on the exact digits of a number are so many that finding them takes long.
+/// The binary exponent above which exact decimal expansion is too slow, and leading digits are approximated first.
 const FAR: u64 = 4096;
 
-/// A positive decimal: `0.d1d2d3… * 10^exponent`, digits as ASCII without trailing zeros.
+/// A positive decimal: `0.d1d2d3… * 10^exponent`, digits in ASCII without trailing zeros.
 struct Decimal {
     digits: Vec<u8>,
     exponent: i64,
 }
 
 impl Number {
-    /// Appends what formatting gives.
+    /// Appends the `Display` form, without the formatting machinery for small non-negative integers.
     pub(crate) fn push_to(&self, text: &mut String) {
         use fmt::Write;
         match self.0 {
@@ -37,7 +37,7 @@ fn push_digits(value: i64, text: &mut String) {
 }
 
 impl fmt::Display for Number {
-    /// The shortest decimal that reads back as this number at its precision, never with an exponent.
+    /// Writes the shortest decimal that parses to this number at its precision, never in exponent form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Repr::Small { value, precision } = &self.0
             && 64 - value.unsigned_abs().leading_zeros() <= u32::from(*precision)
@@ -65,8 +65,8 @@ impl fmt::Debug for Number {
 }
 
 impl Number {
-    /// The number with at most ten significant digits, and an exponent where it is very large or small.
-    /// Sets of structured elements are ordered by this text.
+    /// Formats with at most ten significant digits, in exponent form for very large or small numbers.
+    /// Sets with structured elements are ordered by this text, as in Terraform.
     pub(crate) fn to_short_general(&self) -> String {
         const DIGITS: usize = 10;
         let sign = if self.is_negative() { "-" } else { "" };
@@ -84,7 +84,7 @@ impl Number {
         let mut decimal = Decimal::beginning(&parts.mantissa, parts.exponent, DIGITS + 2);
         decimal.round(DIGITS);
         let point = decimal.exponent - 1;
-        // As with C's %g: the limit is the number of digits asked for, unless fewer are there and they reach the point.
+        // Go's %g switches to exponent form at the precision, or at the digit count if that reaches the point.
         let have = decimal.digits.len() as i64;
         let limit = if DIGITS as i64 > have && have >= decimal.exponent { have } else { DIGITS as i64 };
         if point < -4 || point >= limit {
@@ -96,7 +96,8 @@ impl Number {
         format!("{sign}{}", decimal.plain())
     }
 
-    /// Returns the text of a number that is exactly the shortest decimal of a hardware float, as most fractions are.
+    /// Formats a fraction through the shortest decimal of the nearest hardware float, if that parses to this number.
+    /// This covers most fractions in use.
     fn short_text(&self) -> Option<String> {
         let near = self.to_f64();
         let magnitude = near.abs();
@@ -110,7 +111,7 @@ impl Number {
 }
 
 impl Decimal {
-    /// The exact decimal of `mantissa * 2^exponent`.
+    /// Returns the exact decimal of `mantissa * 2^exponent`.
     fn of(mantissa: &UBig, exponent: i64) -> Decimal {
         let (text, point) = if exponent >= 0 {
             let text = (mantissa << exponent as usize).to_string();
@@ -128,8 +129,8 @@ impl Decimal {
         Decimal { digits, exponent: point }
     }
 
-    /// The decimal of `mantissa * 2^exponent`, exact in its first `count` digits at least. Where not all digits are there, a last one
-    /// that is not zero represents the rest: a number so far away has more digits than that.
+    /// Returns the decimal of `mantissa * 2^exponent`, exact in at least the first `count` digits. If digits are
+    /// omitted, a final nonzero digit represents them, so that rounding sees that the number is not a tie.
     fn beginning(mantissa: &UBig, exponent: i64, count: usize) -> Decimal {
         if exponent.unsigned_abs() > FAR.max(8 * count as u64)
             && let Some((mut digits, exponent)) = leading_digits(mantissa, exponent, count)
@@ -144,7 +145,7 @@ impl Decimal {
         self.digits.get(index).copied().unwrap_or(b'0')
     }
 
-    /// Rounds to this many digits: to nearest, ties to even.
+    /// Rounds to `count` digits: to nearest, ties to even.
     fn round(&mut self, count: usize) {
         let Some(next) = self.digits.get(count).copied() else { return };
         let up = if next == b'5' && count + 1 == self.digits.len() {
@@ -199,12 +200,12 @@ fn trim(digits: &mut Vec<u8>) {
     }
 }
 
-/// The shortest decimal between the halfway points to the neighbours at this precision.
+/// Returns the shortest decimal that lies between the halfway points to the adjacent numbers at this precision.
 fn shortest(parts: &Parts, precision: u32) -> Decimal {
-    // So many digits tell any two neighbours apart.
+    // Enough digits to distinguish any two adjacent numbers.
     let count = precision as usize * 31 / 100 + 8;
     let mut decimal = Decimal::beginning(&parts.mantissa, parts.exponent, count);
-    // Take the mantissa with one bit more than the precision, so that its lowest bit is half a unit in the last place.
+    // Widen the mantissa to one bit more than the precision, so that its lowest bit is half a unit in the last place.
     let length = float::bits(&parts.mantissa);
     let wanted = precision as usize + 1;
     let widened = match length.checked_sub(wanted) {
@@ -215,7 +216,7 @@ fn shortest(parts: &Parts, precision: u32) -> Decimal {
     let exponent = parts.exponent + length as i64 - wanted as i64;
     let lower = Decimal::beginning(&(&widened - UBig::ONE), exponent, count);
     let upper = Decimal::beginning(&(&widened + UBig::ONE), exponent, count);
-    // The halfway points themselves read back as this number only if its mantissa is even.
+    // By ties-to-even, the halfway points parse to this number only if its mantissa is even.
     let inclusive = !float::bit(&widened, 1);
     for index in 0..decimal.digits.len() {
         let (low, mid, high) = (lower.at(index), decimal.at(index), upper.at(index));
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_digits_of_far_numbers_are_those_of_all_of_them() {
+    fn leading_digits_agree_with_exact_expansion() {
         let mut mantissa = UBig::from(0x9e37_79b9_7f4a_7c15_u64);
         for (round, exponent) in [4097i64, -4097, 5000, -5003, 9999, -12345, 20011, -20021].into_iter().enumerate() {
             mantissa = &mantissa * &mantissa + UBig::from(round);
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reads_as_few_digits_is_printed_with_as_few() {
+    fn printing_gives_the_shortest_decimal() {
         for (text, digits, zeros) in [("661e611561", "661", 611_561), ("1e5000", "1", 5000), ("-25e6000", "-25", 6000)]
         {
             let printed = Number::parse(text).map(|number| number.to_string()).unwrap_or_default();

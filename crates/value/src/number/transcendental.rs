@@ -1,8 +1,8 @@
-//! Powers and logarithms, to the bit as Terraform computes them.
+//! Powers and logarithms, bit-identical to Terraform's.
 //!
-//! Both go through hardware floats. The last bit depends on the algorithm, and a plan made elsewhere must come out the
-//! same here, so the platform's library will not do: the methods are those of the language that Terraform is written
-//! in (the logarithm after FreeBSD's, the exponential after Shibata's with fused multiplication and addition).
+//! Both use hardware floats. The last bit depends on the algorithm, and a plan that Terraform made must verify here, so
+//! the platform's math library cannot be used. The algorithms are those of Go's math package: the logarithm from
+//! FreeBSD's msun, the exponential by Shibata with fused multiply-add.
 
 use super::Number;
 use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LOG2_E};
@@ -11,18 +11,18 @@ const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
 
 impl Number {
-    /// The number to a power, at the precision of a hardware float; nothing where that is no number.
+    /// Raises the number to a power, at 53 bits of precision; `None` if the result is NaN.
     pub fn power(&self, exponent: &Number) -> Option<Number> {
         Number::from_f64(power(self.to_f64(), exponent.to_f64()))
     }
 
-    /// The logarithm to a base, at the precision of a hardware float; nothing where that is no number.
+    /// Returns the logarithm to a base, at 53 bits of precision; `None` if the result is NaN.
     pub fn logarithm(&self, base: &Number) -> Option<Number> {
         Number::from_f64(logarithm(self.to_f64()) / logarithm(base.to_f64()))
     }
 }
 
-/// `value = fraction * 2^exponent` with the fraction from a half to below one.
+/// Splits a float so that `value = fraction * 2^exponent` with `0.5 <= |fraction| < 1`, like C's `frexp`.
 fn split(value: f64) -> (f64, i32) {
     if value == 0.0 || !value.is_finite() {
         return (value, 0);
@@ -33,7 +33,7 @@ fn split(value: f64) -> (f64, i32) {
     (f64::from_bits(bits & !(0x7ff << 52) | (1022 << 52)), exponent + shift)
 }
 
-/// `fraction * 2^exponent`, rounded once.
+/// Returns `fraction * 2^exponent`, rounded once, like C's `ldexp`.
 fn join(fraction: f64, exponent: i32) -> f64 {
     if fraction == 0.0 || !fraction.is_finite() {
         return fraction;
@@ -47,6 +47,7 @@ fn join(fraction: f64, exponent: i32) -> f64 {
         return f64::INFINITY.copysign(fraction);
     }
     if exponent < -1021 {
+        // Subnormal: scale in two exact steps so that only the last one rounds.
         return fraction * 2f64.powi(exponent + 53) * 2f64.powi(-53);
     }
     fraction * 2.0 * 2f64.powi(exponent - 1)
@@ -71,7 +72,7 @@ fn logarithm(value: f64) -> f64 {
     if value == 0.0 {
         return f64::NEG_INFINITY;
     }
-    // Not normalised below the normal range: so it is in the original, and it shows.
+    // The original does not normalize subnormal inputs here, and its results show it.
     let bits = value.to_bits();
     let mut fraction = f64::from_bits(bits & 0x000f_ffff_ffff_ffff | 1022 << 52);
     let mut exponent = ((bits >> 52) & 0x7ff) as i32 - 1022;
@@ -116,6 +117,7 @@ fn exponential(value: f64) -> f64 {
     if k < -1075.0 {
         return 0.0;
     }
+    // Reduced by 1/16; the four squarings below, of which the last one is in the return value, undo it.
     let mut x = (-k).mul_add(LOWER, (-k).mul_add(UPPER, value)) * 0.0625;
     let series = TERMS[1..].iter().fold(TERMS[0], |sum, term| x.mul_add(sum, *term));
     x *= series;
@@ -135,7 +137,7 @@ fn power(base: f64, exponent: f64) -> f64 {
     if base.is_nan() || exponent.is_nan() {
         return f64::NAN;
     }
-    // Powers of zero and infinities follow IEEE 754 everywhere.
+    // Powers of zero and infinity follow IEEE 754 on every platform.
     if base == 0.0 || base.is_infinite() || exponent.is_infinite() {
         return base.powf(exponent);
     }
@@ -168,14 +170,15 @@ fn power(base: f64, exponent: f64) -> f64 {
     by_squaring(base, whole as i64, result, exponent < 0.0)
 }
 
-/// `start * base^count`, or one over it, with the powers of two kept apart so that nothing overflows on the way.
+/// Returns `start * base^count`, or its reciprocal. Powers of two are accumulated separately to avoid intermediate
+/// overflow.
 fn by_squaring(base: f64, mut count: i64, start: f64, inverse: bool) -> f64 {
     let mut result = start;
     let mut result_exponent = 0i32;
     let (mut square, mut square_exponent) = split(base);
     while count != 0 {
         if square_exponent.abs() > 1 << 12 {
-            // The result is out of range in any case.
+            // The result overflows or underflows whatever follows.
             result_exponent += square_exponent;
             break;
         }

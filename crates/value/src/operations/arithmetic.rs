@@ -1,4 +1,4 @@
-//! Arithmetic operators of the language.
+//! The arithmetic operators of expressions.
 
 use super::{Operand, OperationError, number};
 use crate::number::Number;
@@ -8,51 +8,51 @@ use crate::value::Value;
 
 type Binary = fn(&Number, &Number) -> Option<Number>;
 
-/// `a + b`
+/// Evaluates `a + b`.
 ///
 /// # Errors
-/// If an operand is null or no number, or both are infinities of opposite sign.
+/// Fails if an operand is null or not a number, or the operands are opposite infinities.
 pub fn add(a: &Value, b: &Value) -> Result<Value, OperationError> {
     binary(a, b, Number::add, "can't compute sum of opposing infinities")
 }
 
-/// `a - b`
+/// Evaluates `a - b`.
 ///
 /// # Errors
-/// If an operand is null or no number, or both are the same infinity.
+/// Fails if an operand is null or not a number, or both are the same infinity.
 pub fn subtract(a: &Value, b: &Value) -> Result<Value, OperationError> {
     binary(a, b, Number::subtract, "can't subtract infinity from itself")
 }
 
-/// `a * b`
+/// Evaluates `a * b`.
 ///
 /// # Errors
-/// If an operand is null or no number, or one is zero and the other infinite.
+/// Fails if an operand is null or not a number, or one is zero and the other infinite.
 pub fn multiply(a: &Value, b: &Value) -> Result<Value, OperationError> {
     binary(a, b, Number::multiply, "can't multiply zero by infinity")
 }
 
-/// `a / b`; division by zero gives an infinity.
+/// Evaluates `a / b`; division by zero gives an infinity.
 ///
 /// # Errors
-/// If an operand is null or no number, or both are zero or both infinite.
+/// Fails if an operand is null or not a number, or both are zero or both infinite.
 pub fn divide(a: &Value, b: &Value) -> Result<Value, OperationError> {
-    const UNDEFINED: &str = "zero by zero and infinity by infinity have no quotient";
+    const UNDEFINED: &str = "can't divide zero by zero or infinity by infinity";
     binary(a, b, Number::divide, UNDEFINED)
 }
 
-/// `a % b`, with the sign of `a`; a modulus of zero leaves `a` as it is.
+/// Evaluates `a % b`, with the sign of `a`; a modulus of zero returns `a`.
 ///
 /// # Errors
-/// If an operand is null or no number, or is infinite.
+/// Fails if an operand is null, not a number, or infinite.
 pub fn modulo(a: &Value, b: &Value) -> Result<Value, OperationError> {
     binary(a, b, Number::modulo, "can't use modulo with zero and infinity")
 }
 
-/// `-a`
+/// Evaluates the unary operator `-a`.
 ///
 /// # Errors
-/// If the operand is null or no number.
+/// Fails if the operand is null or not a number.
 pub fn negate(a: &Value) -> Result<Value, OperationError> {
     let result = match number(a)? {
         Operand::Known(number) => Value::number(number.negate()),
@@ -61,10 +61,10 @@ pub fn negate(a: &Value) -> Result<Value, OperationError> {
     Ok(result.with_marks(a.marks()))
 }
 
-/// `a` without its sign
+/// Returns the absolute value of `a`.
 ///
 /// # Errors
-/// If the operand is null or no number.
+/// Fails if the operand is null or not a number.
 pub fn absolute(a: &Value) -> Result<Value, OperationError> {
     let result = match number(a)? {
         Operand::Known(number) => Value::number(number.absolute()),
@@ -76,8 +76,8 @@ pub fn absolute(a: &Value) -> Result<Value, OperationError> {
     Ok(result.with_marks(a.marks()))
 }
 
-/// Of what is unknown nothing is known but that it is not null, be the operands within bounds or not: so it is in Terraform, and a plan has to come
-/// to the same.
+/// Evaluates a binary operator. With an unknown operand the result is unknown and not null, even if the bounds of the
+/// operands would imply bounds of the result: Terraform does not compute them, and plans must agree.
 fn binary(a: &Value, b: &Value, operation: Binary, undefined: &'static str) -> Result<Value, OperationError> {
     let result = match (number(a)?, number(b)?) {
         (Operand::Known(x), Operand::Known(y)) => {

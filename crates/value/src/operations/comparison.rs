@@ -1,23 +1,23 @@
-//! Comparison operators of the language.
+//! The comparison operators of expressions.
 
 use super::{Operand, OperationError, bounds, logic, number, unknown_bool};
 use crate::value::Value;
 
-/// `a == b`
+/// Evaluates `a == b`.
 pub fn equal(a: &Value, b: &Value) -> Value {
     a.equals(b)
 }
 
-/// `a != b`
+/// Evaluates `a != b`.
 pub fn not_equal(a: &Value, b: &Value) -> Value {
     let equal = a.equals(b);
     logic::not(&equal).unwrap_or(equal)
 }
 
-/// `a < b`
+/// Evaluates `a < b`. Unknown numbers with disjoint bounds have a known result.
 ///
 /// # Errors
-/// If an operand is null or no number.
+/// Fails if an operand is null or not a number.
 pub fn less_than(a: &Value, b: &Value) -> Result<Value, OperationError> {
     let result = match (number(a)?, number(b)?) {
         (Operand::Known(x), Operand::Known(y)) => Value::bool(x < y),
@@ -30,26 +30,26 @@ pub fn less_than(a: &Value, b: &Value) -> Result<Value, OperationError> {
     Ok(result.with_marks(a.marks()).with_marks(b.marks()))
 }
 
-/// `a > b`
+/// Evaluates `a > b`.
 ///
 /// # Errors
-/// If an operand is null or no number.
+/// Fails if an operand is null or not a number.
 pub fn greater_than(a: &Value, b: &Value) -> Result<Value, OperationError> {
     less_than(b, a)
 }
 
-/// `a <= b`
+/// Evaluates `a <= b`.
 ///
 /// # Errors
-/// If an operand is null or no number.
+/// Fails if an operand is null or not a number.
 pub fn less_than_or_equal(a: &Value, b: &Value) -> Result<Value, OperationError> {
     logic::or(&less_than(a, b)?, &a.equals(b))
 }
 
-/// `a >= b`
+/// Evaluates `a >= b`.
 ///
 /// # Errors
-/// If an operand is null or no number.
+/// Fails if an operand is null or not a number.
 pub fn greater_than_or_equal(a: &Value, b: &Value) -> Result<Value, OperationError> {
     logic::or(&greater_than(a, b)?, &a.equals(b))
 }

@@ -1,12 +1,12 @@
-//! Logical operators of the language.
+//! The logical operators of expressions.
 
 use super::{Operand, OperationError, boolean, unknown_bool};
 use crate::value::Value;
 
-/// `!a`
+/// Evaluates `!a`; unknown for an unknown operand.
 ///
 /// # Errors
-/// If the operand is null or no truth value.
+/// Fails if the operand is null or not a bool.
 pub fn not(a: &Value) -> Result<Value, OperationError> {
     let result = match boolean(a)? {
         Operand::Known(value) => Value::bool(!value),
@@ -15,23 +15,23 @@ pub fn not(a: &Value) -> Result<Value, OperationError> {
     Ok(result.with_marks(a.marks()))
 }
 
-/// `a && b`: false as soon as one of them is.
+/// Evaluates `a && b`; a known `false` decides even if the other operand is unknown.
 ///
 /// # Errors
-/// If an operand is null or no truth value.
+/// Fails if an operand is null or not a bool.
 pub fn and(a: &Value, b: &Value) -> Result<Value, OperationError> {
     decided(a, b, false)
 }
 
-/// `a || b`: true as soon as one of them is.
+/// Evaluates `a || b`; a known `true` decides even if the other operand is unknown.
 ///
 /// # Errors
-/// If an operand is null or no truth value.
+/// Fails if an operand is null or not a bool.
 pub fn or(a: &Value, b: &Value) -> Result<Value, OperationError> {
     decided(a, b, true)
 }
 
-/// The operation that one operand of the value `deciding` decides.
+/// Evaluates an operator that one operand of the value `deciding` decides.
 fn decided(a: &Value, b: &Value, deciding: bool) -> Result<Value, OperationError> {
     let result = match (boolean(a)?, boolean(b)?) {
         (Operand::Known(value), _) | (_, Operand::Known(value)) if value == deciding => Value::bool(deciding),

@@ -1,7 +1,7 @@
-//! The operators of expressions: what they give for known, unknown, refined and marked operands.
+//! The operators of expressions, for known, unknown, refined and marked operands.
 //!
-//! Operands have been converted to the operator's type before; one whose type is not known yet counts as an unknown of
-//! it. A result has the marks of all operands, is never null, and is as well known as it can be.
+//! The caller converts operands to the operator's type first; a dynamic unknown operand counts as unknown of that
+//! type. A result has the marks of all operands and is never null.
 
 mod arithmetic;
 mod comparison;
@@ -16,7 +16,7 @@ pub use template::{TemplateBuilder, TemplateError};
 use crate::types::Type;
 use crate::value::{Kind, Value};
 
-/// The reason why an operation has no result.
+/// The error of an operator.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
     /// An operand is null.
@@ -30,7 +30,7 @@ pub enum OperationError {
     Undefined(&'static str),
 }
 
-/// The value of an operand without its marks.
+/// An operand without its marks.
 enum Operand<T> {
     Known(T),
     Unknown,
@@ -58,7 +58,7 @@ fn unknown_bool() -> Value {
     Value::unknown(Type::Bool).not_null()
 }
 
-/// The lowest and highest that a number can be; nothing at all if it is not even known to be one.
+/// The lowest and highest number that a value can be; `None` if it may not be a number.
 fn bounds(value: &Value) -> Option<(crate::Number, crate::Number)> {
     match value.kind() {
         Kind::Number(number) => Some((number.clone(), number.clone())),

@@ -1,4 +1,4 @@
-//! Putting the parts of a string template together.
+//! Building the result of a string template.
 
 use crate::convert::{ConversionError, convert};
 use crate::marks::Marks;
@@ -6,10 +6,10 @@ use crate::refinement::Refinement;
 use crate::types::Type;
 use crate::value::{Kind, Value};
 
-/// The longest start of an unknown result that is remembered, in bytes.
+/// The longest known prefix of an unknown result, in bytes.
 const LONGEST_PREFIX: usize = 128;
 
-/// A string that is being put together from literal text and values.
+/// A builder that concatenates literal text and values.
 #[derive(Debug, Default)]
 pub struct TemplateBuilder {
     text: String,
@@ -21,40 +21,40 @@ pub struct TemplateBuilder {
 enum State {
     #[default]
     Known,
-    /// Something unknown was met: the text is what comes before it.
+    /// An unknown part was added; `text` is the known prefix.
     Unknown,
-    /// A part could not be used, so the text cannot be trusted.
+    /// A part was invalid, so not even a prefix is known.
     Failed,
 }
 
-/// The reason why a value cannot be part of a string.
+/// The error of interpolating a value into a string.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// The value is null.
-    #[error("the expression is null, which has no text for a string template")]
+    #[error("the expression result is null; cannot include a null value in a string template")]
     Null,
-    /// It cannot be converted to a string.
-    #[error("the expression has no text for a string template: {0}")]
+    /// The value cannot be converted to a string.
+    #[error("cannot include the given value in a string template: {0}")]
     NoString(ConversionError),
 }
 
 impl TemplateBuilder {
-    /// A builder with room for a text of this many bytes.
+    /// Creates a builder that reserves `capacity` bytes.
     pub fn with_capacity(capacity: usize) -> Self {
         TemplateBuilder { text: String::with_capacity(capacity), ..TemplateBuilder::default() }
     }
 
-    /// Appends literal text to the template.
+    /// Appends literal text, unless the result is already unknown.
     pub fn push_str(&mut self, text: &str) {
         if self.state == State::Known {
             self.text.push_str(text);
         }
     }
 
-    /// Adds a value. Its marks come to the result in any case.
+    /// Appends a value. Its marks are added to the result even if it is invalid or unknown.
     ///
     /// # Errors
-    /// If the value is null or no string can be made of it; the result is then unknown.
+    /// Fails if the value is null or cannot be converted to a string; the result is then unknown.
     pub fn push(&mut self, value: &Value) -> Result<(), TemplateError> {
         if value.is_marked() {
             self.marks = self.marks.union(value.marks());
@@ -81,7 +81,7 @@ impl TemplateBuilder {
         Ok(())
     }
 
-    /// The string; if a part of it is unknown, an unknown one of which the start is known.
+    /// Returns the string; if a part is unknown, an unknown string with a known prefix.
     pub fn finish(self) -> Value {
         let result = match self.state {
             State::Known => Value::string(&self.text),

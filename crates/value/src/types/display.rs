@@ -1,10 +1,10 @@
-//! Text forms of types: as a type expression, and as words in a message.
+//! Formatting of types: as type expressions, and as words in messages.
 
 use super::Type;
 use std::fmt;
 
 impl fmt::Display for Type {
-    /// The type expression of the configuration language, such as `list(object({a=string,b=optional(number)}))`.
+    /// Writes the type expression, such as `list(object({a=string,b=optional(number)}))`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Type::Bool => f.write_str("bool"),
@@ -43,12 +43,12 @@ impl fmt::Display for Type {
 }
 
 impl Type {
-    /// The type in words, as in messages: `list of string`, `object`, `dynamic`.
+    /// The type of a value in words, for messages: `list of string`, `object`, `dynamic`.
     pub fn friendly_name(&self) -> String {
         self.named(Use::Value)
     }
 
-    /// The words for a type that a value must have: [`Type::Dynamic`] reads "any type".
+    /// The type constraint in words, for messages: [`Type::Dynamic`] reads "any type".
     pub fn constraint_name(&self) -> String {
         self.named(Use::Constraint)
     }

@@ -9,33 +9,33 @@ use crate::Name;
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-/// The deepest nesting of types and values that decoders accept from outside.
+/// The maximum nesting of types and values that decoders accept. It protects the stack from malicious input.
 pub const MAX_DEPTH: usize = 512;
 
-/// The type of a value, or a type constraint, in which [`Type::Dynamic`] means "any type".
+/// The type of a value, or a type constraint in which [`Type::Dynamic`] means "any type".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {
-    /// The boolean type.
+    /// The type of `true` and `false`.
     Bool,
-    /// A number of any size.
+    /// The type of numbers, integer or fractional, of any size.
     Number,
-    /// Unicode text in normal form C.
+    /// The type of Unicode strings in normalization form C.
     String,
-    /// A type that is not known yet; as a constraint, any type.
+    /// The type of a value whose type is not known yet; in a constraint, any type.
     Dynamic,
-    /// An ordered sequence of elements of one type.
+    /// The type of ordered sequences of elements of one type.
     List(Arc<Type>),
-    /// Distinct elements of one type, without an order of their own.
+    /// The type of unordered collections of distinct elements of one type.
     Set(Arc<Type>),
-    /// Elements of one type by name.
+    /// The type of collections of elements of one type by string key.
     Map(Arc<Type>),
-    /// Named attributes, each with its own type.
+    /// The type of values with named attributes of individual types.
     Object(Arc<ObjectType>),
-    /// A sequence of fixed length, each element with its own type.
+    /// The type of sequences of fixed length with individual element types.
     Tuple(Arc<[Type]>),
 }
 
-/// The attributes of an object type, sorted by name.
+/// The attributes of an object type, sorted by name, some of them possibly optional.
 #[derive(Clone, Debug)]
 pub struct ObjectType {
     shape: Arc<Shape>,
@@ -44,32 +44,32 @@ pub struct ObjectType {
 }
 
 impl Type {
-    /// `list(element)`.
+    /// Returns the type `list(element)`.
     pub fn list(element: Type) -> Type {
         Type::List(element.shared())
     }
 
-    /// `set(element)`.
+    /// Returns the type `set(element)`.
     pub fn set(element: Type) -> Type {
         Type::Set(element.shared())
     }
 
-    /// `map(element)`.
+    /// Returns the type `map(element)`.
     pub fn map(element: Type) -> Type {
         Type::Map(element.shared())
     }
 
-    /// `object({...})` of these attributes, none of them optional.
+    /// Returns the type `object({...})`, without optional attributes.
     pub fn object<N: Into<Name>>(attributes: impl IntoIterator<Item = (N, Type)>) -> Type {
         Type::Object(Arc::new(ObjectType::new(attributes)))
     }
 
-    /// `tuple([...])` of these element types.
+    /// Returns the type `tuple([...])`.
     pub fn tuple(elements: impl IntoIterator<Item = Type>) -> Type {
         Type::Tuple(elements.into_iter().collect())
     }
 
-    /// This type behind a shared pointer; the primitives need no allocation.
+    /// Moves the type behind a shared pointer. Primitive types and the dynamic type share static pointers.
     pub fn shared(self) -> Arc<Type> {
         static SIMPLE: LazyLock<[Arc<Type>; 4]> = LazyLock::new(|| {
             [Arc::new(Type::Bool), Arc::new(Type::Number), Arc::new(Type::String), Arc::new(Type::Dynamic)]
@@ -83,17 +83,17 @@ impl Type {
         }
     }
 
-    /// Whether this is bool, number or string.
+    /// Whether this is `bool`, `number` or `string`.
     pub fn is_primitive(&self) -> bool {
         matches!(self, Type::Bool | Type::Number | Type::String)
     }
 
-    /// Whether this is a list, set or map.
+    /// Whether this is a list, set or map type.
     pub fn is_collection(&self) -> bool {
         matches!(self, Type::List(_) | Type::Set(_) | Type::Map(_))
     }
 
-    /// The element type of a list, set or map.
+    /// The element type of a list, set or map type.
     pub fn element(&self) -> Option<&Type> {
         match self {
             Type::List(element) | Type::Set(element) | Type::Map(element) => Some(element),
@@ -101,7 +101,7 @@ impl Type {
         }
     }
 
-    /// The object type inside, if this is one.
+    /// The object type, if this is one.
     pub fn as_object(&self) -> Option<&Arc<ObjectType>> {
         match self {
             Type::Object(object) => Some(object),
@@ -109,7 +109,7 @@ impl Type {
         }
     }
 
-    /// The element types of a tuple.
+    /// The element types of a tuple type.
     pub fn as_tuple(&self) -> Option<&[Type]> {
         match self {
             Type::Tuple(elements) => Some(elements),
@@ -117,7 +117,7 @@ impl Type {
         }
     }
 
-    /// Whether [`Type::Dynamic`] occurs anywhere in it.
+    /// Whether [`Type::Dynamic`] occurs anywhere in the type.
     pub fn has_dynamic(&self) -> bool {
         match self {
             Type::Dynamic => true,
@@ -128,7 +128,7 @@ impl Type {
         }
     }
 
-    /// Whether an object type with optional attributes occurs anywhere in it.
+    /// Whether an object type with optional attributes occurs anywhere in the type.
     pub fn has_optional_attributes(&self) -> bool {
         match self {
             Type::Bool | Type::Number | Type::String | Type::Dynamic => false,
@@ -140,7 +140,7 @@ impl Type {
         }
     }
 
-    /// Returns the type with all optional attributes made ordinary ones.
+    /// Returns the type with every optional attribute made a required one.
     pub fn without_optional_attributes(&self) -> Type {
         if !self.has_optional_attributes() {
             return self.clone();
@@ -161,14 +161,14 @@ impl Type {
 }
 
 impl ObjectType {
-    /// An object type of these attributes; the last of equal names counts.
+    /// Creates an object type without optional attributes. The last of duplicate names wins.
     pub fn new<N: Into<Name>>(attributes: impl IntoIterator<Item = (N, Type)>) -> Self {
         let (shape, types) = Shape::sorted(attributes);
         ObjectType { shape: Arc::new(shape), types: types.into(), optional: BTreeSet::new() }
     }
 
-    /// An object type of a shape whose names are shared with other types and values.
-    /// There must be one type a name; missing ones count as dynamic.
+    /// Creates an object type from a shape that it shares with other types and values, and one type per name in the
+    /// order of the shape. Missing types are dynamic.
     pub fn of_shape(shape: Arc<Shape>, mut types: Vec<Type>) -> Self {
         types.resize(shape.len(), Type::Dynamic);
         ObjectType { shape, types: types.into(), optional: BTreeSet::new() }
@@ -188,7 +188,7 @@ impl ObjectType {
         self.shape.position(name).and_then(|at| self.types.get(at))
     }
 
-    /// Whether the attribute may be left out in a conversion to this type.
+    /// Whether the attribute may be missing in a value that is converted to this type.
     pub fn is_optional(&self, name: &str) -> bool {
         self.optional.contains(name)
     }
@@ -208,7 +208,7 @@ impl ObjectType {
         &self.types
     }
 
-    /// The names, to share with values and other types.
+    /// The attribute names, shareable with values and other types.
     pub fn shape(&self) -> &Arc<Shape> {
         &self.shape
     }
@@ -240,6 +240,8 @@ mod compare {
 
     impl Hash for ObjectType {
         fn hash<H: Hasher>(&self, state: &mut H) {
+            // The optional attributes are left out: hashing them would rarely distinguish types, and equal types still
+            // match.
             self.shape.hash(state);
             self.types.hash(state);
         }

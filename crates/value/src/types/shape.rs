@@ -1,18 +1,18 @@
-//! Sorted attribute names, shared between an object type and all the values of it.
+//! Sorted attribute names, shared between an object type and its values.
 
 use crate::Name;
 use std::hash::{Hash, Hasher};
 
-/// The sorted, distinct names of an object or a map.
+/// The sorted, distinct attribute names of an object, or keys of a map.
 ///
-/// Values of one schema hold the same `Arc<Shape>`, so that an object costs its values and nothing for its names.
+/// All values of one schema hold the same `Arc<Shape>`, so an object stores only its values.
 #[derive(Clone, Debug)]
 pub struct Shape {
     names: Box<[Name]>,
 }
 
 impl Shape {
-    /// A shape of these names, sorted and without duplicates.
+    /// Creates a shape from names in any order; duplicates are merged.
     pub fn new<N: Into<Name>>(names: impl IntoIterator<Item = N>) -> Self {
         let mut names: Vec<Name> = names.into_iter().map(Into::into).collect();
         if !names.is_sorted() {
@@ -22,11 +22,13 @@ impl Shape {
         Shape { names: names.into() }
     }
 
-    /// Splits pairs into their shape and the second halves in the order of the names; the last of equal names counts.
+    /// Splits pairs into their shape and the items in the order of the names. The last of duplicate names wins.
     pub(crate) fn sorted<N: Into<Name>, T>(pairs: impl IntoIterator<Item = (N, T)>) -> (Self, Vec<T>) {
         let mut pairs: Vec<(Name, T)> = pairs.into_iter().map(|(name, item)| (name.into(), item)).collect();
         if !pairs.is_sorted_by(|(a, _), (b, _)| a < b) {
             pairs.sort_by(|(a, _), (b, _)| a.cmp(b));
+            // `dedup_by` keeps the first of equal items. The sort is stable, so on the reversed vector that is the last
+            // one given.
             pairs.reverse();
             pairs.dedup_by(|(later, _), (kept, _)| later == kept);
             pairs.reverse();
@@ -35,12 +37,12 @@ impl Shape {
         (Shape { names: names.into() }, items)
     }
 
-    /// Returns the names in ascending order.
+    /// The names in ascending order.
     pub fn names(&self) -> &[Name] {
         &self.names
     }
 
-    /// The place of a name.
+    /// Returns the index of a name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.names.binary_search_by(|candidate| (**candidate).cmp(name)).ok()
     }
@@ -50,7 +52,7 @@ impl Shape {
         self.names.len()
     }
 
-    /// Whether there is no name.
+    /// Whether the object or map has no names.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

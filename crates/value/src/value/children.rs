@@ -1,6 +1,6 @@
-//! The one place that goes from an aggregate to its parts and back.
+//! Access to the children of an aggregate, and rebuilding it from new ones.
 
-use super::build::settled;
+use super::build::typed_elements;
 use super::repr::{Flags, MapData, ObjectData, Repr, TupleData, Value};
 use crate::path::PathStep;
 use crate::types::Type;
@@ -11,7 +11,8 @@ impl Value {
         matches!(self.bare().0, Repr::Set(_))
     }
 
-    /// Calls `visit` with the step to each part and the part, in order; marks of the value itself are looked through.
+    /// Calls `visit` with each child and the step to it, in order. The step is lazy, because most callers need it only
+    /// for marked children.
     pub(crate) fn children<'a>(&'a self, mut visit: impl FnMut(&dyn Fn() -> PathStep, &'a Value)) {
         match &self.bare().0 {
             Repr::List(sequence) => positions(&sequence.values, &mut visit),
@@ -33,7 +34,8 @@ impl Value {
         }
     }
 
-    /// The value with each part replaced. Collections whose parts all get another type become collections of that type.
+    /// Replaces each child. If all elements of a collection change their type, the collection's element type changes
+    /// too.
     pub(crate) fn map_children(&self, mut replace: impl FnMut(&dyn Fn() -> PathStep, &Value) -> Value) -> Value {
         let result: Result<Value, std::convert::Infallible> =
             self.try_map_children(|step, child| Ok(replace(step, child)));
@@ -43,7 +45,7 @@ impl Value {
         }
     }
 
-    /// As [`Value::map_children`], stopping at the first failure. Marks of the value itself stay.
+    /// Replaces each child, stopping at the first error. Marks of the value itself are kept.
     pub(crate) fn try_map_children<E>(
         &self,
         mut replace: impl FnMut(&dyn Fn() -> PathStep, &Value) -> Result<Value, E>,
@@ -77,7 +79,7 @@ impl Value {
             }
             Repr::Map(map) => {
                 let element = common_type(&map.element, &values);
-                let values = settled(&element, values);
+                let values = typed_elements(&element, values);
                 let flags = Flags::of(&values);
                 Value(Repr::Map(Arc::new(MapData { element, keys: map.keys.clone(), values, flags })))
             }
@@ -101,7 +103,7 @@ fn positions<'a>(values: &'a [Value], visit: &mut impl FnMut(&dyn Fn() -> PathSt
     }
 }
 
-/// The element type for these parts: the old one if they have it, otherwise the one that they have.
+/// Returns the element type for new elements: `old` if it still applies, otherwise their own.
 fn common_type(old: &Arc<Type>, values: &[Value]) -> Arc<Type> {
     let first = values.iter().find(|value| !value.has_type(&Type::Dynamic));
     match first {

@@ -1,4 +1,4 @@
-//! Structural equality, a hash that fits it, and an order.
+//! Structural equality, hash and order.
 
 use super::kind::Kind;
 use super::repr::Value;
@@ -7,8 +7,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 impl PartialEq for Value {
-    /// Whether both are the same in everything: type, marks, what is unknown and what is promised about it.
-    /// See [`Value::equals`] for the comparison that expressions make.
+    /// Whether both are identical, including type, marks, unknown parts and refinements.
+    /// See [`Value::equals`] for the `==` operator.
     fn eq(&self, other: &Self) -> bool {
         if self.marks() != other.marks() {
             return false;
@@ -21,10 +21,10 @@ impl PartialEq for Value {
             (Kind::String(a), Kind::String(b)) => a == b,
             (Kind::Tuple(a), Kind::Tuple(b)) => std::ptr::eq(a, b) || a == b,
             (Kind::List(a), Kind::List(b)) | (Kind::Set(a), Kind::Set(b)) => {
-                same_place(a, b) || (a.len() == b.len() && self.ty() == other.ty() && a == b)
+                same_memory(a, b) || (a.len() == b.len() && self.ty() == other.ty() && a == b)
             }
             (Kind::Map(a), Kind::Map(b)) => {
-                same_place(a.values(), b.values())
+                same_memory(a.values(), b.values())
                     || (a.element_type() == b.element_type() && a.keys() == b.keys() && a.values() == b.values())
             }
             (Kind::Object(a), Kind::Object(b)) => {
@@ -37,8 +37,9 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-/// Whether both are the same elements in memory, which are of one type. No elements are in no place: those of any type are.
-fn same_place(a: &[Value], b: &[Value]) -> bool {
+/// Whether both are the same nonempty slice in memory, which implies the same element type. All empty slices may share
+/// an address, whatever their type.
+fn same_memory(a: &[Value], b: &[Value]) -> bool {
     !a.is_empty() && std::ptr::eq(a, b)
 }
 
@@ -70,7 +71,8 @@ impl PartialOrd for Value {
 }
 
 impl Ord for Value {
-    /// An order for sorting, without a meaning of its own but that numbers and strings come in theirs.
+    /// A total order for sorting. Numbers and strings are in natural order; the order of other values is arbitrary but
+    /// stable.
     fn cmp(&self, other: &Self) -> Ordering {
         let inner = rank(self).cmp(&rank(other)).then_with(|| match (self.kind(), other.kind()) {
             (Kind::Bool(a), Kind::Bool(b)) => a.cmp(&b),
@@ -90,7 +92,7 @@ impl Ord for Value {
             if self == other {
                 return Ordering::Equal;
             }
-            // The remaining values differ in type or refinement.
+            // Only the type or the refinement differs. This is rare enough to compare debug output.
             self.ty().cmp(&other.ty()).then_with(|| format!("{self:?}").cmp(&format!("{other:?}")))
         })
     }
@@ -112,7 +114,7 @@ fn rank(value: &Value) -> u8 {
 }
 
 impl fmt::Debug for Value {
-    /// For tests and logs of this program only. What is sensitive reads `(sensitive)`.
+    /// Writes a form for tests and logs. Sensitive values are redacted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.marks().is_sensitive() {
             return write!(f, "(sensitive {})", self.ty());

@@ -1,4 +1,4 @@
-//! The comparison that expressions make: what is unknown makes the answer unknown, unless it cannot matter.
+//! The `==` operator, whose result is unknown if it depends on unknown values.
 
 use super::kind::Kind;
 use super::repr::Value;
@@ -7,8 +7,8 @@ use crate::refinement::Refinement;
 use crate::types::Type;
 
 impl Value {
-    /// Whether both are equal: true, false, or unknown if that depends on something unknown. The marks of both, inside
-    /// too, are on the answer. Nulls of any types are equal.
+    /// Compares two values as the `==` operator does: true, false, or unknown. The result has all marks of both values,
+    /// including those of nested values. Nulls are equal whatever their types.
     pub fn equals(&self, other: &Value) -> Value {
         let result = match equal(self, other) {
             Some(answer) => Value::bool(answer),
@@ -17,7 +17,8 @@ impl Value {
         if !self.has_marks() && !other.has_marks() {
             return result;
         }
-        // Whether something is null says nothing about what is inside it.
+        // Comparing with null reveals nothing about the contents, so a list with a sensitive element can be tested for
+        // null.
         let marks = if self.is_null() != other.is_null() {
             self.marks().union(other.marks())
         } else {
@@ -27,7 +28,7 @@ impl Value {
     }
 }
 
-/// Whether both are equal, marks aside; nothing if that depends on something unknown.
+/// Whether both are equal, ignoring marks; `None` if that depends on unknown values.
 pub(crate) fn equal(a: &Value, b: &Value) -> Option<bool> {
     match (a.is_known(), b.is_known()) {
         (true, true) => {}
@@ -49,6 +50,7 @@ fn equal_to_unknown(known: &Value, unknown: &Value) -> Option<bool> {
     (unknown.range().includes(known) == Some(false)).then_some(false)
 }
 
+// Structural equality is only valid without unknowns and marks, but it avoids computing the types.
 fn equal_aggregates(a: &Value, b: &Value) -> Option<bool> {
     if a.is_wholly_known() && b.is_wholly_known() && !a.has_marks() && !b.has_marks() {
         return Some(a == b);
@@ -60,7 +62,7 @@ fn equal_aggregates(a: &Value, b: &Value) -> Option<bool> {
     if x != y { Some(false) } else { elementwise(a, b) }
 }
 
-/// Whether nothing inside is unknown even in its type.
+/// Whether the types of all unknown values inside are known.
 fn knows_types(value: &Value) -> bool {
     if value.is_wholly_known() {
         return true;
@@ -73,8 +75,8 @@ fn knows_types(value: &Value) -> bool {
     all
 }
 
-/// Compares the parts of two known aggregates of one type. The first difference decides; something unknown before it
-/// leaves the answer open, as the order of the parts goes.
+/// Compares the children of two known aggregates of one type. In sequences the first difference decides, and an unknown
+/// child before it makes the result unknown.
 fn elementwise(a: &Value, b: &Value) -> Option<bool> {
     match (a.kind(), b.kind()) {
         (Kind::List(x), Kind::List(y)) | (Kind::Tuple(x), Kind::Tuple(y)) => all_equal(x, y),
@@ -103,7 +105,7 @@ fn all_equal(a: &[Value], b: &[Value]) -> Option<bool> {
     Some(true)
 }
 
-/// As [`all_equal`], but any difference decides, as named parts have no order.
+/// Compares like [`all_equal`], but any difference decides, because attributes and keys have no order.
 fn named_equal(a: &[Value], b: &[Value]) -> Option<bool> {
     let mut answer = Some(true);
     for (x, y) in a.iter().zip(b) {

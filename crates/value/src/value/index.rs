@@ -1,4 +1,4 @@
-//! Attributes, elements and lengths.
+//! Attribute access, indexing and lengths.
 
 use super::kind::Kind;
 use super::repr::{Repr, Value};
@@ -6,44 +6,44 @@ use crate::number::Number;
 use crate::refinement::{Bound, Refinement};
 use crate::types::Type;
 
-/// The reason why a value has no such element.
+/// The error of indexing a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    /// The value is neither a list, tuple, map nor object.
+    /// The value is not a list, tuple, map or object.
     #[error("this value does not have any indices")]
     NotIndexable,
-    /// The value is null.
-    #[error("the value is null, so it has no elements")]
+    /// The indexed value is null.
+    #[error("cannot index a null value")]
     NullCollection,
     /// The key is null.
-    #[error("the key is null, so it names no element")]
+    #[error("cannot use a null value as an index")]
     NullKey,
-    /// The key has the wrong type.
+    /// The key has the wrong type; contains the required type.
     #[error("{} required", .0.friendly_name())]
     WrongKey(Type),
-    /// The position is not a whole number.
-    #[error("elements have whole numbers, and the index has a fraction")]
+    /// The index is not an integer.
+    #[error("the index must be a whole number")]
     Fractional,
-    /// The position is below zero.
-    #[error("elements are counted from 0, and the index is negative")]
+    /// The index is negative.
+    #[error("the index must not be negative")]
     Negative,
-    /// There is no such element.
-    #[error("there is no element with this key")]
+    /// The value has no element with this key.
+    #[error("the value has no element with this key")]
     Missing,
 }
 
-/// The length of an aggregate.
+/// The length of an aggregate, or its refined unknown length.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Length {
-    /// Exactly this number of elements.
+    /// The exact number of elements.
     Known(usize),
-    /// An unknown number; its refinement is in the value.
+    /// An unknown number, refined with the possible lengths.
     Unknown(Value),
 }
 
 impl Value {
-    /// An attribute of an object, with the object's marks added. Nothing if the object has no such attribute or is
-    /// null; unknown if the object is.
+    /// Returns an attribute with the object's marks added. `None` if the object has no such attribute or is null;
+    /// unknown if the object is unknown.
     pub fn attribute(&self, name: &str) -> Option<Value> {
         let attribute = match &self.bare().0 {
             Repr::Object(object) => object.shape.position(name).and_then(|at| object.values.get(at)).cloned(),
@@ -54,17 +54,17 @@ impl Value {
         Some(attribute?.with_marks(self.marks()))
     }
 
-    /// An element of a list, tuple, map or object, with the marks of the value and of the key added; unknown if the
-    /// value or the key is.
+    /// Returns an element of a list, tuple, map or object, with the marks of the value and of the key added. The result
+    /// is unknown if the value or the key is.
     ///
     /// # Errors
-    /// If there is no such element.
+    /// Fails if the key is invalid or no such element exists.
     pub fn element(&self, key: &Value) -> Result<Value, IndexError> {
         let marks = self.marks().union(key.marks());
         element(self.bare(), key.bare()).map(|element| element.with_marks(&marks))
     }
 
-    /// The element of a set that equals this one.
+    /// Returns the set element that is equal to `element`.
     pub(crate) fn member(&self, element: &Value) -> Result<Value, IndexError> {
         let Kind::Set(values) = self.kind() else { return Err(IndexError::NotIndexable) };
         if !element.is_wholly_known() {
@@ -78,8 +78,8 @@ impl Value {
             .ok_or(IndexError::Missing)
     }
 
-    /// Keys and elements of a known list, set, tuple, map or object, in order. The key of a set's element is the
-    /// element itself. Marks of the value itself are not on them. Nothing comes of other values.
+    /// Iterates over the keys and elements of a known aggregate, in order. The key of a set element is the element
+    /// itself. Marks of the aggregate are not added. Empty for other values.
     pub fn elements(&self) -> impl Iterator<Item = (Value, Value)> + use<> {
         let bare = self.bare().clone();
         let mut at = 0;
@@ -90,8 +90,8 @@ impl Value {
         })
     }
 
-    /// The number of elements of a list, set, tuple, map or object; nothing for other values and nulls.
-    /// A set with unknown elements has an unknown length, since they may turn out equal.
+    /// Returns the number of elements of an aggregate; `None` for other values and nulls.
+    /// The length of a set with unknown elements is unknown, because they may turn out to be equal.
     pub fn length(&self) -> Option<Length> {
         Some(match self.kind() {
             Kind::List(values) | Kind::Tuple(values) => Length::Known(values.len()),
@@ -112,7 +112,7 @@ impl Value {
         })
     }
 
-    /// The length as a value, with the marks of this one: see [`Value::length`].
+    /// Returns the length as a value with the marks of this one; see [`Value::length`].
     pub fn len(&self) -> Option<Value> {
         let length = match self.length()? {
             Length::Known(length) => Value::number(length),
@@ -121,12 +121,13 @@ impl Value {
         Some(length.with_marks(self.marks()))
     }
 
-    /// Whether this is known to be a list, set, tuple, map or object without elements.
+    /// Whether this is known to be an aggregate without elements.
     pub fn is_empty(&self) -> bool {
         self.length() == Some(Length::Known(0))
     }
 
-    /// Returns the number of stored elements: as [`Value::length`], but unknown elements of a set, which may turn out equal, count too.
+    /// Returns the number of stored elements: like [`Value::length`], but counts set elements that may turn out to be
+    /// equal.
     pub fn held_length(&self) -> Option<usize> {
         match self.kind() {
             Kind::List(values) | Kind::Tuple(values) | Kind::Set(values) => Some(values.len()),
@@ -139,7 +140,7 @@ impl Value {
 
 fn number_between(least: u64, greatest: Option<u64>) -> Value {
     let mut range = Refinement::NOT_NULL.lower_bound(Bound::inclusive(least));
-    // An absent upper bound counts as the largest machine integer, as it shows in plans.
+    // Terraform uses the largest machine integer for a missing upper bound, which plans contain.
     range = range.upper_bound(Bound::inclusive(greatest.unwrap_or(i64::MAX as u64)));
     Value::refined(Type::Number, range)
 }
@@ -195,7 +196,7 @@ fn element(value: &Value, key: &Value) -> Result<Value, IndexError> {
     }
 }
 
-/// Converts a key to a position; `None` if it is unknown.
+/// Converts a key to an index; `None` if the key is unknown.
 fn position(key: &Value) -> Result<Option<usize>, IndexError> {
     let number: &Number = match key.kind() {
         Kind::Null => return Err(IndexError::NullKey),
@@ -212,7 +213,7 @@ fn position(key: &Value) -> Result<Option<usize>, IndexError> {
     number.to_usize().map(Some).ok_or(IndexError::Missing)
 }
 
-/// Converts a key to a name; `None` if it is unknown.
+/// Converts a key to a name; `None` if the key is unknown.
 fn name(key: &Value) -> Result<Option<&str>, IndexError> {
     match key.kind() {
         Kind::Null => Err(IndexError::NullKey),

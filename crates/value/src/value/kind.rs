@@ -1,4 +1,4 @@
-//! Looking at what a value is.
+//! Inspection of values by pattern matching.
 
 use super::repr::{MapData, ObjectData, Repr, Value};
 use crate::Name;
@@ -7,22 +7,22 @@ use crate::refinement::Refinement;
 use crate::types::{Shape, Type};
 use std::sync::Arc;
 
-/// The content of a value without its marks.
+/// A borrowed view of a value without its marks, for pattern matching.
 #[derive(Clone, Copy)]
 pub enum Kind<'a> {
-    /// The null of its type.
+    /// A null of any type.
     Null,
-    /// Not known yet, with what is promised about it.
+    /// An unknown value with its refinement.
     Unknown(&'a Refinement),
-    /// A boolean value.
+    /// A known boolean value.
     Bool(bool),
-    /// A number value.
+    /// A known number, possibly infinite.
     Number(&'a Number),
-    /// A string value.
+    /// A known string, normalized.
     String(&'a Name),
     /// The elements of a list.
     List(&'a [Value]),
-    /// The elements of a set, in its order.
+    /// The elements of a set, in iteration order.
     Set(&'a [Value]),
     /// The elements of a tuple.
     Tuple(&'a [Value]),
@@ -32,16 +32,16 @@ pub enum Kind<'a> {
     Object(ObjectView<'a>),
 }
 
-/// The elements of a map, sorted by key.
+/// A view of a map, sorted by key.
 #[derive(Clone, Copy)]
 pub struct MapView<'a>(&'a MapData);
 
-/// The attributes of an object, sorted by name.
+/// A view of an object, sorted by attribute name.
 #[derive(Clone, Copy)]
 pub struct ObjectView<'a>(&'a ObjectData);
 
 impl Value {
-    /// Returns the content of the value without its marks.
+    /// Returns a view of the value without its marks.
     pub fn kind(&self) -> Kind<'_> {
         match &self.0 {
             Repr::Null(_) => Kind::Null,
@@ -59,7 +59,7 @@ impl Value {
         }
     }
 
-    /// The truth value, if it is a known one.
+    /// The boolean, if this is a known one.
     pub fn as_bool(&self) -> Option<bool> {
         match self.kind() {
             Kind::Bool(value) => Some(value),
@@ -67,7 +67,7 @@ impl Value {
         }
     }
 
-    /// The number, if it is a known one.
+    /// The number, if this is a known one.
     pub fn as_number(&self) -> Option<&Number> {
         match self.kind() {
             Kind::Number(number) => Some(number),
@@ -75,12 +75,12 @@ impl Value {
         }
     }
 
-    /// The text, if it is a known string.
+    /// The string, if this is a known one.
     pub fn as_str(&self) -> Option<&str> {
         self.as_name().map(|name| &**name)
     }
 
-    /// The text, if it is a known string, to share.
+    /// The string as a shareable name, if this is a known one.
     pub fn as_name(&self) -> Option<&Name> {
         match self.kind() {
             Kind::String(text) => Some(text),
@@ -114,7 +114,7 @@ impl Value {
 }
 
 impl<'a> MapView<'a> {
-    /// The element of a key.
+    /// Returns the element with this key.
     pub fn get(&self, key: &str) -> Option<&'a Value> {
         self.0.keys.position(key).and_then(|at| self.0.values.get(at))
     }
@@ -124,7 +124,7 @@ impl<'a> MapView<'a> {
         self.0.keys.names().iter().zip(self.0.values.iter())
     }
 
-    /// Returns the keys in ascending order.
+    /// The keys in ascending order.
     pub fn keys(&self) -> &'a [Name] {
         self.0.keys.names()
     }
@@ -144,14 +144,14 @@ impl<'a> MapView<'a> {
         self.0.values.len()
     }
 
-    /// Whether there is no element.
+    /// Whether the map has no elements.
     pub fn is_empty(&self) -> bool {
         self.0.values.is_empty()
     }
 }
 
 impl<'a> ObjectView<'a> {
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     pub fn get(&self, name: &str) -> Option<&'a Value> {
         self.0.shape.position(name).and_then(|at| self.0.values.get(at))
     }
@@ -161,7 +161,7 @@ impl<'a> ObjectView<'a> {
         self.0.shape.names().iter().zip(self.0.values.iter())
     }
 
-    /// The names, to share with other objects.
+    /// The attribute names, shareable with other objects.
     pub fn shape(&self) -> &'a Arc<Shape> {
         &self.0.shape
     }
@@ -176,7 +176,7 @@ impl<'a> ObjectView<'a> {
         self.0.values.len()
     }
 
-    /// Whether there is no attribute.
+    /// Whether the object has no attributes.
     pub fn is_empty(&self) -> bool {
         self.0.values.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Putting marks on values and taking them off.
+//! Adding marks to values and removing them.
 
 use super::repr::{Marked, Repr, Value};
 use crate::marks::Marks;
@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 impl Value {
-    /// The marks of the value itself, not of what is inside.
+    /// The marks of the value itself, without those of nested values.
     pub fn marks(&self) -> &Marks {
         const NONE: &Marks = &Marks::NONE;
         match &self.0 {
@@ -16,7 +16,7 @@ impl Value {
         }
     }
 
-    /// The value with these marks added to its own.
+    /// Returns the value with these marks added.
     #[must_use]
     pub fn with_marks(self, marks: &Marks) -> Value {
         if marks.is_empty() {
@@ -30,12 +30,12 @@ impl Value {
         Value(Repr::Marked(Arc::new(Marked { value, marks })))
     }
 
-    /// The value without its own marks, and these.
+    /// Returns the value without its own marks, and the marks.
     pub fn unmark(&self) -> (Value, Marks) {
         (self.bare().clone(), self.marks().clone())
     }
 
-    /// The value without any marks anywhere, and where which were.
+    /// Returns the value without any marks, and the removed marks with their paths.
     pub fn unmark_deep(&self) -> (Value, PathMarks) {
         if !self.has_marks() {
             return (self.clone(), PathMarks::new());
@@ -45,7 +45,7 @@ impl Value {
         (bare, found)
     }
 
-    /// The value without its own deprecations; what is inside keeps them.
+    /// Returns the value without its own deprecations; nested values keep theirs.
     #[must_use]
     pub fn without_own_deprecations(self) -> Value {
         if !self.marks().is_deprecated() {
@@ -55,7 +55,7 @@ impl Value {
         bare.with_marks(&marks.without_deprecations())
     }
 
-    /// The value without deprecations anywhere.
+    /// Returns the value without deprecations at any level.
     #[must_use]
     pub fn without_deprecations(self) -> Value {
         if !self.deep_marks().is_deprecated() {
@@ -65,15 +65,15 @@ impl Value {
         bare.mark_paths(&marks.into_iter().map(|(path, marks)| (path, marks.without_deprecations())).collect())
     }
 
-    /// All the marks of the value and of everything inside it.
+    /// Returns all marks of the value and of nested values.
     pub fn deep_marks(&self) -> Marks {
         let mut all = Marks::NONE;
         collect(self, &mut all);
         all
     }
 
-    /// The value with the marks added at these places. A place that is not there, or inside a null, an unknown or a
-    /// set, marks the nearest thing around it, so that nothing marked gets lost.
+    /// Adds marks at paths. A path that does not exist, or leads into a null, an unknown value or a set, marks the
+    /// closest existing parent instead, so that no mark is ever lost.
     #[must_use]
     pub fn mark_paths(&self, marks: &PathMarks) -> Value {
         if marks.is_empty() {
@@ -131,6 +131,6 @@ fn mark_rest(value: &Value, rest: &[(&[PathStep], &Marks)]) -> Value {
             None => child.clone(),
         })
     };
-    let homeless: Marks = below.into_values().flatten().map(|(_, marks)| marks.clone()).collect();
-    marked.with_marks(&inherited.union(&homeless))
+    let unmatched: Marks = below.into_values().flatten().map(|(_, marks)| marks.clone()).collect();
+    marked.with_marks(&inherited.union(&unmatched))
 }

@@ -1,4 +1,4 @@
-//! Immutable values of the language.
+//! The value type and its operations.
 
 mod build;
 mod children;
@@ -11,7 +11,7 @@ mod refine;
 mod repr;
 mod walk;
 
-pub(crate) use build::found_type;
+pub(crate) use build::element_type_of;
 pub use index::{IndexError, Length};
 pub use kind::{Kind, MapView, ObjectView};
 pub use refine::Range;

@@ -1,4 +1,4 @@
-//! Refining unknown values, and the range that a value is known to be in.
+//! Refining unknown values, and the range of values that a value may become.
 
 use super::index::Length;
 use super::kind::Kind;
@@ -7,43 +7,43 @@ use crate::refinement::{Bound, Refinement, RefinementError};
 use crate::types::Type;
 use std::sync::Arc;
 
-/// Lists of a promised length become known lists of unknown elements up to this length.
+/// The longest list of unknown elements that a list of known length becomes. Longer ones stay unknown to limit memory.
 const LONGEST_COLLAPSED_LIST: u64 = 100_000;
 
-/// The known range of a value: everything if it is known, otherwise its type and refinement.
+/// The set of values that a value may become; a single value if it is known.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
-    /// The type that the value is of.
+    /// The type of the value.
     pub ty: Type,
-    /// Whether the value is null.
+    /// Whether the value is known to be null.
     pub is_null: bool,
-    /// The refinement of an unknown value.
+    /// The facts about the value, exact for known primitive values and collections.
     pub refinement: Refinement,
 }
 
 impl Value {
-    /// An unknown value of a type about which more is known. It may turn out known: a null never, but a number
-    /// between 2 and 2, or an empty list. A refinement that contradicts itself is dropped.
+    /// Creates an unknown value with a refinement. The result is known if only one value satisfies the refinement, such
+    /// as a number between 2 and 2, or an empty list. A contradictory refinement is dropped.
     pub fn refined(ty: Type, refinement: Refinement) -> Value {
         Value::unknown(ty).refine(refinement)
     }
 
-    /// Narrows an unknown value. Contradictory refinements are ignored; see [`Value::try_refine`].
+    /// Adds facts to the value. Facts that contradict it are ignored; see [`Value::try_refine`].
     #[must_use]
     pub fn refine(&self, refinement: Refinement) -> Value {
         self.try_refine(&refinement).unwrap_or_else(|_| self.clone())
     }
 
-    /// The value, known not to be null. A null stays what it is.
+    /// Refines the value as not null. A known null stays null.
     #[must_use]
     pub fn not_null(&self) -> Value {
         self.refine(Refinement::NOT_NULL)
     }
 
-    /// The value with more known about it.
+    /// Adds facts to the value.
     ///
     /// # Errors
-    /// If it is already known to be otherwise.
+    /// Fails if the facts contradict the value.
     pub fn try_refine(&self, refinement: &Refinement) -> Result<Value, RefinementError> {
         let ty = match &self.bare().0 {
             Repr::Unknown(unknown) => unknown.ty.clone(),
@@ -58,7 +58,7 @@ impl Value {
                 };
             }
         };
-        let wanted = match &ty {
+        let applicable = match &ty {
             Type::Dynamic => return Ok(self.clone()),
             Type::String => refinement.for_string(),
             Type::Number => refinement.for_number(),
@@ -66,11 +66,11 @@ impl Value {
             Type::Bool | Type::Object(_) | Type::Tuple(_) => refinement.for_any(),
         };
         let Kind::Unknown(current) = self.kind() else { return Ok(self.clone()) };
-        let both = current.narrowed(&wanted)?;
+        let both = current.narrowed(&applicable)?;
         Ok(collapsed(ty, both).with_marks(self.marks()))
     }
 
-    /// Returns the known range of the value without its marks.
+    /// Returns the range of the value, ignoring marks.
     pub fn range(&self) -> Range {
         let is_null = self.is_null();
         let refinement = match self.kind() {
@@ -91,7 +91,7 @@ impl Value {
         Range { ty: self.ty(), is_null, refinement }
     }
 
-    /// Whether the value is known not to be null, though it may be unknown.
+    /// Whether the value, known or not, cannot be null.
     pub fn is_definitely_not_null(&self) -> bool {
         match self.kind() {
             Kind::Null => false,
@@ -102,7 +102,7 @@ impl Value {
 }
 
 impl Range {
-    /// Whether a value lies in the range; `None` if that is not decided.
+    /// Whether the range includes a value; `None` if undecided.
     pub fn includes(&self, value: &Value) -> Option<bool> {
         if self.is_null {
             return Some(value.is_null());
@@ -117,7 +117,7 @@ impl Range {
     }
 }
 
-/// Whether a refinement allows a value: no, or not known.
+/// Whether a refinement allows a value: `Some(false)` or undecided.
 fn allows(refinement: &Refinement, value: &Value) -> Option<bool> {
     let refused = match value.kind() {
         Kind::Null => refinement.is_not_null(),
@@ -137,6 +137,7 @@ fn allows(refinement: &Refinement, value: &Value) -> Option<bool> {
                     || refinement.greatest_length().is_some_and(|greatest| length as u64 > greatest)
             }
             Some(Length::Unknown(_)) => {
+                // Stored elements may merge but never split, so their number is an upper bound of the length.
                 value.held_length().is_some_and(|most| (most as u64) < refinement.least_length())
                     || refinement.greatest_length() == Some(0)
             }
@@ -148,7 +149,7 @@ fn allows(refinement: &Refinement, value: &Value) -> Option<bool> {
     refused.then_some(false)
 }
 
-/// The unknown value, or the known one if the refinement leaves only one.
+/// Returns the unknown value, or the known one if only that satisfies the refinement.
 fn collapsed(ty: Type, refinement: Refinement) -> Value {
     if refinement.is_not_null() {
         if let (Type::Number, Some(number)) = (&ty, refinement.only_number()) {
@@ -162,6 +163,7 @@ fn collapsed(ty: Type, refinement: Refinement) -> Value {
             }
             (Type::Set(element), Some(0)) => return Value::set_ordered(element.clone(), Vec::new()),
             (Type::Set(element), Some(1)) => {
+                // Which element the set has is unknown, but that it has exactly one is not.
                 return Value::set_ordered(element.clone(), vec![Value::unknown((**element).clone())]);
             }
             (Type::Map(element), Some(0)) => {

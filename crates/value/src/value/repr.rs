@@ -1,4 +1,4 @@
-//! Memory representation of values.
+//! The memory representation of values.
 
 use crate::Name;
 use crate::marks::Marks;
@@ -7,16 +7,27 @@ use crate::refinement::Refinement;
 use crate::types::{ObjectType, Shape, Type};
 use std::sync::{Arc, OnceLock};
 
-/// A value: known, null or unknown, with a type and possibly marks. Cloning one never copies what is inside.
+/// A value of the Terraform language: known, null or unknown, with a type and possibly marks.
+///
+/// Owns its contents behind shared pointers. Values are immutable, so cloning is a reference count, and aggregates
+/// cache whether everything inside is known and whether anything inside is marked.
+///
+/// Guarantees: strings are in normalization form C; elements of a collection have its element type; a set has no equal
+/// elements and no marks inside; marks are never nested directly in marks.
+///
+/// `==` is structural and includes marks and refinements; [`Value::equals`] is the operator of expressions. Accessors
+/// (`kind`, `as_...`) look through the marks of the value itself, so code that displays or stores the result must check
+/// [`Value::marks`] first. Operations on unknown values return unknown values and never fail for that reason.
+/// A value does not know its source location or schema.
 #[derive(Clone)]
 pub struct Value(pub(crate) Repr);
 
 #[derive(Clone)]
 pub(crate) enum Repr {
     Null(Type),
-    /// Unknown with a refinement or of a structured type.
+    /// An unknown value with a refinement or of a structural or collection type.
     Unknown(Arc<Unknown>),
-    /// Unknown of a simple type, without a refinement.
+    /// An unknown value of a primitive or dynamic type, without a refinement. The most common unknowns, kept unboxed.
     Bare(Simple),
     Bool(bool),
     Number(Number),
@@ -26,13 +37,13 @@ pub(crate) enum Repr {
     Tuple(Arc<TupleData>),
     Map(Arc<MapData>),
     Object(Arc<ObjectData>),
-    /// Never directly inside another `Marked`, and never without a mark.
+    /// Marks around an unmarked value. Never nested directly, and never empty.
     Marked(Arc<Marked>),
 }
 
-const _: () = assert!(size_of::<Value>() <= 24, "values are moved a lot");
+const _: () = assert!(size_of::<Value>() <= 24, "values are moved often, so they must stay small");
 
-/// The types without parts.
+/// The types without element types: primitives and dynamic.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Simple {
     Bool,
@@ -46,14 +57,14 @@ pub(crate) struct Unknown {
     pub refinement: Refinement,
 }
 
-/// Summary flags about all parts of an aggregate, computed when it is built.
+/// Facts about everything inside an aggregate, computed once on construction.
 #[derive(Clone, Copy)]
 pub(crate) struct Flags {
     pub wholly_known: bool,
     pub has_marks: bool,
 }
 
-/// The elements of a list, or of a set in its order.
+/// The elements of a list, or of a set in iteration order.
 pub(crate) struct Sequence {
     pub element: Arc<Type>,
     pub values: Vec<Value>,
@@ -75,9 +86,10 @@ pub(crate) struct MapData {
 
 pub(crate) struct ObjectData {
     pub shape: Arc<Shape>,
-    /// The values, one for each name.
+    /// One value per name of the shape.
     pub values: Vec<Value>,
     pub flags: Flags,
+    // Lazy: most objects are only read, and computing the type allocates.
     pub ty: OnceLock<Arc<ObjectType>>,
 }
 
@@ -117,7 +129,7 @@ impl Simple {
 }
 
 impl ObjectData {
-    /// The type, found on the first question and remembered.
+    /// The type, computed on first use.
     pub fn ty(&self) -> &Arc<ObjectType> {
         self.ty.get_or_init(|| {
             Arc::new(ObjectType::of_shape(self.shape.clone(), self.values.iter().map(Value::ty).collect()))
@@ -126,14 +138,14 @@ impl ObjectData {
 }
 
 impl TupleData {
-    /// The type, found on the first question and remembered.
+    /// The type, computed on first use.
     pub fn ty(&self) -> &Arc<[Type]> {
         self.ty.get_or_init(|| self.values.iter().map(Value::ty).collect())
     }
 }
 
 impl Value {
-    /// The value without its own marks.
+    /// The value without its own marks; nested values keep theirs.
     pub(crate) fn bare(&self) -> &Value {
         match &self.0 {
             Repr::Marked(marked) => &marked.value,
@@ -141,7 +153,7 @@ impl Value {
         }
     }
 
-    /// The type of the value; for unknown and null values, the type that they are of.
+    /// The type of the value, also for nulls and unknown values.
     pub fn ty(&self) -> Type {
         match &self.0 {
             Repr::Null(ty) => ty.clone(),
@@ -159,7 +171,7 @@ impl Value {
         }
     }
 
-    /// Whether the value has exactly this type; cheaper than comparing with [`Value::ty`].
+    /// Whether the value has exactly this type. Faster than a comparison with [`Value::ty`], which may allocate.
     pub fn has_type(&self, ty: &Type) -> bool {
         match (&self.0, ty) {
             (Repr::Marked(marked), _) => marked.value.has_type(ty),
@@ -178,17 +190,17 @@ impl Value {
         }
     }
 
-    /// Whether the value is null. A null of an unknown's future is not.
+    /// Whether the value is known to be null. Unknown values may still become null.
     pub fn is_null(&self) -> bool {
         matches!(self.bare().0, Repr::Null(_))
     }
 
-    /// Whether the value itself is known; parts of it may still be unknown.
+    /// Whether the value itself is known; nested values may still be unknown.
     pub fn is_known(&self) -> bool {
         !matches!(self.bare().0, Repr::Unknown(_) | Repr::Bare(_))
     }
 
-    /// Whether the value and everything inside it is known.
+    /// Whether the value and everything inside it are known.
     pub fn is_wholly_known(&self) -> bool {
         match &self.0 {
             Repr::Null(_) | Repr::Bool(_) | Repr::Number(_) | Repr::String(_) => true,
@@ -198,7 +210,7 @@ impl Value {
         }
     }
 
-    /// Whether the value or anything inside it is marked.
+    /// Whether the value or a nested value is marked.
     pub fn has_marks(&self) -> bool {
         match &self.0 {
             Repr::Marked(_) => true,
@@ -225,6 +237,7 @@ impl Value {
 impl ObjectData {
     fn has_type(&self, ty: &Arc<ObjectType>) -> bool {
         if let Some(own) = self.ty.get() {
+            // Objects of one schema usually share the pointer, so the common case is a pointer comparison.
             return Arc::ptr_eq(own, ty) || own == ty;
         }
         self.shape == *ty.shape()

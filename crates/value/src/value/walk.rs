@@ -1,4 +1,4 @@
-//! Visiting and changing everything inside a value.
+//! Visiting and transforming nested values.
 
 use super::index::IndexError;
 use super::kind::Kind;
@@ -6,10 +6,10 @@ use super::repr::Value;
 use crate::path::{Path, PathStep};
 
 impl Value {
-    /// The value at a place inside this one.
+    /// Returns the value at a path.
     ///
     /// # Errors
-    /// If a step leads nowhere.
+    /// Fails if a step does not exist or cannot be applied.
     pub fn path_get(&self, path: &Path) -> Result<Value, IndexError> {
         path.steps().iter().try_fold(self.clone(), |value, step| match step {
             PathStep::Attribute(name) => {
@@ -23,12 +23,12 @@ impl Value {
         })
     }
 
-    /// Calls `visit` with every value inside, this one first; what is inside a value is skipped if it says no.
+    /// Calls `visit` with the value and all nested values in pre-order; children are skipped if it returns false.
     pub fn walk(&self, mut visit: impl FnMut(&Path, &Value) -> bool) {
         walk(self, &mut Path::root(), &mut visit);
     }
 
-    /// Whether a number inside is infinite, for which JSON, and so a state, has no form.
+    /// Whether a number inside is infinite. JSON, and so a state, cannot represent infinity.
     pub fn has_infinity(&self) -> bool {
         if let Kind::Number(number) = self.kind() {
             return number.is_infinite();
@@ -38,7 +38,7 @@ impl Value {
         found
     }
 
-    /// The value with every value inside replaced by what `replace` makes of it, the innermost first. Marks of an
+    /// Replaces every nested value in post-order. Marks of an aggregate are on it when `replace` is called for it.
     /// aggregate are on it when it is its turn.
     #[must_use]
     pub fn transform(&self, mut replace: impl FnMut(&Path, Value) -> Value) -> Value {
@@ -50,15 +50,15 @@ impl Value {
         }
     }
 
-    /// As [`Value::transform`], stopping at the first failure.
+    /// Replaces every nested value in post-order, stopping at the first error.
     ///
     /// # Errors
-    /// The first failure of `replace`.
+    /// Returns the first error of `replace`.
     pub fn try_transform<E>(&self, mut replace: impl FnMut(&Path, Value) -> Result<Value, E>) -> Result<Value, E> {
         transform(self, &mut Path::root(), &mut replace)
     }
 
-    /// The value with everything unknown inside it replaced by nulls.
+    /// Replaces all unknown values inside with nulls of their type.
     #[must_use]
     pub fn unknown_as_null(&self) -> Value {
         if self.is_wholly_known() {

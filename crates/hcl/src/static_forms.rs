@@ -1,4 +1,4 @@
-//! Static analysis of expressions: references, names, lists and maps of them, without evaluation.
+//! Static analysis of expressions: references, keywords, lists and maps that need no evaluation.
 
 use groma_diagnostics::Diagnostics;
 
@@ -6,8 +6,8 @@ use crate::ast::{Call, Expression, ExpressionKind, Ident, Name, ObjectItem, Temp
 use crate::parse;
 
 impl Expression {
-    /// The traversal that the expression is: bare, or in quotes as the JSON syntax needs it and old configurations of
-    /// the native syntax have it.
+    /// Returns the expression as a traversal: bare, or quoted as JSON syntax and configurations of Terraform 0.11
+    /// have it.
     pub fn as_traversal(&self) -> Option<Traversal> {
         match &self.kind {
             ExpressionKind::Traversal(traversal) => Some(traversal.clone()),
@@ -25,7 +25,8 @@ impl Expression {
         }
     }
 
-    /// Parses the traversal in the quotes of a string in the native syntax; `None` if this is not such a string.
+    /// Parses the traversal in a quoted string of the native syntax. Returns `None` if the expression is not such a
+    /// string.
     pub fn traversal_in_quotes(&self) -> Option<Result<Traversal, Diagnostics>> {
         match &self.kind {
             ExpressionKind::String(text) => Some(parse::quoted_traversal(text, self.span)),
@@ -33,7 +34,7 @@ impl Expression {
         }
     }
 
-    /// The word that a literal is: where a reference is wanted, `null` is the name of a provider.
+    /// The keyword of a literal: where a reference is expected, `null` is the name of a provider.
     fn reserved_word(&self) -> Option<Ident> {
         let word = match self.kind {
             ExpressionKind::Null => "null",
@@ -44,7 +45,7 @@ impl Expression {
         Some(Ident::new(word, self.span))
     }
 
-    /// The characters of a string that holds no interpolation. In the JSON syntax any string counts, as it is.
+    /// Returns the text of a string without interpolations. In the JSON syntax every string counts, verbatim.
     pub fn as_static_string(&self) -> Option<Name> {
         match &self.without_parentheses().kind {
             ExpressionKind::String(text) => Some(text.clone()),
@@ -58,8 +59,8 @@ impl Expression {
         }
     }
 
-    /// The word, for places where some words have a meaning of their own: `all`, `string`. In the JSON syntax it
-    /// is in quotes, in the native syntax it must not be.
+    /// Returns the keyword, in contexts with keywords such as `all` or `string`. It must be quoted in JSON syntax and
+    /// bare in native syntax.
     pub fn as_keyword(&self) -> Option<Name> {
         let traversal = match &self.kind {
             ExpressionKind::Traversal(traversal) => traversal.clone(),
@@ -69,7 +70,7 @@ impl Expression {
         traversal.steps().is_empty().then(|| traversal.root.name.clone())
     }
 
-    /// The elements of a list that is written out.
+    /// The elements of a tuple constructor.
     pub fn as_list(&self) -> Option<&[Expression]> {
         match &self.kind {
             ExpressionKind::Tuple(elements) => Some(elements),
@@ -77,7 +78,7 @@ impl Expression {
         }
     }
 
-    /// The items of an object that is written out.
+    /// The items of an object constructor.
     pub fn as_object(&self) -> Option<&[ObjectItem]> {
         match &self.kind {
             ExpressionKind::Object(items) => Some(items),
@@ -85,7 +86,7 @@ impl Expression {
         }
     }
 
-    /// The call that the expression is; in the JSON syntax in quotes.
+    /// Returns the expression as a function call, which is quoted in JSON syntax.
     pub fn as_call(&self) -> Option<Call> {
         match &self.kind {
             ExpressionKind::Call(call) => Some(call.clone()),
@@ -97,9 +98,9 @@ impl Expression {
         }
     }
 
-    /// The expression in the native syntax: what a string of the JSON syntax holds, or the expression itself.
+    /// Returns the expression in native syntax: the parsed content of a JSON string, or the expression itself.
     ///
-    /// Nothing if the string holds no expression.
+    /// Returns `None` if the string is not an expression.
     pub fn unquoted(&self) -> Option<Expression> {
         match &self.kind {
             ExpressionKind::JsonString(string) => parse::quoted_expression(&string.text, self.span),
@@ -107,7 +108,7 @@ impl Expression {
         }
     }
 
-    /// The expression inside any parentheses around it.
+    /// Returns the expression inside all parentheses.
     pub fn without_parentheses(&self) -> &Expression {
         let mut inner = self;
         while let ExpressionKind::Parentheses(next) = &inner.kind {

@@ -1,4 +1,4 @@
-//! Reading what was stored with another version of its type.
+//! Decoding of values that were stored with an older version of their type.
 
 use super::read::from_json;
 use super::scan::{Scanner, text};
@@ -7,23 +7,24 @@ use crate::codec::{CodecError, Outcome};
 use crate::types::Type;
 use crate::value::Value;
 
-/// Reads a value of a type from JSON as [`from_json`] does, but leaves out attributes that the type does not have.
+/// Decodes a stored value like [`from_json`], but ignores attributes that the type does not have.
 ///
 /// # Errors
-/// If the text is no JSON, or does not fit the type otherwise.
+/// Fails if the input is not JSON or does not match the type otherwise.
 pub fn from_stored(json: &[u8], ty: &Type) -> Result<Value, CodecError> {
-    // Most of what is stored has the shape of today and needs no second look.
+    // Nearly all stored values match the current schema, so the second pass is rare.
     if let Ok(value) = from_json(json, ty) {
         return Ok(value);
     }
     let text = text(json);
     let mut kept = String::with_capacity(text.len());
-    fit(&mut Scanner::new(&text), ty, &mut kept)?;
+    copy_supported(&mut Scanner::new(&text), ty, &mut kept)?;
     from_json(kept.as_bytes(), ty)
 }
 
-/// Appends the next value without the attributes that `ty` does not have. The recursion is as deep as the type.
-fn fit(scanner: &mut Scanner<'_>, ty: &Type, out: &mut String) -> Outcome<()> {
+/// Copies the next value without the attributes that `ty` does not have. The recursion depth is limited by the type,
+/// not by the input.
+fn copy_supported(scanner: &mut Scanner<'_>, ty: &Type, out: &mut String) -> Outcome<()> {
     let raw = scanner.raw()?;
     let mut inner = Scanner::nested(raw, scanner);
     match ty {
@@ -55,7 +56,7 @@ fn members<'t>(scanner: &mut Scanner<'_>, ty: impl Fn(&str) -> Option<&'t Type>,
         }
         out.push_str(&encode(&Value::string(&*key)).unwrap_or_default());
         out.push(':');
-        fit(scanner, ty, out)?;
+        copy_supported(scanner, ty, out)?;
     }
     out.push('}');
     Ok(())
@@ -69,7 +70,7 @@ fn elements<'t>(scanner: &mut Scanner<'_>, ty: impl Fn(usize) -> &'t Type, out: 
         if at > 0 {
             out.push(',');
         }
-        fit(scanner, ty(at), out)?;
+        copy_supported(scanner, ty(at), out)?;
         at += 1;
     }
     out.push(']');
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_that_the_type_does_not_have_are_left_out_at_every_depth() {
+    fn unsupported_attributes_are_ignored_at_every_depth() {
         let row = Type::object([("x", Type::Number)]);
         let ty = Type::object([
             ("a", Type::String),
@@ -97,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_otherwise_stays_an_error() {
+    fn other_mismatches_stay_errors() {
         let ty = Type::object([("a", Type::Number)]);
         for wrong in [r#"{"a": []}"#, "{", "[1]", r#"{"b": 1, "a": "x"}"#] {
             assert!(from_stored(wrong.as_bytes(), &ty).is_err(), "{wrong}");

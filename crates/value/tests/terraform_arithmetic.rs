@@ -130,7 +130,7 @@ fn terraform() -> Option<String> {
 }
 
 #[test]
-fn random_arithmetic_is_the_same_to_the_last_digit() {
+fn random_arithmetic_matches_terraform() {
     let Some(terraform) = terraform() else { return };
     let mut random = Random(20_261_121);
     let cases: Vec<Case> = (0..2_000)
@@ -145,7 +145,7 @@ fn random_arithmetic_is_the_same_to_the_last_digit() {
 /// The same cases with the results that Terraform gave, so that something is checked where there is no Terraform.
 /// With one, `GROMA_RECORD=1` writes them anew.
 #[test]
-fn recorded_arithmetic_is_the_same_to_the_last_digit() {
+fn recorded_arithmetic_matches_terraform() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/recorded/arithmetic.tsv");
     let mut random = Random(3);
     let cases: Vec<Case> = (0..250)
@@ -170,7 +170,7 @@ fn recorded_arithmetic_is_the_same_to_the_last_digit() {
 }
 
 #[test]
-fn random_powers_and_logarithms_are_the_same_to_the_last_digit() {
+fn random_powers_and_logarithms_match_terraform() {
     let Some(terraform) = terraform() else { return };
     let mut random = Random(7);
     let cases: Vec<Case> = (0..600)
@@ -190,7 +190,7 @@ fn random_powers_and_logarithms_are_the_same_to_the_last_digit() {
 }
 
 #[test]
-fn numbers_in_text_are_read_the_same() {
+fn parsed_numbers_match_terraform() {
     let Some(terraform) = terraform() else { return };
     let texts = [
         "1p3",

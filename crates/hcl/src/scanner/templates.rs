@@ -1,11 +1,11 @@
-//! Texts with sequences in them: quoted strings, heredocs and templates.
+//! Scanning of text with template sequences: quoted strings, heredocs and unquoted templates.
 
 use super::names::{QUOTED_PLAIN, TEMPLATE_PLAIN, run};
 use super::{Mode, Scanner, looks_like_an_item};
 use crate::token::TokenKind;
 
 impl Scanner<'_> {
-    /// Scans `${` or `%{` with its strip marker; the doubled forms are literal text.
+    /// Scans `${` or `%{` with an optional strip marker. The doubled forms are literal text.
     fn sequence(&mut self) -> bool {
         let kind = match (self.peek(0), self.peek(1)) {
             (b'$', b'{') => TokenKind::OpenInterpolation,
@@ -18,7 +18,8 @@ impl Scanner<'_> {
         true
     }
 
-    /// Returns the length of the literal text at the `$` or `%` at `end`; `None` if a sequence starts there.
+    /// Returns the length of the literal that begins with the `$` or `%` at `end`, or `None` if a sequence begins
+    /// there.
     fn literal_sign(&self, end: usize) -> Option<usize> {
         let sign = self.bytes[end];
         if self.bytes.get(end + 1) == Some(&b'{') {
@@ -35,7 +36,7 @@ impl Scanner<'_> {
                 self.emit(TokenKind::CloseQuote, 1);
                 self.leave();
             }
-            // On its own it ends no line; nothing is known of the string but that it must not be there.
+            // A lone carriage return does not end the line, but is not allowed in a string either.
             Some(b'\r') if self.peek(1) != b'\n' => self.emit(TokenKind::QuotedNewline, 1),
             Some(b'\n' | b'\r') => match self.closing_line() {
                 Some(until) => self.mode = Mode::QuotedLines { until },
@@ -51,7 +52,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The characters from here to a sequence or the end of the string or the line, if there are any.
+    /// Scans plain text up to a sequence, the end of the string or the end of the line.
     fn quoted_run(&mut self, limit: usize) {
         let mut end = self.at;
         let mut kind = TokenKind::QuotedText;
@@ -61,7 +62,7 @@ impl Scanner<'_> {
             match byte {
                 b'\\' => {
                     end += 1;
-                    // Whatever follows a backslash belongs to it, except a line end.
+                    // A backslash escapes any following character, except a line end.
                     match self.text[end..].chars().next() {
                         Some('\n' | '\r') | None => {}
                         Some(character) => end += character.len_utf8(),
@@ -80,10 +81,11 @@ impl Scanner<'_> {
         }
     }
 
-    /// A string that is broken at its line end: where it is closed, if the author meant it to go on.
+    /// Returns the offset of the closing quote of a string that is not closed on its line, if the author probably meant
+    /// it to span lines.
     ///
-    /// Taking the rest of the file for a string because one quote is missing would report every string after it. So
-    /// only lines count that do not look like arguments or blocks, up to one with an odd number of quotes.
+    /// A missing quote must not turn the rest of the file into a string. So only lines count that do not look like
+    /// arguments or blocks, up to the first line with an odd number of quotes.
     fn closing_line(&self) -> Option<usize> {
         const LINES: usize = 40;
         const BYTES: usize = 4096;
@@ -158,7 +160,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// The length of the plain characters from here to the end of the line, the line end included.
+    /// Returns the length of plain text up to and including the line end.
     fn template_run(&self) -> usize {
         let mut end = self.at;
         loop {

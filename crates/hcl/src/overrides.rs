@@ -1,18 +1,18 @@
-//! Base bodies without the items that an override replaces, before a schema distinguishes arguments from blocks.
+//! Override bodies: what remains of the base body, computed before a schema distinguishes arguments from blocks.
 
 use std::sync::Arc;
 
 use crate::ast::{Expression, ExpressionKind, Name, ObjectItem};
 use crate::body::{Body, Hidden, MergedBody, Source};
 
-/// The block type that generates blocks of any other type.
+/// The block type that generates blocks of other types.
 pub(crate) const DYNAMIC: &str = "dynamic";
 
-/// The name of properties that are comments where arguments and blocks are expected.
+/// The property name that marks comments in JSON bodies.
 pub(crate) const COMMENT: &str = "//";
 
 impl MergedBody {
-    /// The base without what the override replaces.
+    /// Returns the base body without the items that the override replaces.
     pub(crate) fn kept(&self) -> Body {
         let mut replaced = Hidden::default();
         self.other.names(&mut replaced);
@@ -21,7 +21,7 @@ impl MergedBody {
 }
 
 impl Body {
-    /// Adds the names of arguments and the kinds of blocks that are here; in the JSON syntax a name may be either.
+    /// Collects the names of arguments and blocks. In the JSON syntax a name may be either.
     fn names(&self, into: &mut Hidden) {
         let hidden = self.hidden();
         match &self.source {
@@ -66,13 +66,13 @@ impl Body {
 }
 
 impl Hidden {
-    /// Whether blocks of a `dynamic` property, in the JSON syntax, are not to be seen.
+    /// Whether the blocks that a JSON `dynamic` property generates are hidden.
     pub(crate) fn hides_kind(&self, kind: &ObjectItem) -> bool {
         property_name(kind).is_some_and(|name| self.has_block(name))
     }
 }
 
-/// The name of a property of the JSON syntax.
+/// The name of a JSON property.
 pub(crate) fn property_name(item: &ObjectItem) -> Option<&Name> {
     match &item.key.kind {
         ExpressionKind::String(name) => Some(name),
@@ -81,7 +81,7 @@ pub(crate) fn property_name(item: &ObjectItem) -> Option<&Name> {
     }
 }
 
-/// The objects that an object, or an array of objects, is.
+/// Iterates over the objects of an object or an array of objects.
 pub(crate) fn objects(value: &Expression) -> impl Iterator<Item = &[ObjectItem]> {
     let several = match &value.kind {
         ExpressionKind::Tuple(elements) => &elements[..],

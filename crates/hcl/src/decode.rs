@@ -1,4 +1,4 @@
-//! Reading bodies with schemas, whatever they are made of: each syntax in its own way, and those with overrides, of which
+//! Decoding of bodies with schemas, dispatched by syntax, and the merging of override files.
 //! what an override file says replaces what the base file says.
 
 use std::collections::HashSet;
@@ -13,16 +13,16 @@ use crate::schema::BodySchema;
 use crate::{json_body, native};
 
 impl Body {
-    /// Returns this body with the arguments and blocks of `other` replacing its own of the same names: the semantics of override
-    /// files. All blocks of a kind are replaced together; a `dynamic` block counts as the kind it makes.
+    /// Returns this body with its arguments and blocks replaced by those of `other`, as override files do. All blocks
+    /// of one type are replaced together; a `dynamic` block counts as the type that it generates.
     #[must_use]
     pub fn overridden_by(&self, other: &Self) -> Self {
         let merged = MergedBody { base: self.clone(), other: other.clone() };
         Self { source: Source::Merged(Arc::new(merged)), hidden: None }
     }
 
-    /// Everything that `schema` describes. Anything else in the body is an error, with a suggestion where a name looks
-    /// like a slip.
+    /// Decodes everything that `schema` describes. Anything else in the body is an error, with a suggestion for a
+    /// probable misspelling.
     pub fn content(&self, schema: &BodySchema) -> (Content, Diagnostics) {
         let hidden = self.hidden();
         match &self.source {
@@ -32,7 +32,7 @@ impl Body {
         }
     }
 
-    /// Everything that `schema` describes, and a body with the rest.
+    /// Decodes everything that `schema` describes, and returns the rest as a body.
     pub fn partial_content(&self, schema: &BodySchema) -> (Content, Self, Diagnostics) {
         let hidden = self.hidden();
         let (content, diagnostics) = match &self.source {
@@ -47,12 +47,12 @@ impl Body {
         hidden.attributes.extend(content.attributes.iter().map(|attribute| attribute.name.name.clone()));
         let taken = schema.blocks.iter().filter(|spec| self.may_have_block(&spec.kind));
         hidden.blocks.extend(taken.map(|spec| spec.kind.clone()));
-        // Most bodies have none of what is looked for, and bodies are many.
+        // Most bodies contain none of the requested names, so the allocation is usually avoided.
         let hides = !hidden.attributes.is_empty() || !hidden.blocks.is_empty();
         (content, Self { source: self.source.clone(), hidden: hides.then(|| Arc::new(hidden)) }, diagnostics)
     }
 
-    /// All arguments, whatever their names; a block is an error.
+    /// Returns all arguments whatever their names. A block is an error.
     pub fn attributes(&self) -> (Vec<Attribute>, Diagnostics) {
         let hidden = self.hidden();
         match &self.source {
@@ -106,7 +106,7 @@ fn without_requirements(schema: &BodySchema) -> BodySchema {
 
 fn combine(base: Content, other: Content, schema: &BodySchema, diagnostics: &mut Diagnostics) -> Content {
     let mut merged = Content::new(base.missing_item);
-    merged.leaves_out = base.leaves_out || other.leaves_out;
+    merged.omits_invalid = base.omits_invalid || other.omits_invalid;
     for attribute in other.attributes.into_iter().chain(base.attributes) {
         merged.insert(attribute);
     }
