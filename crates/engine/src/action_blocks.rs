@@ -11,7 +11,7 @@ use groma_lang::{instance_key, instance_key_of, observing};
 use groma_value::Value;
 
 use crate::config_graph::narrow;
-use crate::deprecation::tell_body;
+use crate::deprecation::report_deprecated_body;
 use crate::evaluation::Evaluation;
 use crate::options::Deferral;
 use crate::repetition::{Arguments, expand_or_defer};
@@ -119,7 +119,7 @@ impl ActionBlocks {
         let functions = Arc::clone(&evaluation.functions);
         let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
         let (value, mut problems) = template.body.evaluate(&scope);
-        let value = tell_body(value, &template.body, &mut problems);
+        let value = report_deprecated_body(value, &template.body, &mut problems);
         let failed = problems.has_errors();
         evaluation.diagnostics.append(problems);
         (!failed).then_some(value)

@@ -42,12 +42,12 @@ pub fn tell(value: Value, expression: &Expression, diagnostics: &mut Diagnostics
 }
 
 /// Reports deprecated values in the decoded value of a body, and returns the value without those marks.
-pub fn tell_body(value: Value, body: &BodyDecoder, diagnostics: &mut Diagnostics) -> Value {
+pub fn report_deprecated_body(value: Value, body: &BodyDecoder, diagnostics: &mut Diagnostics) -> Value {
     tell_deep(value, |path| body.span_of(path), diagnostics)
 }
 
 /// Reports values that were set for deprecated variables of the root module.
-pub fn tell_inputs(root: &Module, inputs: &IndexMap<Name, Input>, diagnostics: &mut Diagnostics) {
+pub fn report_deprecated_inputs(root: &Module, inputs: &IndexMap<Name, Input>, diagnostics: &mut Diagnostics) {
     for variable in root.variables.values() {
         if let Some(message) = &variable.deprecated
             && inputs.get(&variable.name).is_some_and(|input| !input.value.is_null())

@@ -21,7 +21,7 @@ use crate::record;
 use crate::repetition::{Arguments, expand};
 use crate::session::Session;
 use crate::walk::{Outcome, Visit, Walk};
-use crate::world::{Expansion, InstanceScope, ModuleId, Surroundings, World};
+use crate::world::{Expansion, InstanceScope, ModuleId, SharedContext, World};
 
 /// The values of a configuration over a state.
 pub struct Inspection {
@@ -38,7 +38,7 @@ impl Inspection {
         objects: Objects<'_>,
         inputs: IndexMap<groma_address::Name, Input>,
     ) -> Self {
-        let world = World::new(Arc::clone(&prepared.graph), Surroundings::new(session, &prepared.templates));
+        let world = World::new(Arc::clone(&prepared.graph), SharedContext::new(session, &prepared.templates));
         let evaluation = match &objects {
             Objects::State(_) => Evaluation::applying(session, inputs, &session.timestamp),
             // What will be another value by then is not known yet.

@@ -15,7 +15,6 @@ mod deprecated_objects;
 mod deprecation;
 mod ephemeral;
 mod evaluation;
-mod fitting;
 mod general_problems;
 mod generate;
 pub mod hooks;
@@ -42,6 +41,7 @@ mod recorder;
 mod recovery;
 mod repetition;
 mod run;
+mod schema_binding;
 mod search;
 mod session;
 mod static_references;
@@ -62,7 +62,7 @@ pub use groma_plan::{
 pub use hooks::Hooks;
 pub use inspect::Inspection;
 pub use operation_graph::{
-    Circles, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
+    CycleMode, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };
 pub use options::{Deferral, FoundObjects, Input, InvokeTarget, MissingResources, PlanOptions, Refresh};
 pub use providers::{ProviderSource, Providers};

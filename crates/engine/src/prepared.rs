@@ -7,8 +7,8 @@ use groma_address::{Mode as ResourceMode, ProviderConfig};
 use groma_diagnostics::Diagnostics;
 
 use crate::config_graph;
-use crate::fitting::{self, Bodies, Fitted};
 use crate::providers::Providers;
+use crate::schema_binding::{self, Bodies, BoundBlocks};
 use crate::session::Session;
 use crate::templates::Templates;
 
@@ -44,6 +44,6 @@ pub(crate) fn prepare(
     graph: Arc<config_graph::ConfigGraph>,
     bodies: Bodies,
 ) -> (Prepared, Diagnostics) {
-    let Fitted { templates, meta_problems, diagnostics } = fitting::fit(session, &graph, providers, bodies);
+    let BoundBlocks { templates, meta_problems, diagnostics } = schema_binding::fit(session, &graph, providers, bodies);
     (Prepared { graph, templates: Arc::new(templates), meta_problems }, diagnostics)
 }

@@ -10,7 +10,7 @@ use groma_provider::{Block, BodyDecoder};
 use groma_provisioning::{Kind, Task, connection_schema};
 
 use crate::cancel::{Cancellation, Stop};
-use crate::deprecation::tell_body;
+use crate::deprecation::report_deprecated_body;
 use crate::evaluation::Evaluation;
 use crate::hooks::Hooks;
 
@@ -81,7 +81,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
             BodyDecoder::with_meta_arguments(&provisioner.body, kind.schema(), Provisioner::META_ARGUMENTS);
         let (arguments, more) = body.evaluate(scope);
         problems.append(more);
-        let arguments = tell_body(arguments, &body, &mut problems);
+        let arguments = report_deprecated_body(arguments, &body, &mut problems);
         if (!problems.has_errors() || has_known_arguments_only(provisioner, kind.schema()))
             && let Some(problem) = kind.problem(&arguments)
         {
@@ -121,7 +121,7 @@ fn check_connection(block: Option<&ConnectionBlock>, scope: &dyn Scope, diagnost
     diagnostics.append(problems);
     let (arguments, problems) = body.evaluate(scope);
     diagnostics.append(problems);
-    tell_body(arguments, &body, diagnostics);
+    report_deprecated_body(arguments, &body, diagnostics);
 }
 
 /// The provisioners of one stage with their arguments; none after an error, which is noted.

@@ -11,13 +11,13 @@ use indexmap::IndexMap;
 use crate::ahead::ask_ahead;
 use crate::applying::{self, AppliedRun, Done};
 use crate::config_graph::{ConfigGraph, KnownFunctions};
-use crate::fitting::{Bodies, report_once};
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::planning::{self, Spent};
 use crate::prepared::{self, Prepared};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
+use crate::schema_binding::{Bodies, report_once};
 use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::{self, DeclaredSecrets};
@@ -62,7 +62,7 @@ impl Run {
         if let Some(prepared) = &self.prepared {
             return (Some(Arc::clone(prepared)), Diagnostics::new());
         }
-        let (prepared, diagnostics) = self.prepare_anew(Bodies::Checked);
+        let (prepared, diagnostics) = self.prepare_again(Bodies::Checked);
         self.prepared.clone_from(&prepared);
         (prepared, diagnostics)
     }
@@ -73,21 +73,21 @@ impl Run {
         Arc::new(ConfigGraph::new(&self.session.configuration).with_functions(known))
     }
 
-    fn prepare_anew(&mut self, bodies: Bodies) -> (Option<Arc<Prepared>>, Diagnostics) {
+    fn prepare_again(&mut self, bodies: Bodies) -> (Option<Arc<Prepared>>, Diagnostics) {
         let graph = self.graph();
-        let circles = graph.check();
-        self.prepare_over(graph, circles, bodies)
+        let cycle_mode = graph.check();
+        self.prepare_over(graph, cycle_mode, bodies)
     }
 
     fn prepare_over(
         &mut self,
         graph: Arc<ConfigGraph>,
-        circles: Diagnostics,
+        cycle_mode: Diagnostics,
         bodies: Bodies,
     ) -> (Option<Arc<Prepared>>, Diagnostics) {
-        let has_circles = circles.has_errors();
+        let has_circles = cycle_mode.has_errors();
         let (prepared, problems) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
-        let mut diagnostics = circles;
+        let mut diagnostics = cycle_mode;
         diagnostics.append(problems);
         if diagnostics.has_errors() {
             // An error in one block must not hide those in others.
@@ -125,7 +125,7 @@ impl Run {
     ///
     /// The configuration is wrong.
     pub fn inspect(&mut self, state: &State, inputs: IndexMap<Name, Input>) -> Result<Inspection, Diagnostics> {
-        let (prepared, diagnostics) = self.prepare_anew(Bodies::Unchecked);
+        let (prepared, diagnostics) = self.prepare_again(Bodies::Unchecked);
         let prepared = prepared.ok_or(diagnostics)?;
         Ok(Inspection::new(&self.session, &prepared, Objects::State(state), inputs))
     }
@@ -144,7 +144,7 @@ impl Run {
     /// Plans. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
     pub fn plan(&mut self, state: State, options: &PlanOptions) -> (Option<Plan>, Diagnostics) {
         let (prepared, mut diagnostics) = match options.import {
-            Some(_) => self.prepare_anew(Bodies::Unchecked),
+            Some(_) => self.prepare_again(Bodies::Unchecked),
             None => self.prepare(),
         };
         let Some(prepared) = prepared else { return (None, diagnostics) };

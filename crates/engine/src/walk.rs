@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use crate::config_graph::{ConfigGraph, Dependent, NodeIndex, NodeKind, Place, narrow};
+use crate::config_graph::{ConfigGraph, Dependent, NodeIndex, NodeKind, NodeRef, narrow};
 use crate::world::{ModuleId, World};
 
 /// A node of a module instance.
@@ -125,8 +125,8 @@ impl Walk {
         let (graph, index) = (Arc::clone(&self.graph), world.module(id).of);
         let module = graph.module(index);
         // Where the call is left to a later run, so is everything in it.
-        let call = caller.zip(module.caller).map(|(caller, place)| {
-            let node = world.static_module(caller).call(place.call as usize);
+        let call = caller.zip(module.caller).map(|(caller, node_ref)| {
+            let node = world.static_module(caller).call(node_ref.call as usize);
             Visit { module: caller, node }
         });
         let deferred = call.is_some_and(|call| self.is_deferred(call));
@@ -134,10 +134,10 @@ impl Walk {
         for (here, _) in module.nodes() {
             let progress = &mut nodes[here.at()];
             for requirement in graph.requires(index, here) {
-                let other = match requirement.place {
-                    Place::Here(_) => None,
-                    Place::Caller(node) => caller.map(|caller| (caller, node)),
-                    Place::Above(module, node) => world.instances_of(module).first().map(|id| (*id, node)),
+                let other = match requirement.node_ref {
+                    NodeRef::Here(_) => None,
+                    NodeRef::Caller(node) => caller.map(|caller| (caller, node)),
+                    NodeRef::Above(module, node) => world.instances_of(module).first().map(|id| (*id, node)),
                 };
                 match other {
                     None => progress.waiting += 1,
@@ -210,20 +210,20 @@ impl Walk {
     }
 
     fn free_output(&mut self, world: &World, child: ModuleId, output: u32, outcome: Outcome) {
-        let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else {
+        let (Some(caller), Some(node_ref)) = (world.module(child).caller, world.static_module(child).caller) else {
             return;
         };
-        if let Some(node) = world.static_module(caller).call_output(place.call as usize, output as usize) {
+        if let Some(node) = world.static_module(caller).call_output(node_ref.call as usize, output as usize) {
             self.free(Visit { module: caller, node }, outcome);
         }
     }
 
     fn leave(&mut self, world: &World, child: ModuleId) {
         let outcome = self.instances[child.at()].all.outcome();
-        let (Some(caller), Some(place)) = (world.module(child).caller, world.static_module(child).caller) else {
+        let (Some(caller), Some(node_ref)) = (world.module(child).caller, world.static_module(child).caller) else {
             return;
         };
-        let node = world.static_module(caller).call_end(place.call as usize);
+        let node = world.static_module(caller).call_end(node_ref.call as usize);
         self.free(Visit { module: caller, node }, outcome);
     }
 

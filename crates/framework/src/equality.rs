@@ -10,8 +10,8 @@ pub(crate) fn keep_prior_form(schema: &ResourceSchema, value: &Value, prior: &Va
     if !schema.rules().has.equality || value.is_null() || prior.is_null() || value == prior {
         return value.clone();
     }
-    let trio = Trio { config: value, plan: value, state: prior };
-    rewrite(schema.block(), schema.rules(), trio, &mut |visit| {
+    let triple = Trio { config: value, plan: value, state: prior };
+    rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
         let comparable = |value: &Value| !value.is_null() && value.is_wholly_known();
         match &visit.rules.own.equality {
             Some(equal) if visit.plan != visit.state && comparable(visit.plan) && comparable(visit.state) => {

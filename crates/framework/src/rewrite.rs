@@ -36,27 +36,33 @@ pub(crate) struct Trio<'a> {
 }
 
 /// The plan with every attribute as `visit` wants it, outer before inner.
-pub(crate) fn rewrite(block: &Block, rules: &RuleSet, trio: Trio<'_>, visit: &mut Visitor<'_>) -> Value {
-    object(block, rules, trio, &mut Path::root(), visit)
+pub(crate) fn rewrite(block: &Block, rules: &RuleSet, triple: Trio<'_>, visit: &mut Visitor<'_>) -> Value {
+    object(block, rules, triple, &mut Path::root(), visit)
 }
 
-fn object(block: &Block, rules: &RuleSet, trio: Trio<'_>, path: &mut Path, visit: &mut Visitor<'_>) -> Value {
-    let Kind::Object(planned) = trio.plan.kind() else { return trio.plan.clone() };
-    let (config, state) = (parts(trio.config), parts(trio.state));
+fn object(block: &Block, rules: &RuleSet, triple: Trio<'_>, path: &mut Path, visit: &mut Visitor<'_>) -> Value {
+    let Kind::Object(planned) = triple.plan.kind() else { return triple.plan.clone() };
+    let (config, state) = (parts(triple.config), parts(triple.state));
     let slots = block.slots().iter().zip(&rules.slots).zip(planned.values()).enumerate();
     let values = slots.map(|(position, ((slot, slot_rules), plan))| {
         let absent = slot.item.empty_value();
-        let trio = Trio {
+        let triple = Trio {
             config: config.and_then(|values| values.get(position)).unwrap_or(absent),
             plan,
             state: state.and_then(|values| values.get(position)).unwrap_or(absent),
         };
         path.push(PathStep::Attribute(slot.name.clone()));
-        let next =
-            visit(&Visit { path, slot, rules: slot_rules, config: trio.config, plan: trio.plan, state: trio.state });
+        let next = visit(&Visit {
+            path,
+            slot,
+            rules: slot_rules,
+            config: triple.config,
+            plan: triple.plan,
+            state: triple.state,
+        });
         let value = match (next, slot.item.nested(), &slot_rules.nested) {
             (Next::Into(plan), Some((nesting, block)), Some(rules)) => {
-                nested(nesting, block, rules, Trio { plan: &plan, ..trio }, path, visit)
+                nested(nesting, block, rules, Trio { plan: &plan, ..triple }, path, visit)
             }
             (Next::Into(value) | Next::Past(value), _, _) => value,
         };
@@ -71,22 +77,22 @@ fn nested(
     nesting: Nesting,
     block: &Block,
     rules: &RuleSet,
-    trio: Trio<'_>,
+    triple: Trio<'_>,
     path: &mut Path,
     visit: &mut Visitor<'_>,
 ) -> Value {
     let null = block.null_value();
     let mut element = |step: PathStep, config: Option<&Value>, plan: &Value, state: Option<&Value>| {
         path.push(step);
-        let trio = Trio { config: config.unwrap_or(&null), plan, state: state.unwrap_or(&null) };
-        let value = object(block, rules, trio, path, visit);
+        let triple = Trio { config: config.unwrap_or(&null), plan, state: state.unwrap_or(&null) };
+        let value = object(block, rules, triple, path, visit);
         path.pop();
         value
     };
-    let elements: Vec<Value> = match (nesting, trio.plan.kind()) {
-        (Nesting::Single | Nesting::Group, Kind::Object(_)) => return object(block, rules, trio, path, visit),
+    let elements: Vec<Value> = match (nesting, triple.plan.kind()) {
+        (Nesting::Single | Nesting::Group, Kind::Object(_)) => return object(block, rules, triple, path, visit),
         (Nesting::List, Kind::List(planned) | Kind::Tuple(planned)) => {
-            let (config, state) = (sequence(trio.config), sequence(trio.state));
+            let (config, state) = (sequence(triple.config), sequence(triple.state));
             let each = planned.iter().enumerate().map(|(position, plan)| {
                 let step = PathStep::Index(Value::number(position as u64));
                 element(step, config.get(position), plan, state.get(position))
@@ -95,18 +101,18 @@ fn nested(
         }
         (Nesting::Map, Kind::Map(planned)) => {
             let each = planned.iter().map(|(key, plan)| {
-                element(PathStep::Index(Value::from(key)), keyed(trio.config, key), plan, keyed(trio.state, key))
+                element(PathStep::Index(Value::from(key)), keyed(triple.config, key), plan, keyed(triple.state, key))
             });
             each.collect()
         }
         (Nesting::Map, Kind::Object(planned)) => {
             let each = planned.iter().map(|(key, plan)| {
-                element(PathStep::Index(Value::from(key)), keyed(trio.config, key), plan, keyed(trio.state, key))
+                element(PathStep::Index(Value::from(key)), keyed(triple.config, key), plan, keyed(triple.state, key))
             });
             each.collect()
         }
         (Nesting::Set, Kind::Set(planned)) => {
-            let (config, state) = (sequence(trio.config), sequence(trio.state));
+            let (config, state) = (sequence(triple.config), sequence(triple.state));
             // FW-14: elements are known by what the configuration gives, not by where they happen to stand.
             let of_config = inverted(&match_set_elements(block, config, planned), planned.len());
             let known_by: Vec<Value> = planned
@@ -122,9 +128,9 @@ fn nested(
             });
             each.collect()
         }
-        _ => return trio.plan.clone(),
+        _ => return triple.plan.clone(),
     };
-    collection_like(trio.plan, block, elements)
+    collection_like(triple.plan, block, elements)
 }
 
 /// From "which planned element each configured one became" to "which configured element each planned one came from".

@@ -39,8 +39,8 @@ pub use provider_functions::{
 };
 pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
 pub use references::{
-    Mention, Shelter, Surroundings, for_each_call, for_each_mention, for_each_traversal, for_each_traversal_in_place,
-    references,
+    Enclosing, ErrorHandling, Mention, for_each_call, for_each_mention, for_each_traversal,
+    for_each_traversal_in_place, references,
 };
 pub use scope::{ChildScope, ConstantScope, EmptyScope, Resolved, Scope};
 pub use template_cache::TemplateCache;

@@ -27,10 +27,10 @@ pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traver
 }
 
 /// Calls `visit` with each traversal and its context.
-pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Surroundings<'_>)) {
-    for_each_mention(expression, &mut |mention, surroundings| {
+pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Enclosing<'_>)) {
+    for_each_mention(expression, &mut |mention, enclosing| {
         if let Mention::Name(traversal) = mention {
-            visit(traversal, surroundings);
+            visit(traversal, enclosing);
         }
     });
 }
@@ -45,8 +45,8 @@ pub fn for_each_call(expression: &Expression, visit: &mut dyn FnMut(&Call)) {
 }
 
 /// Calls `visit` with all parts of an expression except literals, in source order, with their contexts.
-pub fn for_each_mention(expression: &Expression, visit: &mut dyn FnMut(Mention<'_>, Surroundings<'_>)) {
-    Walk { bound: Vec::new(), shelter: Shelter::None, visit }.expression(expression);
+pub fn for_each_mention(expression: &Expression, visit: &mut dyn FnMut(Mention<'_>, Enclosing<'_>)) {
+    Walk { bound: Vec::new(), error_handling: ErrorHandling::None, visit }.expression(expression);
 }
 
 /// A part of an expression that is not a literal.
@@ -62,16 +62,16 @@ pub enum Mention<'e> {
 
 /// The enclosing expressions of a part.
 #[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'e> {
+pub struct Enclosing<'e> {
     /// The treatment of its errors by enclosing expressions.
-    pub shelter: Shelter,
+    pub error_handling: ErrorHandling,
     /// The names that `for` expressions around it bind.
     pub bound: &'e [Name],
 }
 
 /// Whether a mistake in a part of an expression shows when the whole is evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shelter {
+pub enum ErrorHandling {
     /// Errors are reported.
     #[default]
     None,
@@ -82,8 +82,8 @@ pub enum Shelter {
 struct Walk<'a> {
     /// Names of the `for` expressions around the current place.
     bound: Vec<Name>,
-    shelter: Shelter,
-    visit: &'a mut dyn FnMut(Mention<'_>, Surroundings<'_>),
+    error_handling: ErrorHandling,
+    visit: &'a mut dyn FnMut(Mention<'_>, Enclosing<'_>),
 }
 
 impl Walk<'_> {
@@ -124,7 +124,8 @@ impl Walk<'_> {
             }
             ExpressionKind::Call(call) => {
                 self.mention(Mention::Function(call));
-                let inside = if matches!(&*call.name.name, "try" | "can") { Shelter::Some } else { self.shelter };
+                let inside =
+                    if matches!(&*call.name.name, "try" | "can") { ErrorHandling::Some } else { self.error_handling };
                 self.sheltered(inside, |walk| {
                     call.arguments().iter().for_each(|argument| walk.expression(argument));
                 });
@@ -150,7 +151,7 @@ impl Walk<'_> {
             }
             ExpressionKind::Conditional(conditional) => {
                 self.expression(&conditional.condition);
-                self.sheltered(Shelter::Some, |walk| {
+                self.sheltered(ErrorHandling::Some, |walk| {
                     walk.expression(&conditional.yes);
                     walk.expression(&conditional.no);
                 });
@@ -159,7 +160,7 @@ impl Walk<'_> {
             ExpressionKind::Binary(binary) => {
                 self.expression(&binary.left);
                 let may_not_matter = matches!(binary.operator, BinaryOperator::And | BinaryOperator::Or);
-                let right = if may_not_matter { Shelter::Some } else { self.shelter };
+                let right = if may_not_matter { ErrorHandling::Some } else { self.error_handling };
                 self.sheltered(right, |walk| walk.expression(&binary.right));
             }
             ExpressionKind::Parentheses(inner) => self.expression(inner),
@@ -167,7 +168,7 @@ impl Walk<'_> {
     }
 
     fn mention(&mut self, mention: Mention<'_>) {
-        (self.visit)(mention, Surroundings { shelter: self.shelter, bound: &self.bound });
+        (self.visit)(mention, Enclosing { error_handling: self.error_handling, bound: &self.bound });
     }
 
     fn selectors(&mut self, selectors: &[Selector]) {
@@ -187,7 +188,7 @@ impl Walk<'_> {
                 TemplatePart::Interpolation(expression) => self.expression(expression),
                 TemplatePart::If(directive) => {
                     self.expression(&directive.condition);
-                    self.sheltered(Shelter::Some, |walk| {
+                    self.sheltered(ErrorHandling::Some, |walk| {
                         with_stack(|| walk.template(&directive.yes));
                         with_stack(|| walk.template(&directive.no));
                     });
@@ -206,13 +207,13 @@ impl Walk<'_> {
         let depth = self.bound.len();
         self.bound.extend(key.map(|key| key.name.clone()));
         self.bound.push(value.name.clone());
-        self.sheltered(Shelter::Some, inside);
+        self.sheltered(ErrorHandling::Some, inside);
         self.bound.truncate(depth);
     }
 
-    fn sheltered(&mut self, shelter: Shelter, inside: impl FnOnce(&mut Self)) {
-        let outside = std::mem::replace(&mut self.shelter, shelter);
+    fn sheltered(&mut self, error_handling: ErrorHandling, inside: impl FnOnce(&mut Self)) {
+        let outside = std::mem::replace(&mut self.error_handling, error_handling);
         inside(self);
-        self.shelter = outside;
+        self.error_handling = outside;
     }
 }

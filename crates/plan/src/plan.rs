@@ -65,7 +65,7 @@ pub struct Plan {
     pub drift: Vec<ResourceChange>,
     /// Data sources that go from the state when everything else is done; none unless the plan destroys. Until then they stay:
     /// providers are configured with them.
-    pub parting: Vec<ResourceInstance>,
+    pub disposal: Vec<ResourceInstance>,
     /// Outputs of the root module by name.
     pub outputs: Vec<OutputChange>,
     /// The state after moves and refresh: where apply starts.

@@ -8,7 +8,7 @@ use groma_address::{ConfigResource, ModulePath};
 use groma_config::Configuration;
 use groma_diagnostics::Diagnostics;
 use groma_engine::{
-    Circles, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
+    CycleMode, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };
 use groma_state::State;
 
@@ -35,11 +35,11 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
             ));
         }
     };
-    let circles = match arguments.draw_cycles {
-        Some(flag) if flag.is_on() => Circles::Drawn,
-        _ => Circles::Refused,
+    let cycle_mode = match arguments.draw_cycles {
+        Some(flag) if flag.is_on() => CycleMode::Drawn,
+        _ => CycleMode::Refused,
     };
-    let drawing = Drawing { format, circles };
+    let drawing = Drawing { format, cycle_mode };
     let text = match (&arguments.plan, arguments.kind.as_deref().filter(|kind| !kind.is_empty())) {
         (Some(path), None | Some("apply")) => planned(context, path, drawing)?,
         (None, None) => {
@@ -82,12 +82,12 @@ fn unknown_type(kind: &str, context: &Context) -> Diagnostics {
 #[derive(Clone, Copy)]
 struct Drawing {
     format: Format,
-    circles: Circles,
+    cycle_mode: CycleMode,
 }
 
 impl Drawing {
     fn of(self, configuration: &Arc<Configuration>, operation: Operation<'_>) -> Result<String, Diagnostics> {
-        let nodes = operation_graph(configuration, operation, self.circles)?;
+        let nodes = operation_graph(configuration, operation, self.cycle_mode)?;
         Ok(match self.format {
             Format::Dot => operation_dot(&nodes),
             Format::Mermaid => operation_mermaid(&nodes),

@@ -77,8 +77,8 @@ mod tests {
     #[test]
     fn cc_62_faults_come_at_their_rate_and_the_same_each_time() {
         let count = |seed| {
-            let mischief = Mischief::new(Faults { throttling: 0.25, seed, ..Faults::default() });
-            (0..4_000).map(|_| mischief.refuse().is_err()).collect::<Vec<_>>()
+            let damage_cases = Mischief::new(Faults { throttling: 0.25, seed, ..Faults::default() });
+            (0..4_000).map(|_| damage_cases.refuse().is_err()).collect::<Vec<_>>()
         };
         let hits = count(1).into_iter().filter(|hit| *hit).count();
         assert!((900..1_100).contains(&hits), "{hits}");

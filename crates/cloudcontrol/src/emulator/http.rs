@@ -55,7 +55,7 @@ impl Server {
 }
 
 async fn answer(store: Arc<Store>, request: Request<Incoming>) -> std::io::Result<Response<Full<Bytes>>> {
-    if store.mischief.drops() {
+    if store.damage_cases.drops() {
         return Err(std::io::ErrorKind::ConnectionReset.into());
     }
     let region = region(&request).unwrap_or_else(|| DEFAULT_REGION.to_owned());

@@ -52,7 +52,7 @@ impl Settings {
 pub struct Store {
     pub(super) catalogue: Arc<Catalogue>,
     pub(super) settings: Settings,
-    pub(super) mischief: Mischief,
+    pub(super) damage_cases: Mischief,
     inner: Mutex<Inner>,
 }
 
@@ -93,9 +93,9 @@ impl Store {
     }
 
     fn start(log: Log, catalogue: Arc<Catalogue>, settings: Settings) -> Result<Self, LogError> {
-        let mischief = Mischief::new(settings.faults.clone());
+        let damage_cases = Mischief::new(settings.faults.clone());
         let index = Index::new(settings.consistency());
-        let store = Self { catalogue, settings, mischief, inner: Mutex::new(Inner { log, index }) };
+        let store = Self { catalogue, settings, damage_cases, inner: Mutex::new(Inner { log, index }) };
         store.turn(|_| Ok(())).map_err(TurnError::into_log)?;
         Ok(store)
     }

@@ -199,10 +199,10 @@ impl Check<'_> {
             self.problem(at, format_args!("no subschema matched out of the total {} subschemas", node.any_of.len()));
         }
         if !node.one_of.is_empty() {
-            let fitting = node.one_of.iter().filter(|branch| self.fits(**branch, value, depth)).count();
-            if fitting != 1 {
+            let schema_binding = node.one_of.iter().filter(|branch| self.fits(**branch, value, depth)).count();
+            if schema_binding != 1 {
                 let total = node.one_of.len();
-                self.problem(at, format_args!("{fitting} subschemas matched instead of one, out of {total}"));
+                self.problem(at, format_args!("{schema_binding} subschemas matched instead of one, out of {total}"));
             }
         }
     }

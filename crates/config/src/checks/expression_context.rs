@@ -2,7 +2,7 @@
 
 use groma_address::{Name, Resource as ResourceAddress};
 use groma_hcl::Expression;
-use groma_lang::Shelter;
+use groma_lang::ErrorHandling;
 
 /// The context of an expression: the objects with a limited scope that it may refer to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +20,7 @@ pub(super) struct ExpressionContext<'a> {
     /// Names bound by enclosing `for` expressions.
     pub(super) bound: &'a [Name],
     /// Whether an enclosing `try` or `can` handles errors of the expression.
-    pub(super) shelter: Shelter,
+    pub(super) error_handling: ErrorHandling,
 }
 
 impl<'a> ExpressionContext<'a> {

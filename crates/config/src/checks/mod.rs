@@ -30,7 +30,7 @@ use std::path::Path;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources, Span};
 use groma_hcl::{Expression, Traversal};
-use groma_lang::Shelter;
+use groma_lang::ErrorHandling;
 
 use self::expression_context::ExpressionContext;
 use self::walk::Presence;
@@ -131,7 +131,7 @@ pub fn check_references(module: &Module, expression: &Expression) -> Diagnostics
 /// Checks a reference in a block of `module`. `count`, `each` and `self` are assumed to be available, and errors that
 /// `try` can handle are not reported; evaluation detects them.
 pub fn check_reference(module: &Module, traversal: &Traversal) -> Option<Diagnostic> {
-    let context = ExpressionContext { shelter: Shelter::Some, ..ExpressionContext::of_any_object() };
+    let context = ExpressionContext { error_handling: ErrorHandling::Some, ..ExpressionContext::of_any_object() };
     walk::problem(module, traversal, &context)
 }
 

@@ -3,7 +3,7 @@
 use groma_address::{InstanceKey, Mode, Name, Resource as ResourceAddress};
 use groma_diagnostics::{Diagnostic, suggest};
 use groma_hcl::{Step, Traversal};
-use groma_lang::{Binding, Reference, Referenced, Shelter, is_reserved};
+use groma_lang::{Binding, ErrorHandling, Reference, Referenced, is_reserved};
 
 use super::describe::describe;
 use super::expression_context::ExpressionContext;
@@ -122,7 +122,7 @@ fn local(module: &Module, name: &Name) -> Option<Diagnostic> {
 fn called(module: &Module, context: &ExpressionContext<'_>, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
     if let Some(call) = module.calls.get(name) {
         // A module call is an object value, so `try` and `can` may test for its attributes.
-        let is_tried = context.shelter == Shelter::Some;
+        let is_tried = context.error_handling == ErrorHandling::Some;
         let problem = || call_key(call, reference).or_else(|| output_of_one(module, name, reference));
         return if is_tried { None } else { problem() };
     }

@@ -4,7 +4,7 @@ use groma_address::Resource as ResourceAddress;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Body, Evaluated, Expression, ExpressionKind, Index, Step, Traversal, with_stack};
 use groma_lang::{
-    Binding, Mention, Reference, Shelter, for_each_mention, for_each_traversal, for_each_traversal_in_place,
+    Binding, ErrorHandling, Mention, Reference, for_each_mention, for_each_traversal, for_each_traversal_in_place,
     parse_reference,
 };
 
@@ -236,14 +236,14 @@ impl Walk<'_> {
 
     fn expression(&mut self, expression: &Expression, context: &ExpressionContext<'_>) {
         // Assertions of check blocks may not be evaluated before apply, so the schema check must not rely on it.
-        let of_check = context.check.map(|_| Shelter::Some);
+        let of_check = context.check.map(|_| ErrorHandling::Some);
         for_each_mention(expression, &mut |mention, enclosing| match mention {
             Mention::Name(traversal) => {
                 self.traversal(
                     traversal,
-                    &ExpressionContext { bound: enclosing.bound, shelter: enclosing.shelter, ..*context },
+                    &ExpressionContext { bound: enclosing.bound, error_handling: enclosing.error_handling, ..*context },
                 );
-                self.note_deep(traversal, of_check.unwrap_or(enclosing.shelter));
+                self.note_deep(traversal, of_check.unwrap_or(enclosing.error_handling));
             }
             Mention::Word(named, index) => self.word(named, index),
             Mention::Function(_) => {}
@@ -302,12 +302,13 @@ impl Walk<'_> {
 
     /// Collects a reference to an attribute if evaluation may not detect an invalid one, or only less precisely than
     /// the schema.
-    fn note_deep(&mut self, traversal: &Traversal, shelter: Shelter) {
+    fn note_deep(&mut self, traversal: &Traversal, error_handling: ErrorHandling) {
         let Some((resource, steps)) = Binding::object_of(traversal) else { return };
         let inside = traversal.steps().len().saturating_sub(steps);
         // A repeated resource may have no instances, so evaluation may never reach the attribute.
         let block = self.module.resources.get_index(resource as usize);
-        let may_be_passed_over = || shelter == Shelter::Some || block.is_some_and(|(_, block)| block.is_repeated());
+        let may_be_passed_over =
+            || error_handling == ErrorHandling::Some || block.is_some_and(|(_, block)| block.is_repeated());
         if inside > 1 || (inside > 0 && may_be_passed_over()) {
             let (module, traversal) = (self.module.path.clone(), traversal.clone());
             self.deep.push(DeepReference { module, resource, traversal, steps });

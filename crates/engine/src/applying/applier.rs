@@ -37,7 +37,7 @@ use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::session::Session;
 use crate::walk::Outcome;
-use crate::world::{ModuleId, Surroundings, World};
+use crate::world::{ModuleId, SharedContext, World};
 
 /// The inputs from which an [`Applier`] is built.
 pub(super) struct Parts<'a> {
@@ -75,8 +75,8 @@ pub(super) struct Applier<'a> {
 impl<'a> Applier<'a> {
     pub(super) fn new(parts: Parts<'a>) -> Result<Self, Box<AppliedRun>> {
         let Parts { session, providers, prepared, plan, inputs, recorder } = parts;
-        let surroundings = Surroundings::applying(session, &prepared.templates);
-        let Some(world) = World::restore(Arc::clone(&prepared.graph), surroundings, &plan.expansions) else {
+        let shared_context = SharedContext::applying(session, &prepared.templates);
+        let Some(world) = World::restore(Arc::clone(&prepared.graph), shared_context, &plan.expansions) else {
             return Err(Box::new(unfit(plan.prior_state)));
         };
         if !plan.execution.steps().iter().all(|step| world.has_step(step)) {
@@ -100,7 +100,7 @@ impl<'a> Applier<'a> {
             changes: plan.changes,
             invocations: plan.invocations,
             outputs: plan.outputs,
-            removed_data: plan.parting,
+            removed_data: plan.disposal,
         };
         let mut applier = Self {
             inputs: Inputs::new(session, prepared, &world, planned),

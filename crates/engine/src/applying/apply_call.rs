@@ -198,7 +198,7 @@ impl ApplyCall {
             }
             Operation::Create | Operation::Update => {
                 let config = ignore_changes(&self.target.schema.block, &self.ignore, &prior.value, self.config.clone());
-                let planned = match self.standing(&config) {
+                let planned = match self.placement(&config) {
                     Some(planned) => planned,
                     None => self.plan_again(prior, &config, diagnostics).await?,
                 };
@@ -220,7 +220,7 @@ impl ApplyCall {
     }
 
     /// The plan to create an object, where asking for it again could give nothing else.
-    fn standing(&self, config: &Value) -> Option<Planned> {
+    fn placement(&self, config: &Value) -> Option<Planned> {
         let is_final = self.operation == Operation::Create
             && self.target.provider.is_final(&self.target.subject(), config, &self.initial);
         is_final.then(|| Planned {
@@ -268,7 +268,7 @@ impl ApplyCall {
     }
 
     /// Returns the `provider_meta` value in the journal's encoding.
-    fn told_meta(&self) -> Arc<[u8]> {
+    fn encoded_meta(&self) -> Arc<[u8]> {
         let declared = self.target.provider.schema().ok().filter(|_| !self.target.meta.is_null());
         let encoded = declared.and_then(|declared| {
             let ty = declared.meta.as_ref()?.block.implied_type().clone();
@@ -310,7 +310,7 @@ impl ApplyCall {
             planned_private: Arc::clone(&planned.private),
             planned_state: encode(&planned.state)?,
             config: encode(config)?,
-            meta: self.told_meta(),
+            meta: self.encoded_meta(),
         })
     }
 }

@@ -6,8 +6,8 @@ use groma_address::{ConfigResource, Mode as ResourceMode, ResourceInstance};
 use groma_state::State;
 
 /// Removes data sources that the plan drops from the state, except those that remaining objects depend on.
-pub(super) fn take_out(parting: &[ResourceInstance], state: &mut State) {
-    if parting.is_empty() {
+pub(super) fn take_out(disposal: &[ResourceInstance], state: &mut State) {
+    if disposal.is_empty() {
         return;
     }
     let needed: HashSet<ConfigResource> = state
@@ -17,7 +17,7 @@ pub(super) fn take_out(parting: &[ResourceInstance], state: &mut State) {
         .filter(|dependency| dependency.resource.mode == ResourceMode::Data)
         .cloned()
         .collect();
-    for address in parting.iter().filter(|address| !needed.contains(&address.config_resource())) {
+    for address in disposal.iter().filter(|address| !needed.contains(&address.config_resource())) {
         state.remove_instance(address);
     }
 }

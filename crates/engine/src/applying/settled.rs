@@ -49,23 +49,23 @@ pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, recordi
     let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);
     let gone: HashSet<&ResourceInstance> = inputs.changes().iter().filter(gone).map(|change| &change.address).collect();
     let blocks = inputs.changes().iter().filter_map(|change| world.locate_block(&change.address));
-    let mut lost: HashMap<(ModuleId, u32), BTreeMap<InstanceKey, Value>> =
+    let mut orphaned: HashMap<(ModuleId, u32), BTreeMap<InstanceKey, Value>> =
         blocks.map(|at| (at, BTreeMap::new())).collect();
     for view in recording.state().iter() {
         let address = view.address();
         let Some((module, resource)) = world.locate_block(&address) else { continue };
-        let lost = lost.entry((module, resource)).or_default();
+        let orphaned = orphaned.entry((module, resource)).or_default();
         let template = inputs.templates().resource(world.module(module).of, resource);
         if world.locate(&address).is_none()
             && !gone.contains(&address)
             && let (Some(record), Some(template)) = (&view.record.current, template)
             && let Some(object) = record::decode(&template.schema, record)
         {
-            lost.insert(address.key, object);
+            orphaned.insert(address.key, object);
         }
     }
-    for ((module, resource), lost) in lost {
-        world.module_mut(module).resources[resource as usize].show_what_there_is(lost);
+    for ((module, resource), orphaned) in orphaned {
+        world.module_mut(module).resources[resource as usize].show_what_there_is(orphaned);
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use groma_address::InstanceKey;
 use groma_diagnostics::Span;
 
-use super::place::{Place, Requirement};
+use super::node_ref::{NodeRef, Requirement};
 
 /// Up to this many requirements, looking at each of them is the quickest.
 const FEW: usize = 16;
@@ -15,7 +15,7 @@ const FEW: usize = 16;
 pub(super) struct Collected {
     found: Vec<Requirement>,
     /// The index of each target in `found`, once there are many.
-    positions: HashMap<Place, usize>,
+    positions: HashMap<NodeRef, usize>,
 }
 
 impl Collected {
@@ -26,10 +26,10 @@ impl Collected {
     }
 
     /// Adds a place. One that is met with other keys matters as a whole.
-    pub(super) fn add(&mut self, place: Place, key: Option<&InstanceKey>, span: Span) {
+    pub(super) fn add(&mut self, node_ref: NodeRef, key: Option<&InstanceKey>, span: Span) {
         let known = match self.found.len() {
-            ..FEW => self.found.iter().position(|known| known.place == place),
-            _ => self.position(place),
+            ..FEW => self.found.iter().position(|known| known.node_ref == node_ref),
+            _ => self.position(node_ref),
         };
         match known {
             Some(at) => {
@@ -38,14 +38,14 @@ impl Collected {
                     known.key = None;
                 }
             }
-            None => self.found.push(Requirement { place, key: key.cloned().map(Box::new), span }),
+            None => self.found.push(Requirement { node_ref, key: key.cloned().map(Box::new), span }),
         }
     }
 
-    fn position(&mut self, place: Place) -> Option<usize> {
+    fn position(&mut self, node_ref: NodeRef) -> Option<usize> {
         let noted = self.positions.len();
         let later = self.found.iter().enumerate().skip(noted);
-        self.positions.extend(later.map(|(at, known)| (known.place, at)));
-        self.positions.get(&place).copied()
+        self.positions.extend(later.map(|(at, known)| (known.node_ref, at)));
+        self.positions.get(&node_ref).copied()
     }
 }

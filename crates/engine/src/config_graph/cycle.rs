@@ -56,7 +56,7 @@ impl<'a> Flat<'a> {
             None => self.graph.requires(index, node),
         };
         for requirement in required {
-            if let Some((index, node)) = self.graph.place(index, requirement.place) {
+            if let Some((index, node)) = self.graph.node_ref(index, requirement.node_ref) {
                 visit(self.number(index, node));
             }
         }

@@ -8,7 +8,7 @@ use groma_config::Configuration;
 use super::edges::Edges;
 use super::requirements::{Requirements, imports};
 use super::rules_first::wait_for_rules;
-use super::{ConfigGraph, Dependent, NodeIndex, NodeKind, Place, Requirement};
+use super::{ConfigGraph, Dependent, NodeIndex, NodeKind, NodeRef, Requirement};
 
 /// The edges of a module's nodes.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Drawn 
             collector.collect(kind);
             // A block that mentions itself is reported by the checks of the configuration, but for a provider that calls what it brings.
             let may_be_own = matches!(kind, NodeKind::Provider(_));
-            requires.push(collector.take().filter(|one| may_be_own || one.place != Place::Here(node)));
+            requires.push(collector.take().filter(|one| may_be_own || one.node_ref != NodeRef::Here(node)));
         }
         function_providers.extend(collector.function_providers);
         requires
@@ -60,14 +60,14 @@ fn dependents(graph: &ConfigGraph, requires: &[Edges<Requirement>]) -> Vec<Edges
     for ((index, module), requires) in graph.modules().zip(requires) {
         for (here, _) in module.nodes() {
             for requirement in requires.of(here) {
-                let (of, required, dependent) = match (requirement.place, module.caller) {
-                    (Place::Here(required), _) => (index, required, Dependent::Here(here)),
-                    (Place::Caller(required), Some(caller)) => {
+                let (of, required, dependent) = match (requirement.node_ref, module.caller) {
+                    (NodeRef::Here(required), _) => (index, required, Dependent::Here(here)),
+                    (NodeRef::Caller(required), Some(caller)) => {
                         (caller.module, required, Dependent::Input { call: caller.call, node: here })
                     }
-                    (Place::Above(above, required), _) => (above, required, Dependent::Below(index, here)),
+                    (NodeRef::Above(above, required), _) => (above, required, Dependent::Below(index, here)),
                     // Only variables of child modules refer to the caller, and child modules always have one.
-                    (Place::Caller(_), None) => continue,
+                    (NodeRef::Caller(_), None) => continue,
                 };
                 edges[of.at()].push((required, dependent));
             }

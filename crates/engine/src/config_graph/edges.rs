@@ -50,9 +50,9 @@ impl<T: Copy> Edges<T> {
         let mut next = starts.clone();
         let mut all: Vec<T> = edges.iter().map(|(_, edge)| *edge).collect();
         for (node, edge) in edges {
-            let place = &mut next[node.at()];
-            all[*place as usize] = *edge;
-            *place += 1;
+            let node_ref = &mut next[node.at()];
+            all[*node_ref as usize] = *edge;
+            *node_ref += 1;
         }
         Self { starts, all }
     }

@@ -10,8 +10,8 @@ mod draw;
 mod edges;
 mod index;
 mod late_functions;
+mod node_ref;
 mod nodes;
-mod place;
 mod requirements;
 mod rules_first;
 mod static_module;
@@ -30,9 +30,9 @@ use draw::{Drawn, ModuleEdges, draw};
 pub(crate) use index::narrow;
 pub use index::{ModuleIndex, NodeIndex};
 pub use late_functions::KnownFunctions;
+pub use node_ref::{Dependent, NodeRef, Requirement};
 use nodes::Modules;
 pub(crate) use nodes::looks_around;
-pub use place::{Dependent, Place, Requirement};
 pub use static_module::{Caller, Deprecations, NodeKind, StaticModule};
 
 /// All modules of a configuration.
@@ -79,11 +79,11 @@ impl ConfigGraph {
     }
 
     /// Resolves a node reference as seen from a module; `None` for the caller of the root module.
-    pub fn place(&self, seen_from: ModuleIndex, place: Place) -> Option<(ModuleIndex, NodeIndex)> {
-        match place {
-            Place::Here(node) => Some((seen_from, node)),
-            Place::Caller(node) => Some((self.module(seen_from).caller?.module, node)),
-            Place::Above(module, node) => Some((module, node)),
+    pub fn node_ref(&self, seen_from: ModuleIndex, node_ref: NodeRef) -> Option<(ModuleIndex, NodeIndex)> {
+        match node_ref {
+            NodeRef::Here(node) => Some((seen_from, node)),
+            NodeRef::Caller(node) => Some((self.module(seen_from).caller?.module, node)),
+            NodeRef::Above(module, node) => Some((module, node)),
         }
     }
 
@@ -148,9 +148,9 @@ impl ConfigGraph {
 
     /// Whether there is one instance of a module at least, whatever the values are.
     pub fn is_always_there(&self, module: ModuleIndex) -> bool {
-        let Some(place) = self.module(module).caller else { return true };
-        let call = self.module(place.module).config.calls.get_index(place.call as usize);
-        call.is_some_and(|(_, call)| call.has_single_instance()) && self.is_always_there(place.module)
+        let Some(node_ref) = self.module(module).caller else { return true };
+        let call = self.module(node_ref.module).config.calls.get_index(node_ref.call as usize);
+        call.is_some_and(|(_, call)| call.has_single_instance()) && self.is_always_there(node_ref.module)
     }
 
     /// All modules; callers before the modules they call.

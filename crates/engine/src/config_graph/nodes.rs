@@ -22,11 +22,11 @@ impl Modules {
     /// The module `config` and all below it.
     pub(super) fn of(config: &Arc<Module>) -> Self {
         let mut modules = Self::default();
-        modules.place(config, None);
+        modules.node_ref(config, None);
         modules
     }
 
-    fn place(&mut self, config: &Arc<Module>, caller: Option<Caller>) -> ModuleIndex {
+    fn node_ref(&mut self, config: &Arc<Module>, caller: Option<Caller>) -> ModuleIndex {
         let index = ModuleIndex(narrow(self.all.len()));
         self.by_path.insert(config.path.clone(), index);
         let (kinds, layout) = lay_out(config);
@@ -35,7 +35,7 @@ impl Modules {
         self.all.push(StaticModule { config: Arc::clone(config), caller, deprecations, children, kinds, layout });
         for (call, name) in config.calls.keys().enumerate() {
             let caller = Caller { module: index, call: narrow(call) };
-            let child = config.children.get(name).map(|child| self.place(child, Some(caller)));
+            let child = config.children.get(name).map(|child| self.node_ref(child, Some(caller)));
             self.all[index.at()].children.push(child);
         }
         index

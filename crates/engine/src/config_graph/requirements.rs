@@ -9,7 +9,7 @@ use groma_hcl::{Body, Call, Expression, ExpressionKind, Step, Traversal, with_st
 use groma_lang::{Binding, Mention, for_each_mention, instance_key};
 
 use super::collected::Collected;
-use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement, StaticModule};
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, NodeRef, Requirement, StaticModule};
 
 /// Collects the requirements of the nodes of a module, each place of a node once.
 pub(super) struct Requirements<'a> {
@@ -57,7 +57,7 @@ impl<'a> Requirements<'a> {
             NodeKind::Variable(at) => self.input(module, at as usize),
             NodeKind::Validation(at) => {
                 if let Some((_, variable)) = config.variables.get_index(at as usize) {
-                    self.add(Place::Here(module.variable(at as usize)), None, variable.span);
+                    self.add(NodeRef::Here(module.variable(at as usize)), None, variable.span);
                     self.conditions(module, &variable.validations);
                 }
             }
@@ -69,7 +69,7 @@ impl<'a> Requirements<'a> {
             NodeKind::Output(at) => self.output(module, at as usize),
             NodeKind::Call(at) => self.module_call(module, at as usize),
             NodeKind::CallOutput { call, .. } | NodeKind::CallEnd(call) => {
-                self.add(Place::Here(module.call(call as usize)), None, Span::NONE);
+                self.add(NodeRef::Here(module.call(call as usize)), None, Span::NONE);
             }
             NodeKind::Provider(at) => {
                 if let Some((_, block)) = config.providers.get_index(at as usize) {
@@ -96,7 +96,7 @@ impl<'a> Requirements<'a> {
             }
             NodeKind::Trigger(at) => {
                 if let Some((_, resource)) = config.resources.get_index(at as usize) {
-                    self.add(Place::Here(module.resource(at as usize)), None, resource.header_span);
+                    self.add(NodeRef::Here(module.resource(at as usize)), None, resource.header_span);
                     self.triggers(module, resource, ActionEvents::All);
                 }
             }
@@ -138,18 +138,18 @@ impl<'a> Requirements<'a> {
         self.conditions(module, &check.assertions);
         for (position, resource) in module.config.resources.values().enumerate() {
             if resource.check.as_ref() == Some(name) {
-                self.add(Place::Here(module.resource(position)), None, resource.header_span);
+                self.add(NodeRef::Here(module.resource(position)), None, resource.header_span);
             }
         }
     }
 
-    fn add(&mut self, place: Place, key: Option<&InstanceKey>, span: Span) {
-        self.collected.add(place, key, span);
+    fn add(&mut self, node_ref: NodeRef, key: Option<&InstanceKey>, span: Span) {
+        self.collected.add(node_ref, key, span);
     }
 
     fn expression(&mut self, module: &StaticModule, expression: &Expression) {
         for_each_mention(expression, &mut |mention, _| match mention {
-            Mention::Name(traversal) => self.traversal(module, traversal, Place::Here),
+            Mention::Name(traversal) => self.traversal(module, traversal, NodeRef::Here),
             Mention::Function(call) => self.function(self.index, call),
             Mention::Word(..) => {}
         });
@@ -174,7 +174,7 @@ impl<'a> Requirements<'a> {
         body.for_each_expression(&mut |expression| self.expression(module, expression));
     }
 
-    fn traversal(&mut self, module: &StaticModule, traversal: &Traversal, place: fn(NodeIndex) -> Place) {
+    fn traversal(&mut self, module: &StaticModule, traversal: &Traversal, node_ref: fn(NodeIndex) -> NodeRef) {
         let Some(binding) = module.config.binding(traversal) else { return };
         let named = |steps: usize| {
             let last = steps.checked_sub(1).and_then(|last| traversal.steps().get(last));
@@ -183,16 +183,16 @@ impl<'a> Requirements<'a> {
         let index = binding.index(traversal);
         let span = named(binding.steps() + usize::from(index.is_some()));
         match (binding, index.map(instance_key)) {
-            (Binding::Variable(at), _) => self.add(place(module.variable(at as usize)), None, span),
-            (Binding::Local(at), _) => self.add(place(module.local(at as usize)), None, span),
+            (Binding::Variable(at), _) => self.add(node_ref(module.variable(at as usize)), None, span),
+            (Binding::Local(at), _) => self.add(node_ref(module.local(at as usize)), None, span),
             // An index that no instance can have is reported by the checks of the configuration.
             (_, Some(None)) => {}
             (Binding::Resource(at) | Binding::PrefixedResource(at), key) => {
-                self.add(place(module.resource(at as usize)), key.flatten().as_ref(), span);
+                self.add(node_ref(module.resource(at as usize)), key.flatten().as_ref(), span);
             }
             (Binding::Module(at), key) => {
                 let rest = traversal.steps().get(binding.steps() + usize::from(index.is_some()));
-                self.call(module, at as usize, (key.flatten(), rest, span), place);
+                self.call(module, at as usize, (key.flatten(), rest, span), node_ref);
             }
         }
     }
@@ -202,9 +202,9 @@ impl<'a> Requirements<'a> {
         module: &StaticModule,
         call: usize,
         (key, rest, span): (Option<InstanceKey>, Option<&Step>, Span),
-        place: fn(NodeIndex) -> Place,
+        node_ref: fn(NodeIndex) -> NodeRef,
     ) {
-        self.add(place(module.call(call)), None, span);
+        self.add(node_ref(module.call(call)), None, span);
         let Some(child) = module.children.get(call).copied().flatten() else { return };
         let outputs = &self.graph.module(child).config.outputs;
         let one = match rest {
@@ -213,7 +213,7 @@ impl<'a> Requirements<'a> {
         };
         for output in one.unwrap_or(0..outputs.len()) {
             if let Some(node) = module.call_output(call, output) {
-                self.add(place(node), key.as_ref(), span);
+                self.add(node_ref(node), key.as_ref(), span);
             }
         }
     }
@@ -228,7 +228,7 @@ impl<'a> Requirements<'a> {
     fn depends_on(&mut self, module: &StaticModule, traversals: &[Traversal]) {
         for traversal in traversals {
             if let Some(node) = self.graph.depended(module, traversal) {
-                self.add(Place::Here(node), None, traversal.span);
+                self.add(NodeRef::Here(node), None, traversal.span);
             }
         }
     }
@@ -254,7 +254,7 @@ impl<'a> Requirements<'a> {
         let (arguments, _) = call.body.attributes();
         if let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) {
             for_each_mention(&argument.expression, &mut |mention, _| match mention {
-                Mention::Name(traversal) => self.traversal(calling, traversal, Place::Caller),
+                Mention::Name(traversal) => self.traversal(calling, traversal, NodeRef::Caller),
                 Mention::Function(call) => self.function(caller.module, call),
                 Mention::Word(..) => {}
             });
@@ -324,7 +324,7 @@ impl<'a> Requirements<'a> {
             for action in &trigger.actions {
                 self.keys(module, action);
                 if let Some(at) = action_block(&module.config, action) {
-                    self.add(Place::Here(module.action(at)), None, action.span);
+                    self.add(NodeRef::Here(module.action(at)), None, action.span);
                 }
             }
             if let Some(condition) = &trigger.condition {
@@ -341,8 +341,8 @@ impl<'a> Requirements<'a> {
 
     /// A block that is here or further up.
     fn block(&mut self, owner: ModuleIndex, node: NodeIndex, span: Span) {
-        let place = if owner == self.index { Place::Here(node) } else { Place::Above(owner, node) };
-        self.add(place, None, span);
+        let node_ref = if owner == self.index { NodeRef::Here(node) } else { NodeRef::Above(owner, node) };
+        self.add(node_ref, None, span);
     }
 }
 

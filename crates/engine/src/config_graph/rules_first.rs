@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::cycle::Flat;
 use super::edges::Edges;
-use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Place, Requirement};
+use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, NodeRef, Requirement};
 
 /// A node of a module.
 type At = (ModuleIndex, NodeIndex);
@@ -49,12 +49,12 @@ pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirem
 
 /// Notes that a use of a variable waits for a rule.
 fn add(added: &mut Added, user: At, use_of: &Requirement, rule: At) {
-    let place = match use_of.place {
-        Place::Here(_) => Place::Here(rule.1),
-        Place::Caller(_) => Place::Caller(rule.1),
-        Place::Above(module, _) => Place::Above(module, rule.1),
+    let node_ref = match use_of.node_ref {
+        NodeRef::Here(_) => NodeRef::Here(rule.1),
+        NodeRef::Caller(_) => NodeRef::Caller(rule.1),
+        NodeRef::Above(module, _) => NodeRef::Above(module, rule.1),
     };
-    added.entry(user).or_default().push(Requirement { place, ..use_of.clone() });
+    added.entry(user).or_default().push(Requirement { node_ref, ..use_of.clone() });
 }
 
 /// Puts edges among those of the graph; what the modules had before that got some.
@@ -96,7 +96,8 @@ fn uses(
     for (index, module) in graph.modules() {
         for (node, _) in module.nodes().filter(|(_, kind)| !matches!(kind, NodeKind::Validation(_))) {
             for requirement in requires[index.at()].of(node) {
-                if let Some(variable) = graph.place(index, requirement.place).filter(|at| variables.contains(at)) {
+                if let Some(variable) = graph.node_ref(index, requirement.node_ref).filter(|at| variables.contains(at))
+                {
                     uses.entry(variable).or_default().push(((index, node), requirement.clone()));
                 }
             }
@@ -116,8 +117,8 @@ fn stands_on(graph: &ConfigGraph, requires: &[Edges<Requirement>], added: &Added
         let (index, node) = at;
         let more = added.get(&at).into_iter().flatten();
         let required = requires[index.at()].of(node).iter().chain(more);
-        open.extend(required.filter_map(|requirement| graph.place(index, requirement.place)));
-        graph.for_each_implied(index, node, &mut |place| open.push(place));
+        open.extend(required.filter_map(|requirement| graph.node_ref(index, requirement.node_ref)));
+        graph.for_each_implied(index, node, &mut |node_ref| open.push(node_ref));
     }
     seen
 }

@@ -12,7 +12,7 @@ use groma_value::{Kind, Path, Type, Value, convert};
 use indexmap::IndexMap;
 
 use crate::checks::Checks;
-use crate::deprecation::{tell_body, tell_own};
+use crate::deprecation::{report_deprecated_body, tell_own};
 use crate::options::Input;
 use crate::session::Session;
 use crate::walk::Outcome;
@@ -93,7 +93,7 @@ impl Evaluation {
     }
 
     /// Evaluates an expression and reports the deprecation of its value, if there is one.
-    pub fn telling_value(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
+    pub fn value_with_deprecations(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
         let value = self.value(expression, scope)?;
         tell_own(&value, expression, &mut self.diagnostics);
         Some(value.without_own_deprecations())
@@ -104,7 +104,7 @@ impl Evaluation {
         let config = world.static_module(module).config.clone();
         let Some((_, local)) = config.locals.get_index(at as usize) else { return Outcome::Failed };
         let functions = Arc::clone(&self.functions);
-        match self.telling_value(&local.expression, &InstanceScope::new(world, module, &functions)) {
+        match self.value_with_deprecations(&local.expression, &InstanceScope::new(world, module, &functions)) {
             Some(value) => {
                 world.module_mut(module).locals[at as usize] = Some(value);
                 Outcome::Done
@@ -133,7 +133,7 @@ impl Evaluation {
     /// Tells what is deprecated about the value that the block of a resource instance gives.
     pub fn used_by(&mut self, value: Value, body: &BodyDecoder, address: &ResourceInstance) -> Value {
         let mut problems = Diagnostics::new();
-        let value = tell_body(value, body, &mut problems);
+        let value = report_deprecated_body(value, body, &mut problems);
         self.diagnostics.extend(problems.into_iter().map(|problem| problem.about(address.to_string())));
         value
     }

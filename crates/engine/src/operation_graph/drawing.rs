@@ -8,7 +8,7 @@ use groma_plan::{Action, Plan, ResourceChange};
 use groma_state::State;
 
 use super::drawn::{Drawn, DrawnObject, OperationNode, in_order};
-use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind, Place, Requirement, StaticModule};
+use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind, NodeRef, Requirement, StaticModule};
 
 /// The operation whose graph is drawn.
 #[derive(Clone, Copy, Debug)]
@@ -128,13 +128,13 @@ impl<'a> Drawing<'a> {
     /// The names of what a reference leads to.
     pub(super) fn required(&self, index: ModuleIndex, requirement: &Requirement) -> Vec<String> {
         let module = self.graph.module(index);
-        let (module, node) = match requirement.place {
-            Place::Here(node) => (module, node),
-            Place::Caller(node) => match module.caller {
+        let (module, node) = match requirement.node_ref {
+            NodeRef::Here(node) => (module, node),
+            NodeRef::Caller(node) => match module.caller {
                 Some(caller) => (self.graph.module(caller.module), node),
                 None => return Vec::new(),
             },
-            Place::Above(index, node) => (self.graph.module(index), node),
+            NodeRef::Above(index, node) => (self.graph.module(index), node),
         };
         let kind = module.kind(node);
         let mut names = self.names(module, kind);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::circles::circular;
+use super::cycle_mode::circular;
 use super::reduction::reduce;
 
 /// A node of the graph of an operation.

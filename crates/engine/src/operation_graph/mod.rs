@@ -1,11 +1,11 @@
 //! The whole graph of an operation, for those who draw it: with the names that Terraform gives the nodes.
 
 mod blocks;
-mod circles;
+mod cycle_mode;
 mod drawing;
 mod drawn;
 mod going;
-mod lost;
+mod orphaned;
 mod reduction;
 mod resource_dependencies;
 
@@ -16,7 +16,7 @@ use groma_diagnostics::Diagnostics;
 use groma_plan::Mode;
 
 use crate::config_graph::ConfigGraph;
-pub use circles::Circles;
+pub use cycle_mode::CycleMode;
 use drawing::Drawing;
 pub use drawing::Operation;
 pub use drawn::{DrawnObject, OperationNode};
@@ -29,11 +29,11 @@ pub use resource_dependencies::{ResourceDependencies, resource_dependencies};
 pub fn operation_graph(
     configuration: &Arc<Configuration>,
     operation: Operation<'_>,
-    circles: Circles,
+    cycle_mode: CycleMode,
 ) -> Result<Vec<OperationNode>, Diagnostics> {
     let graph = ConfigGraph::new(configuration);
     let diagnostics = graph.check();
-    if diagnostics.has_errors() && circles == Circles::Refused {
+    if diagnostics.has_errors() && cycle_mode == CycleMode::Refused {
         return Err(diagnostics);
     }
     let mut drawing = Drawing::new(configuration, &graph, operation);
@@ -41,12 +41,12 @@ pub fn operation_graph(
         Operation::Plan(state) => {
             drawing.blocks();
             drawing.orphans(state);
-            drawing.lost(state);
+            drawing.orphaned(state);
             drawing.leave_out_unused();
         }
         Operation::Apply(state) => {
             drawing.blocks();
-            drawing.lost(state);
+            drawing.orphaned(state);
             drawing.leave_out_unused();
         }
         Operation::Planned(plan) if plan.mode == Mode::Destroy => {
@@ -58,7 +58,7 @@ pub fn operation_graph(
         Operation::Planned(plan) => {
             drawing.blocks();
             drawing.deletions(plan);
-            drawing.lost(&plan.prior_state);
+            drawing.orphaned(&plan.prior_state);
             drawing.leave_out_unused();
         }
         Operation::Destroy(state) => {

@@ -17,7 +17,7 @@ use groma_state::Dependencies;
 
 use edges::Edges;
 
-use crate::config_graph::{ModuleIndex, NodeIndex, NodeKind, Place, StaticModule, narrow};
+use crate::config_graph::{ModuleIndex, NodeIndex, NodeKind, NodeRef, StaticModule, narrow};
 use crate::walk::{Visit, plays_no_part_in_destroying};
 use crate::world::{Expansion, ModuleId, World};
 
@@ -48,7 +48,7 @@ pub fn build(inputs: &Inputs<'_>) -> ExecutionGraph {
     let mut builder = Builder::new(inputs);
     for visit in inputs.order {
         if (inputs.looks_at)(inputs.world.module(visit.module).of, visit.node) {
-            builder.place(*visit);
+            builder.node_ref(*visit);
         }
     }
     builder.written();
@@ -144,7 +144,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn place(&mut self, visit: Visit) {
+    fn node_ref(&mut self, visit: Visit) {
         let world = self.inputs.world;
         let module = world.static_module(visit.module);
         let kind = module.kind(visit.node);
@@ -196,12 +196,12 @@ impl<'a> Builder<'a> {
         let data = world.module(visit.module);
         let mut found = Vec::new();
         for requirement in world.graph().requires(data.of, visit.node) {
-            let step = match requirement.place {
-                Place::Here(node) => match (&requirement.key, module.kind(node)) {
+            let step = match requirement.node_ref {
+                NodeRef::Here(node) => match (&requirement.key, module.kind(node)) {
                     (Some(key), NodeKind::Resource(resource)) => self.instance(visit.module, resource, key),
                     _ => self.ends[visit.module.at()][node.at()],
                 },
-                Place::Caller(node) => match (data.caller, &requirement.key) {
+                NodeRef::Caller(node) => match (data.caller, &requirement.key) {
                     (Some(caller), Some(key)) => match world.static_module(caller).kind(node) {
                         NodeKind::Resource(resource) => self.instance(caller, resource, key),
                         _ => self.ends[caller.at()][node.at()],
@@ -209,14 +209,14 @@ impl<'a> Builder<'a> {
                     (Some(caller), None) => self.ends[caller.at()][node.at()],
                     (None, _) => NONE,
                 },
-                Place::Above(above, node) => {
+                NodeRef::Above(above, node) => {
                     world.instances_of(above).first().map_or(NONE, |id| self.ends[id.at()][node.at()])
                 }
             };
             found.push(step);
         }
-        if let (Some(caller), Some(place)) = (data.caller, module.caller) {
-            let call = world.static_module(caller).call(place.call as usize);
+        if let (Some(caller), Some(node_ref)) = (data.caller, module.caller) {
+            let call = world.static_module(caller).call(node_ref.call as usize);
             found.push(self.ends[caller.at()][call.at()]);
         }
         found.retain(|step| *step != NONE);

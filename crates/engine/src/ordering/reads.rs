@@ -13,11 +13,11 @@ use crate::config_graph::{ModuleIndex, NodeIndex, narrow};
 /// Data is read after the resources that it depends on have lost their instances, so that it sees the result.
 pub(super) fn reads_after_destroy(builder: &mut Builder<'_>, destroys: &[Destroy]) {
     let reads: Vec<(u32, u32)> = reads(builder).collect();
-    let mut lost: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
+    let mut orphaned: HashMap<&ConfigResource, Vec<u32>> = HashMap::new();
     for destroy in destroys.iter().filter(|destroy| destroy.kind.is_orphan()) {
-        lost.entry(&destroy.object.resource).or_default().push(destroy.step);
+        orphaned.entry(&destroy.object.resource).or_default().push(destroy.step);
     }
-    if reads.is_empty() || lost.is_empty() {
+    if reads.is_empty() || orphaned.is_empty() {
         return;
     }
     let mut gates: HashMap<ConfigResource, u32> = HashMap::new();
@@ -29,8 +29,9 @@ pub(super) fn reads_after_destroy(builder: &mut Builder<'_>, destroys: &[Destroy
         let index = builder.inputs.world.module(module).of;
         let before = gates_before.entry((index, node)).or_insert_with(|| {
             let ancestors = builder.inputs.world.graph().ancestors().of(index, node);
-            let lost = ancestors.iter().filter_map(|ancestor| Some((ancestor, lost.get(ancestor)?)));
-            lost.map(|(ancestor, steps)| *gates.entry(ancestor.clone()).or_insert_with(|| builder.join(steps)))
+            let orphaned = ancestors.iter().filter_map(|ancestor| Some((ancestor, orphaned.get(ancestor)?)));
+            orphaned
+                .map(|(ancestor, steps)| *gates.entry(ancestor.clone()).or_insert_with(|| builder.join(steps)))
                 .collect()
         });
         for gate in before.iter() {

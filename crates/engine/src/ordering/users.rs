@@ -114,9 +114,9 @@ fn dependents(world: &World, visit: Visit) -> Vec<Visit> {
             }
         }
     }
-    if let (NodeKind::Output(output), Some(caller), Some(place)) =
+    if let (NodeKind::Output(output), Some(caller), Some(node_ref)) =
         (kind, world.module(visit.module).caller, module.caller)
-        && let Some(node) = world.static_module(caller).call_output(place.call as usize, output as usize)
+        && let Some(node) = world.static_module(caller).call_output(node_ref.call as usize, output as usize)
     {
         found.push(Visit { module: caller, node });
     }

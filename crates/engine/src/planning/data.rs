@@ -401,7 +401,7 @@ pub(super) fn expansion_of_needed_data(
     resource: &Resource,
 ) -> Option<Expansion> {
     let index = world.module(visit.module).of;
-    let is_needed = inputs.destroy_needs().is_some_and(|remains| remains.needs(index, visit.node));
+    let is_needed = inputs.destroy_needs().is_some_and(|destroy_scope| destroy_scope.needs(index, visit.node));
     if resource.address.mode != ResourceMode::Data || !is_needed {
         return None;
     }
@@ -415,7 +415,7 @@ pub(super) fn expansion_of_needed_data(
 fn goes_unread(inputs: &Inputs<'_>, world: &World, instance: Instance, address: &ResourceInstance) -> bool {
     let module = world.module(instance.module).of;
     let node = world.static_module(instance.module).resource(instance.resource as usize);
-    let is_needed = inputs.destroy_needs().is_some_and(|remains| remains.needs(module, node));
+    let is_needed = inputs.destroy_needs().is_some_and(|destroy_scope| destroy_scope.needs(module, node));
     !is_needed && inputs.targets().is_some_and(|included| !included.reads(module, node, address))
 }
 

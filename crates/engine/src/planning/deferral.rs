@@ -124,10 +124,10 @@ pub(super) fn note_deferred(planner: &mut Planner<'_>, subject: &ManagedSubject,
         true => Source::Unknown,
         false => Source::Known,
     };
-    let place = subject.instance.filter(|_| subject.deposed.is_none());
-    let open_steps = place.map(|one| planner.world.open_steps(one.module, one.resource)).unwrap_or_default();
+    let node_ref = subject.instance.filter(|_| subject.deposed.is_none());
+    let open_steps = node_ref.map(|one| planner.world.open_steps(one.module, one.resource)).unwrap_or_default();
     let change = results::change(&planner.inputs, &planner.moves, subject, draft);
-    planner.plan.defer(place, DeferredChange { reason, change, open_steps, source });
+    planner.plan.defer(node_ref, DeferredChange { reason, change, open_steps, source });
 }
 
 /// Leaves the reading of a data resource to a later run.

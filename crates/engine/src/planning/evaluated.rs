@@ -17,7 +17,7 @@ use super::expand;
 use super::ignore::{Ignore, ignored};
 use super::inputs::Inputs;
 use super::managed;
-use super::plan_call::{Parting, Prevention};
+use super::plan_call::{Disposal, Prevention};
 use crate::evaluation::{Evaluation, Truth, outcome_of, repetition_of};
 use crate::templates::Template;
 use crate::walk::Outcome;
@@ -29,7 +29,7 @@ pub(super) struct Evaluated {
     pub(super) ignore: Ignore,
     pub(super) create_before_destroy: bool,
     pub(super) prevention: Prevention,
-    pub(super) parting: Parting,
+    pub(super) disposal: Disposal,
     pub(super) undecided: bool,
     pub(super) outcome: Outcome,
 }
@@ -42,7 +42,7 @@ impl Evaluated {
             ignore: Ignore::Nothing,
             create_before_destroy: false,
             prevention: Prevention::None,
-            parting: Parting::Destroyed,
+            disposal: Disposal::Destroyed,
             undecided: false,
             outcome,
         }
@@ -65,8 +65,8 @@ pub(super) fn unevaluated(
     let prevent = lifecycle.as_ref().and_then(|lifecycle| lifecycle.prevent_destroy.as_ref());
     let prevention = prevention(prevent, managed::header(world, instance), evaluation, &scope);
     let destroy = lifecycle.as_ref().and_then(|lifecycle| lifecycle.destroy.as_ref());
-    let parting = parting(evaluation.truth(destroy, &scope));
-    Evaluated { prevention, parting, ..Evaluated::nothing(template, Outcome::Done) }
+    let disposal = disposal(evaluation.truth(destroy, &scope));
+    Evaluated { prevention, disposal, ..Evaluated::nothing(template, Outcome::Done) }
 }
 
 /// Evaluates an instance that is only refreshed. Its failed preconditions are reported all the same.
@@ -118,14 +118,14 @@ pub(super) fn evaluate_instance(
     let own = evaluation.truth(lifecycle.create_before_destroy.as_ref(), &scope);
     let prevent = lifecycle.prevent_destroy.as_ref();
     let prevention = prevention(prevent, resource.header_span, evaluation, &scope);
-    let parting = parting(evaluation.truth(lifecycle.destroy.as_ref(), &scope));
+    let disposal = disposal(evaluation.truth(lifecycle.destroy.as_ref(), &scope));
     let ignore = ignored(evaluation, &lifecycle.ignore_changes, &scope);
     Some(Evaluated {
         config: value,
         ignore,
         create_before_destroy: expand::creates_before_destroy(inputs, world, instance.module, instance.resource, own),
         prevention,
-        parting,
+        disposal,
         undecided: status == CheckStatus::Unknown,
         outcome: Outcome::Done,
     })
@@ -157,9 +157,9 @@ pub(super) fn prevention(
 }
 
 /// Returns the treatment that an instance's `destroy` argument asks for.
-fn parting(destroy: Option<bool>) -> Parting {
+fn disposal(destroy: Option<bool>) -> Disposal {
     match destroy {
-        Some(false) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
-        _ => Parting::Destroyed,
+        Some(false) => Disposal::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
+        _ => Disposal::Destroyed,
     }
 }

@@ -29,10 +29,11 @@ pub(super) fn expand_call(planner: &mut Planner<'_>, visit: Visit, at: u32) {
     let Some((_, call)) = config.calls.get_index(at as usize) else { return planner.end(visit, Outcome::Failed) };
     let repeats = call.is_repeated();
     let index = planner.world.module(visit.module).of;
-    let remains = planner.inputs.destroy_needs().filter(|remains| repeats && !remains.needs(index, visit.node));
-    if let Some(remains) = remains {
+    let destroy_scope =
+        planner.inputs.destroy_needs().filter(|destroy_scope| repeats && !destroy_scope.needs(index, visit.node));
+    if let Some(destroy_scope) = destroy_scope {
         let address = &planner.world.module(visit.module).address;
-        let expansion = remains.recorded_call(address, call);
+        let expansion = destroy_scope.recorded_call(address, call);
         return expanded_call(planner, visit, at, expansion);
     }
     let arguments = Arguments::of_call(call);

@@ -34,8 +34,8 @@ pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
     declare_checks(&planner.inputs, &mut planner.evaluation);
     let outputs = output_changes(&planner);
     let variables = planned_variables(&planner.inputs, &planner.world, &planner.evaluation);
-    let parting = data::parting_data(&planner.inputs, &planner.state);
-    let going = (planner.inputs.mode(), &parting[..]);
+    let disposal = data::parting_data(&planner.inputs, &planner.state);
+    let going = (planner.inputs.mode(), &disposal[..]);
     let relevant =
         relevant::attributes(&planner.world, planner.inputs.templates(), planner.plan.changes(), &outputs, going);
     let order = carried_out(&planner.inputs, &planner.world, &mut planner.schedule);
@@ -54,7 +54,7 @@ pub(super) fn finish(mut planner: Planner<'_>) -> (Plan, Diagnostics, Spent) {
         changes: contents.changes,
         deferred: contents.deferred,
         drift: contents.drift,
-        parting,
+        disposal,
         outputs,
         prior_state: planner.state,
         variables,
@@ -82,10 +82,11 @@ fn execution(planner: &Planner<'_>, order: &[Visit]) -> ExecutionGraph {
         let record = change.and_then(|change| planner.state.object(&change.address, change.deposed.as_ref()));
         record.map(|record| record.dependencies.clone()).unwrap_or_default()
     };
-    let (graph, included, remains) = (planner.inputs.graph(), planner.inputs.targets(), planner.inputs.destroy_needs());
+    let (graph, included, destroy_scope) =
+        (planner.inputs.graph(), planner.inputs.targets(), planner.inputs.destroy_needs());
     let looks_at = |module, node| {
         included.is_none_or(|included| included.node(graph, module, node))
-            && remains.is_none_or(|remains| remains.executes(graph.module(module), module, node))
+            && destroy_scope.is_none_or(|destroy_scope| destroy_scope.executes(graph.module(module), module, node))
     };
     let keeps = |address: &_| included.is_some_and(|included| included.keeps(address));
     ordering::build(&ordering::Inputs {

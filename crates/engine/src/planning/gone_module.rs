@@ -64,7 +64,7 @@ impl<'a> GoneModuleScope<'a> {
         let Some(argument) = arguments.iter().find(|argument| argument.name.name == *name) else {
             return Some(Argument::Missing);
         };
-        let repetition = repetition_of_call(call, Repetition::of_lost(&step.key));
+        let repetition = repetition_of_call(call, Repetition::of_orphan(&step.key));
         Some(Argument::Given(match self.world.find(&caller) {
             Some(caller) => {
                 let scope = InstanceScope::new(self.world, caller, self.functions).repeated(&repetition);
@@ -113,15 +113,15 @@ fn value_in(expression: &Expression, scope: &dyn Scope) -> Value {
 impl Scope for GoneModuleScope<'_> {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
         let found = parse_reference(traversal)?;
-        let surroundings = self.world.surroundings();
+        let shared_context = self.world.shared_context();
         match &found.target {
             Reference::Variable(name) => Ok(Resolved { value: self.variable(name), consumed: 1 }),
             Reference::Local(name) => Ok(Resolved { value: self.local(name), consumed: 1 }),
             Reference::Count(attribute) => named_values::count(self.repetition, self.module, attribute, &found),
             Reference::Each(attribute) => named_values::each(self.repetition, self.module, attribute, &found),
-            Reference::Path(attribute) => named_values::path(surroundings, self.module, attribute, &found),
+            Reference::Path(attribute) => named_values::path(shared_context, self.module, attribute, &found),
             Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => {
-                named_values::terraform(surroundings, attribute, &found)
+                named_values::terraform(shared_context, attribute, &found)
             }
             Reference::Resource(_) | Reference::Module(_) | Reference::SelfObject => {
                 Ok(Resolved { value: Value::DYNAMIC, consumed: 0 })

@@ -16,7 +16,7 @@ use super::ignore::Ignore;
 use super::imports::{Conflict, is_missing, provider};
 use super::inputs::Inputs;
 use super::managed::run_plan_call;
-use super::plan_call::{Generating, Lifecycle, Parting, PlanCall, Prevention, Purpose};
+use super::plan_call::{Disposal, Generating, Lifecycle, PlanCall, Prevention, Purpose};
 use super::planner::Planner;
 use crate::call_target::CallTarget;
 use crate::client::no_meta;
@@ -430,7 +430,7 @@ async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceI
             ignore: Ignore::Nothing,
             create_before_destroy: false,
             prevention: Prevention::None,
-            parting: Parting::Destroyed,
+            disposal: Disposal::Destroyed,
         },
         purpose: Purpose::Change,
         record: None,

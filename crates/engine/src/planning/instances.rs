@@ -19,11 +19,11 @@ use crate::world::{ModuleId, World};
 
 /// The instances of a resource are queued; its node ends with the last of them.
 pub(super) fn begin_instances(planner: &mut Planner<'_>, module: ModuleId, resource: u32, positions: Vec<usize>) {
-    let lost = lost_to_look_at(planner, module, resource);
-    if positions.is_empty() && lost.is_empty() {
+    let orphaned = orphans_to_refresh(planner, module, resource);
+    if positions.is_empty() && orphaned.is_empty() {
         return end_instances(planner, module, resource, Outcome::Done);
     }
-    planner.schedule.begin_resource((module, resource), positions, lost);
+    planner.schedule.begin_resource((module, resource), positions, orphaned);
 }
 
 /// One instance of a resource is through.
@@ -74,37 +74,37 @@ pub(super) fn resource_visit(world: &World, module: ModuleId, resource: u32) -> 
 
 /// Makes references to an expanded resource see its existing instances instead of the declared ones.
 pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, state: &State, module: ModuleId, at: u32) {
-    if let Some(lost) = lost(inputs, world, state, module, at) {
-        world.module_mut(module).resources[at as usize].show_what_there_is(lost);
+    if let Some(orphaned) = orphaned(inputs, world, state, module, at) {
+        world.module_mut(module).resources[at as usize].show_what_there_is(orphaned);
     }
 }
 
 /// Returns the orphaned instances that are refreshed together with the declared ones, so that references see their current objects.
-pub(super) fn lost_to_look_at(planner: &Planner<'_>, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
-    let place = planner.world.resource_address(module, at);
-    if planner.inputs.mode() != Mode::RefreshOnly || place.resource.mode != ResourceMode::Managed {
+pub(super) fn orphans_to_refresh(planner: &Planner<'_>, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
+    let node_ref = planner.world.resource_address(module, at);
+    if planner.inputs.mode() != Mode::RefreshOnly || node_ref.resource.mode != ResourceMode::Managed {
         return Vec::new();
     }
     let is_chosen = |address: &ResourceInstance| {
-        planner.inputs.targets().is_none_or(|included| included.left_over(planner.inputs.graph(), address))
+        planner.inputs.targets().is_none_or(|included| included.leftover(planner.inputs.graph(), address))
     };
     // Another provider than that of the block may be configured later.
     let has_manager = |address: &ResourceInstance| {
         planner.state.provider(address, None).is_some_and(|config| planner.providers.configured(config).is_some())
     };
-    let lost = lost(&planner.inputs, &planner.world, &planner.state, module, at).unwrap_or_default();
-    lost.into_keys().map(|key| place.instance(key)).filter(is_chosen).filter(has_manager).collect()
+    let orphaned = orphaned(&planner.inputs, &planner.world, &planner.state, module, at).unwrap_or_default();
+    orphaned.into_keys().map(|key| node_ref.instance(key)).filter(is_chosen).filter(has_manager).collect()
 }
 
 /// Shows one of them as it is now; none where it is gone.
-pub(super) fn show_lost(world: &mut World, schedule: &Schedule, address: &ResourceInstance, object: Option<Value>) {
+pub(super) fn show_orphans(world: &mut World, schedule: &Schedule, address: &ResourceInstance, object: Option<Value>) {
     if let Some((module, resource)) = schedule.resource_of_orphan(address) {
-        world.module_mut(module).resources[resource as usize].show_lost(&address.key, object);
+        world.module_mut(module).resources[resource as usize].show_orphans(&address.key, object);
     }
 }
 
 /// The objects that a resource has lost and keeps. None where all is done that the block says.
-fn lost(
+fn orphaned(
     inputs: &Inputs<'_>,
     world: &World,
     state: &State,
@@ -112,9 +112,9 @@ fn lost(
     at: u32,
 ) -> Option<BTreeMap<InstanceKey, Value>> {
     let data = world.module(module);
-    let place = world.resource_address(module, at);
+    let node_ref = world.resource_address(module, at);
     let template = inputs.templates().resource(data.of, at)?;
-    let is_only_looked_at = match (place.resource.mode, inputs.mode()) {
+    let is_only_looked_at = match (node_ref.resource.mode, inputs.mode()) {
         (ResourceMode::Managed, Mode::RefreshOnly) => true,
         (ResourceMode::Managed | ResourceMode::Data, Mode::Normal | Mode::RefreshOnly) => false,
         (ResourceMode::Ephemeral | ResourceMode::List, _) | (_, Mode::Destroy) => return None,
@@ -124,12 +124,13 @@ fn lost(
     }
     let is_beside = |key: &InstanceKey| {
         let included = inputs.targets();
-        included.is_some_and(|included| !included.left_over(inputs.graph(), &place.instance(key.clone())))
+        included.is_some_and(|included| !included.leftover(inputs.graph(), &node_ref.instance(key.clone())))
     };
     let expansion = &data.resources[at as usize].expansion;
-    let instances = state.resource(&place).into_iter().flat_map(|entry| entry.instances());
-    let lost = instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_beside(key)));
-    let objects = lost.filter_map(|(key, instance)| {
+    let instances = state.resource(&node_ref).into_iter().flat_map(|entry| entry.instances());
+    let orphaned =
+        instances.filter(|(key, _)| expansion.position(key).is_none() && (is_only_looked_at || is_beside(key)));
+    let objects = orphaned.filter_map(|(key, instance)| {
         let object = record::decode(&template.schema, instance.current.as_ref()?)?;
         Some((key.clone(), object))
     });

@@ -18,7 +18,7 @@ use super::instances;
 use super::lists;
 use super::managers;
 use super::orphans::LeftOver;
-use super::plan_call::{Draft, Lifecycle, Parting, PlanCall, PlanCallResult, Prevention, Purpose};
+use super::plan_call::{Disposal, Draft, Lifecycle, PlanCall, PlanCallResult, Prevention, Purpose};
 use super::planner::Planner;
 use super::results;
 use super::triggers;
@@ -63,7 +63,7 @@ async fn start_managed(
     let (purpose, evaluated) =
         purpose(&planner.inputs, &planner.world, &mut planner.evaluation, instance, &address, &template);
     if !many && (purpose != Purpose::Look || planner.inputs.mode() != Mode::Destroy) {
-        start_deposed(planner, instance, &address, (&template, evaluated.parting), &provider).await;
+        start_deposed(planner, instance, &address, (&template, evaluated.disposal), &provider).await;
     }
     if record.is_none() && purpose != Purpose::Change && importing.is_none() {
         let outcome = if left.is_some() { Outcome::Deferred } else { Outcome::Done };
@@ -80,7 +80,7 @@ async fn start_managed(
         provider: Arc::clone(&template.provider),
         schema: Arc::clone(&template.schema),
         create_before_destroy: evaluated.create_before_destroy,
-        is_kept: evaluated.parting != Parting::Destroyed,
+        is_kept: evaluated.disposal != Disposal::Destroyed,
         undecided: evaluated.undecided,
         outcome: evaluated.outcome,
         importing: importing.clone(),
@@ -101,7 +101,7 @@ async fn start_managed(
             ignore: evaluated.ignore,
             create_before_destroy: evaluated.create_before_destroy,
             prevention: evaluated.prevention,
-            parting: evaluated.parting,
+            disposal: evaluated.disposal,
         },
         purpose,
         config: evaluated.config,
@@ -170,7 +170,7 @@ async fn start_deposed(
     planner: &mut Planner<'_>,
     instance: Instance,
     address: &ResourceInstance,
-    (template, parting): (&Template, Parting),
+    (template, disposal): (&Template, Disposal),
     provider: &Arc<Checked>,
 ) {
     let entry = planner.state.get(address);
@@ -195,7 +195,7 @@ async fn start_deposed(
             planner.evaluation.diagnostics.push(problem);
             continue;
         };
-        let left_over = LeftOver {
+        let leftover = LeftOver {
             address: address.clone(),
             deposed: Some(key),
             record,
@@ -206,13 +206,13 @@ async fn start_deposed(
             create_before_destroy: false,
             span: body_span(&planner.world, instance),
             purpose: if planner.inputs.mode() == Mode::RefreshOnly { Purpose::Look } else { Purpose::Delete(None) },
-            parting,
+            disposal,
             // What a replacement has left behind is what its block does not speak of any more.
             prevention: Prevention::None,
             refresh: planner.inputs.options().refresh,
             deferral: planner.inputs.deferral(),
         };
-        let (subject, call) = left_over.into_call(Arc::clone(&planner.inputs.session().hooks));
+        let (subject, call) = leftover.into_call(Arc::clone(&planner.inputs.session().hooks));
         planner.start_call(run_plan_call(subject, call)).await;
     }
 }
@@ -295,7 +295,7 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
         );
         results::note_prior(&mut planner.state, &mut planner.evaluation, &subject, &previous, prior.as_ref());
         let action = draft.as_ref().filter(|draft| draft.deferred.is_none()).map(|draft| draft.action);
-        results::note_standing(&planner.inputs, &planner.world, &mut planner.state, &subject, action);
+        results::record_placement(&planner.inputs, &planner.world, &mut planner.state, &subject, action);
     }
     let mut outcome = if failed { Outcome::Failed } else { subject.outcome };
     let value = seen_by_others(&subject, draft.as_ref(), prior.as_ref());
@@ -328,7 +328,7 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
     match subject.instance {
         Some(instance) => instances::end_instance(planner, instance, outcome),
         None if subject.deposed.is_none() => {
-            instances::show_lost(&mut planner.world, &planner.schedule, &subject.address, value);
+            instances::show_orphans(&mut planner.world, &planner.schedule, &subject.address, value);
             instances::end_lost(planner, &subject.address, outcome);
         }
         None => {}
@@ -351,8 +351,8 @@ pub(super) fn postconditions(
     address: &ResourceInstance,
     value: &Value,
 ) -> CheckStatus {
-    let place = (instance.module, instance.resource, instance.position);
-    evaluation.postconditions(world, place, address, value)
+    let node_ref = (instance.module, instance.resource, instance.position);
+    evaluation.postconditions(world, node_ref, address, value)
 }
 
 /// Returns the values of `count` and `each` for an instance.

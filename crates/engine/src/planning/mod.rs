@@ -46,7 +46,7 @@ use crate::providers::Providers;
 use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::{DeclaredSecrets, validate};
-use crate::world::{Surroundings, World};
+use crate::world::{SharedContext, World};
 use crate::{deprecation, move_types, moves};
 use planner::{Parts, Planner};
 
@@ -150,13 +150,13 @@ async fn ready<'a>(
         evaluation.unmet = Severity::Warning;
     }
     evaluation.diagnostics.append(problems);
-    deprecation::tell_inputs(&session.configuration.root, &options.inputs, &mut evaluation.diagnostics);
+    deprecation::report_deprecated_inputs(&session.configuration.root, &options.inputs, &mut evaluation.diagnostics);
     let parts = Parts {
         session,
         options,
         templates: &prepared.templates,
         providers,
-        world: World::new(Arc::clone(&prepared.graph), Surroundings::new(session, &prepared.templates)),
+        world: World::new(Arc::clone(&prepared.graph), SharedContext::new(session, &prepared.templates)),
         state,
         moves,
         evaluation,

@@ -21,7 +21,7 @@ use super::instances;
 use super::managed::run_plan_call;
 use super::managers;
 use super::plan_builder::PlanBuilder;
-use super::plan_call::{Lifecycle, Parting, PlanCall, Prevention, Purpose};
+use super::plan_call::{Disposal, Lifecycle, PlanCall, Prevention, Purpose};
 use super::planner::Planner;
 use crate::call_target::CallTarget;
 use crate::client::no_meta;
@@ -53,12 +53,12 @@ pub(super) fn collect_orphans(planner: &mut Planner<'_>) {
                 let current = view.record.current.as_ref();
                 included.chosen(&address)
                     || current.is_some_and(|object| {
-                        included.takes_along(planner.inputs.graph(), &address, &object.dependencies)
+                        included.includes_dependents(planner.inputs.graph(), &address, &object.dependencies)
                     })
             }
-            Mode::Normal | Mode::RefreshOnly => included.left_over(planner.inputs.graph(), &address),
+            Mode::Normal | Mode::RefreshOnly => included.leftover(planner.inputs.graph(), &address),
         });
-        if !chosen || !matches!(standing(planner, &address), Standing::Gone(_)) {
+        if !chosen || !matches!(placement(planner, &address), Standing::Gone(_)) {
             continue;
         }
         if address.resource.mode != ResourceMode::Managed {
@@ -91,7 +91,7 @@ fn unwritten(moves: &Moves, address: &ResourceInstance) -> ActionReason {
     }
 }
 
-fn standing(planner: &Planner<'_>, address: &ResourceInstance) -> Standing {
+fn placement(planner: &Planner<'_>, address: &ResourceInstance) -> Standing {
     if planner.imports.is_generated(address) {
         return Standing::Configured;
     }
@@ -130,10 +130,10 @@ fn standing(planner: &Planner<'_>, address: &ResourceInstance) -> Standing {
 }
 
 pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceInstance, deposed: Option<DeposedKey>) {
-    let Some((left_over, reason)) = left_over(planner, &address, deposed) else {
+    let Some((leftover, reason)) = leftover(planner, &address, deposed) else {
         return instances::end_lost(planner, &address, Outcome::Done);
     };
-    let (subject, call) = left_over.into_call(Arc::clone(&planner.inputs.session().hooks));
+    let (subject, call) = leftover.into_call(Arc::clone(&planner.inputs.session().hooks));
     if planner.inputs.mode() == Mode::Normal && is_forgotten(&planner.inputs, &address) {
         return forget(&planner.moves, &mut planner.evaluation, &mut planner.plan, subject, call, reason).await;
     }
@@ -141,7 +141,7 @@ pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceIns
 }
 
 /// Returns the call to plan an orphan with, and the reason for destroying it; `None` if that is impossible.
-fn left_over(
+fn leftover(
     planner: &mut Planner<'_>,
     address: &ResourceInstance,
     deposed: Option<DeposedKey>,
@@ -155,11 +155,11 @@ fn left_over(
         return None;
     }
     let (provider, schema) = manager_of_orphan(planner, address, &config)?;
-    let reason = match (standing(planner, address), planner.inputs.mode(), &deposed) {
+    let reason = match (placement(planner, address), planner.inputs.mode(), &deposed) {
         (Standing::Gone(reason), Mode::Normal, None) => Some(reason),
         _ => None,
     };
-    let parting = parting(&planner.inputs, address, &record);
+    let disposal = disposal(&planner.inputs, address, &record);
     let prevention = if deposed.is_none() {
         prevention_of_orphan(&planner.inputs, &planner.world, &mut planner.evaluation, address)
     } else {
@@ -170,7 +170,7 @@ fn left_over(
         Mode::Normal if forget => Purpose::Look,
         Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
     };
-    let left_over = LeftOver {
+    let leftover = LeftOver {
         address: address.clone(),
         deposed,
         config: Arc::new(config),
@@ -180,14 +180,14 @@ fn left_over(
         record,
         span: Span::NONE,
         purpose,
-        parting,
+        disposal,
         prevention,
         // Forgotten objects are not refreshed.
         refresh: if forget { Refresh::Trust } else { planner.inputs.options().refresh },
         deferral: planner.inputs.deferral(),
         left,
     };
-    Some((left_over, reason))
+    Some((leftover, reason))
 }
 
 /// Returns the provider of an object without a block and its schema, or the reason why there is none.
@@ -243,16 +243,16 @@ fn leave_orphan(
 
 /// Returns the treatment of an orphan: by its block if there is one, by a `removed` block,
 /// or by its record.
-fn parting(inputs: &Inputs<'_>, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
+fn disposal(inputs: &Inputs<'_>, address: &ResourceInstance, record: &ObjectRecord) -> Disposal {
     let block = inputs.graph().block(&address.config_resource());
     let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
     match destroy.map(|destroy| &destroy.kind) {
-        Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
-        Some(ExpressionKind::Bool(false)) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
-        None if block.is_some() || removal(inputs, address).is_some() => Parting::Destroyed,
+        Some(ExpressionKind::Bool(true)) => Disposal::Destroyed,
+        Some(ExpressionKind::Bool(false)) => Disposal::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
+        None if block.is_some() || removal(inputs, address).is_some() => Disposal::Destroyed,
         // The expression cannot be evaluated for an instance that is gone.
-        _ if record.is_kept() => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
-        _ => Parting::Destroyed,
+        _ if record.is_kept() => Disposal::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
+        _ => Disposal::Destroyed,
     }
 }
 
@@ -267,7 +267,7 @@ fn prevention_of_orphan(
     let header = block.header_span;
     let lifecycle = Arc::clone(&block.lifecycle);
     let Some(prevent) = &lifecycle.prevent_destroy else { return Prevention::None };
-    let repetition = as_written(block, Repetition::of_lost(&address.key));
+    let repetition = as_written(block, Repetition::of_orphan(&address.key));
     let functions = Arc::clone(&evaluation.functions);
     if let Some(module) = world.find(&address.module) {
         let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
@@ -372,7 +372,7 @@ pub(super) struct LeftOver {
     pub(super) create_before_destroy: bool,
     pub(super) span: Span,
     pub(super) purpose: Purpose,
-    pub(super) parting: Parting,
+    pub(super) disposal: Disposal,
     /// Whether it may be destroyed.
     pub(super) prevention: Prevention,
     pub(super) refresh: Refresh,
@@ -411,7 +411,7 @@ impl LeftOver {
                 ignore: Ignore::Nothing,
                 create_before_destroy: false,
                 prevention: self.prevention,
-                parting: self.parting,
+                disposal: self.disposal,
             },
             purpose: self.purpose,
             record: Some(self.record),

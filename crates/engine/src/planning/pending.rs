@@ -85,11 +85,11 @@ impl Query<'_> {
     }
 
     fn call_pending(&mut self, mut module: ModuleId) -> bool {
-        while let (Some(caller), Some(place)) =
+        while let (Some(caller), Some(node_ref)) =
             (self.world.module(module).caller, self.world.static_module(module).caller)
         {
             let config = Arc::clone(&self.world.static_module(caller).config);
-            if let Some((_, call)) = config.calls.get_index(place.call as usize)
+            if let Some((_, call)) = config.calls.get_index(node_ref.call as usize)
                 && self.any_pending(caller, &call.depends_on)
             {
                 return true;
@@ -152,10 +152,10 @@ impl Query<'_> {
         }
         let around = self.world.module(below).address.steps();
         let recorded = self.pending.recorded.get_or_init(|| RecordedResources::of(self.state));
-        recorded.instances_of(resource).iter().any(|place| {
-            place.module.steps().starts_with(around)
-                && self.world.find(&place.module).is_none()
-                && loses_objects(self.inputs, self.state, place, &Expansion::Absent)
+        recorded.instances_of(resource).iter().any(|node_ref| {
+            node_ref.module.steps().starts_with(around)
+                && self.world.find(&node_ref.module).is_none()
+                && loses_objects(self.inputs, self.state, node_ref, &Expansion::Absent)
         })
     }
 }
@@ -182,7 +182,7 @@ pub(super) fn loses_instances(
 fn loses_objects(inputs: &Inputs<'_>, state: &State, resource: &AbsResource, expansion: &Expansion) -> bool {
     let is_included = |key: &InstanceKey| {
         let targets = inputs.targets();
-        targets.is_none_or(|targets| targets.left_over(inputs.graph(), &resource.instance(key.clone())))
+        targets.is_none_or(|targets| targets.leftover(inputs.graph(), &resource.instance(key.clone())))
     };
     state.resource(resource).is_some_and(|entry| {
         entry

@@ -31,7 +31,7 @@ pub enum Purpose {
 
 /// The treatment of an object that is no longer managed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parting {
+pub enum Disposal {
     /// The object is destroyed.
     Destroyed,
     /// The object stays and is forgotten, for this reason.
@@ -58,7 +58,7 @@ pub struct Lifecycle {
     /// Whether it may be destroyed (PL-24).
     pub prevention: Prevention,
     /// The treatment of the object if it is no longer managed.
-    pub parting: Parting,
+    pub disposal: Disposal,
 }
 
 /// One object to plan.
@@ -259,7 +259,7 @@ impl PlanCall {
     async fn deletion(&self, prior: Option<&Object>, reason: Option<ActionReason>, told: &mut Told) -> Option<Draft> {
         // Nothing is left to delete if the object is gone already.
         let prior = prior?;
-        if let Parting::Kept(reason) = self.lifecycle.parting {
+        if let Disposal::Kept(reason) = self.lifecycle.disposal {
             return Some(Draft {
                 action: Action::Forget,
                 reason: Some(reason),
@@ -350,7 +350,7 @@ impl PlanCall {
 
     /// Plans a replacement as a creation from nothing (PL-40).
     async fn replacement(&self, prior: &Object, again: Again, reason: ActionReason, told: &mut Told) -> Option<Draft> {
-        let is_destroyed = self.lifecycle.parting == Parting::Destroyed;
+        let is_destroyed = self.lifecycle.disposal == Disposal::Destroyed;
         if is_destroyed {
             self.check_prevention(told);
         }

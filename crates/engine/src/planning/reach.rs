@@ -21,8 +21,8 @@ pub(super) enum Triggers {
 /// Returns the nodes that a node waits for, its expansion included.
 pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
     let required = graph.requires(index, node).iter();
-    let mut found: Vec<_> = required.filter_map(|requirement| graph.place(index, requirement.place)).collect();
-    graph.for_each_implied(index, node, &mut |place| found.push(place));
+    let mut found: Vec<_> = required.filter_map(|requirement| graph.node_ref(index, requirement.node_ref)).collect();
+    graph.for_each_implied(index, node, &mut |node_ref| found.push(node_ref));
     found
 }
 
@@ -38,7 +38,7 @@ pub(super) fn needed(
     if let (Triggers::Part, NodeKind::Resource(at)) = (triggers, module.kind(node))
         && let Some(trigger) = module.trigger(at)
     {
-        found.extend(requirements(graph, index, trigger).into_iter().filter(|place| *place != (index, node)));
+        found.extend(requirements(graph, index, trigger).into_iter().filter(|node_ref| *node_ref != (index, node)));
     }
     found
 }
@@ -60,9 +60,9 @@ pub(super) fn dependents(
     }
     let depth = |index: ModuleIndex| graph.module(index).config.path.steps().len();
     let mut seen = HashMap::new();
-    let mut open: Vec<_> = chosen.iter().map(|place| (*place, depth(place.0))).collect();
-    while let Some((place, below)) = open.pop() {
-        for user in users.get(&place).into_iter().flatten() {
+    let mut open: Vec<_> = chosen.iter().map(|node_ref| (*node_ref, depth(node_ref.0))).collect();
+    while let Some((node_ref, below)) = open.pop() {
+        for user in users.get(&node_ref).into_iter().flatten() {
             let below = below.min(depth(user.0));
             // A way that comes by a place again counts where it leads further up: as many times as there are modules around it at most.
             if seen.get(user).is_none_or(|known| below < *known) {

@@ -147,7 +147,7 @@ fn keep_prior(
 
 /// Brings the record of an object that stays as it is up to what the configuration says now, so that it is destroyed in the right
 /// order one day, though nothing changes it until then. Who is changed gets all this from apply.
-pub(super) fn note_standing(
+pub(super) fn record_placement(
     inputs: &Inputs<'_>,
     world: &World,
     state: &mut State,

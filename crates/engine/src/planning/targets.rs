@@ -27,7 +27,7 @@ pub struct Included {
     /// The chosen resources and, when destroying, what depends on them.
     resources: HashSet<ConfigResource>,
     /// In a destroy plan: the instances of dependents that are destroyed with a target.
-    along: Along,
+    dependent_instances: Along,
     /// In a destroy plan: instances whose record names a destroyed resource, although the configuration no longer refers to it.
     recorded_users: HashSet<ResourceInstance>,
     /// With `-exclude`: the resources that something excluded uses, by the configuration or by its record.
@@ -57,7 +57,7 @@ impl Included {
             required: HashSet::new(),
             read: HashSet::new(),
             resources: HashSet::new(),
-            along: Along::default(),
+            dependent_instances: Along::default(),
             recorded_users: HashSet::new(),
             used_by_excluded: HashSet::new(),
         }
@@ -67,7 +67,7 @@ impl Included {
     fn all_but(graph: &ConfigGraph, excludes: &[Target], mode: Mode, state: &State) -> Self {
         let touched: Vec<_> = resources(graph)
             .filter(|(_, address)| excludes.iter().any(|target| covers(target, address)))
-            .map(|(place, _)| place)
+            .map(|(node_ref, _)| node_ref)
             .collect();
         let mut stays = if mode == Mode::Destroy {
             let mut below = Self::aiming(Aim::At(Vec::new()));
@@ -77,7 +77,7 @@ impl Included {
             dependents(graph, Triggers::Part, &touched).into_keys().collect()
         };
         let mut with_them: HashSet<ConfigResource> =
-            stays.drain().filter_map(|place| address_of(graph, place)).collect();
+            stays.drain().filter_map(|node_ref| address_of(graph, node_ref)).collect();
         if mode == Mode::Destroy {
             let left = state.iter().filter(|view| excludes.iter().any(|target| target.may_mean(&view.address())));
             let objects = left.flat_map(|view| view.record.current.iter());
@@ -86,7 +86,7 @@ impl Included {
         let mut included = Self::aiming(Aim::Past { excludes: excludes.to_vec(), stays: with_them });
         let every = resources(graph).chain(unwritten(graph));
         let open: Vec<_> =
-            every.filter(|(_, address)| !included.aim.leaves_out(address)).map(|(place, _)| place).collect();
+            every.filter(|(_, address)| !included.aim.leaves_out(address)).map(|(node_ref, _)| node_ref).collect();
         if mode == Mode::Destroy {
             included.read = open.iter().copied().collect();
             included.close(graph, Triggers::Apart, open);
@@ -106,11 +106,12 @@ impl Included {
                 stays.contains(address) || excludes.iter().any(|target| covers(target, address))
             }
         };
-        let excluded = resources(graph).filter(|(_, address)| is_excluded(address)).map(|(place, _)| place).collect();
+        let excluded =
+            resources(graph).filter(|(_, address)| is_excluded(address)).map(|(node_ref, _)| node_ref).collect();
         let mut below = Self::aiming(Aim::At(Vec::new()));
         below.close(graph, Triggers::Apart, excluded);
         let mut used: HashSet<ConfigResource> =
-            below.required.into_iter().filter_map(|place| address_of(graph, place)).collect();
+            below.required.into_iter().filter_map(|node_ref| address_of(graph, node_ref)).collect();
         let left_out = state.iter().filter(|view| !self.chosen(&view.address()));
         let objects = left_out.flat_map(|view| view.record.current.iter());
         used.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
@@ -121,7 +122,7 @@ impl Included {
     fn add_providers_of_orphans(&mut self, graph: &ConfigGraph, mode: Mode, state: &State) {
         let orphans = state.iter().map(|view| view.address());
         let orphans = orphans.filter(|address| graph.find_resource(&address.config_resource()).is_none());
-        let providers = orphans.filter(|address| self.left_over(graph, address));
+        let providers = orphans.filter(|address| self.leftover(graph, address));
         let providers: HashSet<ProviderConfig> =
             providers.filter_map(|address| Some(state.provider(&address, None)?.block())).collect();
         let blocks = providers.iter().filter_map(|provider| graph.provider_block(provider)).collect();
@@ -139,11 +140,11 @@ impl Included {
         let (open, addresses): (Vec<_>, HashSet<_>) = aimed.unzip();
         included.resources = addresses;
         let imports = unwritten(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
-        let all = open.iter().copied().chain(imports.map(|(place, _)| place)).collect();
+        let all = open.iter().copied().chain(imports.map(|(node_ref, _)| node_ref)).collect();
         included.close(graph, Triggers::Part, all);
         // Of what is aimed at only what is named is meant, whatever else depends on it: one module instance is not all of them.
-        for place in open {
-            included.required.remove(&place);
+        for node_ref in open {
+            included.required.remove(&node_ref);
         }
         included.add_outputs(graph);
         included
@@ -154,20 +155,20 @@ impl Included {
         let mut included = Self::aiming(Aim::At(targets.to_vec()));
         let recorded = state.iter().map(|view| view.address());
         let there: Vec<_> = recorded.filter(|address| included.chosen(address)).collect();
-        there.iter().for_each(|address| included.along.choose(address));
+        there.iter().for_each(|address| included.dependent_instances.choose(address));
         included.resources = there.iter().map(ResourceInstance::config_resource).collect();
         let aimed = resources(graph).filter(|(_, address)| included.resources.contains(address));
-        let mut open: Vec<_> = aimed.map(|(place, _)| place).collect();
+        let mut open: Vec<_> = aimed.map(|(node_ref, _)| node_ref).collect();
         included.close(graph, Triggers::Apart, open.clone());
         included.read = std::mem::take(&mut included.nodes);
         let mut dependents = dependents(graph, Triggers::Apart, &open);
-        for place in &open {
-            dependents.remove(place);
+        for node_ref in &open {
+            dependents.remove(node_ref);
         }
-        included.resources.extend(dependents.keys().filter_map(|place| address_of(graph, *place)));
+        included.resources.extend(dependents.keys().filter_map(|node_ref| address_of(graph, *node_ref)));
         included.required = dependents.keys().copied().collect();
         open.extend(dependents.keys().copied());
-        included.along.common = dependents;
+        included.dependent_instances.common = dependents;
         let users = included.users_by_record(graph, state);
         included.resources.extend(users.iter().map(ResourceInstance::config_resource));
         open.extend(users.iter().filter_map(|address| graph.find_resource(&address.config_resource())));
@@ -188,8 +189,8 @@ impl Included {
             for used in view.record.current.iter().flat_map(|object| object.dependencies.iter()) {
                 users.entry(used).or_default().push(address.clone());
             }
-            let place = graph.find_resource(&address.config_resource());
-            if place.map_or_else(|| self.chosen(&address), |(module, node)| self.instance(module, node, &address)) {
+            let node_ref = graph.find_resource(&address.config_resource());
+            if node_ref.map_or_else(|| self.chosen(&address), |(module, node)| self.instance(module, node, &address)) {
                 open.push(address);
             }
         }
@@ -216,11 +217,11 @@ impl Included {
     fn action(graph: &ConfigGraph, action: &InvokeTarget) -> Self {
         let mut included = Self::aiming(Aim::At(Vec::new()));
         let name = (action.type_name.clone(), action.name.clone());
-        let place = graph.find(&action.module.path()).and_then(|index| {
+        let node_ref = graph.find(&action.module.path()).and_then(|index| {
             let module = graph.module(index);
             Some((index, module.action(module.config.actions.get_index_of(&name)?)))
         });
-        included.close(graph, Triggers::Apart, place.into_iter().collect());
+        included.close(graph, Triggers::Apart, node_ref.into_iter().collect());
         included
     }
 
@@ -278,8 +279,8 @@ impl Included {
     pub fn instance(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
         match self.aim {
             Aim::At(_) => {
-                let place = (module, node);
-                (self.required.contains(&place) && self.along.goes(place, address))
+                let node_ref = (module, node);
+                (self.required.contains(&node_ref) && self.dependent_instances.goes(node_ref, address))
                     || self.recorded_users.contains(address)
                     || self.chosen(address)
             }
@@ -289,8 +290,8 @@ impl Included {
 
     /// Whether an object goes, unless everything does, that has no place in the configuration any more: one that is meant, and one
     /// of a resource that something chosen depends on.
-    pub fn left_over(&self, graph: &ConfigGraph, address: &ResourceInstance) -> bool {
-        let is_required = |place| self.required.contains(&place);
+    pub fn leftover(&self, graph: &ConfigGraph, address: &ResourceInstance) -> bool {
+        let is_required = |node_ref| self.required.contains(&node_ref);
         let stands_below = || graph.find_resource(&address.config_resource()).is_some_and(is_required);
         match self.aim {
             Aim::At(_) => self.chosen(address) || stands_below(),
@@ -305,10 +306,17 @@ impl Included {
     }
 
     /// Whether an object whose record names these dependencies goes with what is destroyed.
-    pub fn takes_along(&self, graph: &ConfigGraph, address: &ResourceInstance, dependencies: &Dependencies) -> bool {
+    pub fn includes_dependents(
+        &self,
+        graph: &ConfigGraph,
+        address: &ResourceInstance,
+        dependencies: &Dependencies,
+    ) -> bool {
         !self.aim.is_beside_chosen(address)
             && dependencies.iter().any(|found| self.resources.contains(found))
-            && graph.find_resource(&address.config_resource()).is_none_or(|place| self.along.goes(place, address))
+            && graph
+                .find_resource(&address.config_resource())
+                .is_none_or(|node_ref| self.dependent_instances.goes(node_ref, address))
     }
 
     /// Whether objects of an instance stay that would be destroyed after their users are changed: replaced objects stay deposed,
@@ -447,8 +455,8 @@ impl Along {
     }
 
     /// Whether an instance of the resource goes along; so does whatever nothing is known of.
-    pub(super) fn goes(&self, place: (ModuleIndex, NodeIndex), address: &ResourceInstance) -> bool {
-        let Some(common) = self.common.get(&place) else { return true };
+    pub(super) fn goes(&self, node_ref: (ModuleIndex, NodeIndex), address: &ResourceInstance) -> bool {
+        let Some(common) = self.common.get(&node_ref) else { return true };
         let mut module = address.module.clone();
         while module.steps().len() > *common {
             let Some(parent) = module.parent() else { break };

@@ -64,7 +64,7 @@ impl Validator<'_> {
         let scope = InstanceScope::new(&self.world, module, &functions);
         let (count, for_each) = (resource.count.as_ref(), resource.for_each.as_ref());
         if let Some(expression) = count.or(for_each).or(resource.lifecycle.enabled.as_ref())
-            && self.evaluation.telling_value(expression, &scope).is_none()
+            && self.evaluation.value_with_deprecations(expression, &scope).is_none()
         {
             return false;
         }

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 use super::repetition::suitable;
 use crate::checks::{Checkable, judge};
 use crate::config_graph::{ConfigGraph, NodeKind};
-use crate::deprecation::tell_body;
+use crate::deprecation::report_deprecated_body;
 use crate::evaluation::{Evaluation, marked_as_declared};
 use crate::options::Input;
 use crate::providers::Providers;
@@ -21,7 +21,7 @@ use crate::session::Session;
 use crate::static_references;
 use crate::templates::{Fit, Templates};
 use crate::walk::{Outcome, Visit, Walk};
-use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, Surroundings, World, declared_type};
+use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, SharedContext, World, declared_type};
 
 /// Whether it is followed here where a secret goes that an output of a module has declared to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub async fn validate(
     providers: &mut Providers,
     secrets: DeclaredSecrets,
 ) -> Diagnostics {
-    let world = World::new(Arc::clone(graph), Surroundings::new(session, templates));
+    let world = World::new(Arc::clone(graph), SharedContext::new(session, templates));
     let walk = Walk::new(&world);
     let evaluation = Evaluation::planning(session, unknown_inputs(session));
     let configuration = &session.configuration;
@@ -143,7 +143,7 @@ impl Validator<'_> {
         let is_always_there = self.is_always_there(module);
         for rule in &check.assertions {
             if !is_always_there {
-                self.evaluation.telling_value(&rule.error_message, &scope);
+                self.evaluation.value_with_deprecations(&rule.error_message, &scope);
                 continue;
             }
             // Whether it holds is not asked yet, nor what it is made of.
@@ -162,14 +162,14 @@ impl Validator<'_> {
         let functions = Arc::clone(&self.evaluation.functions);
         let outer = InstanceScope::new(&self.world, module, &functions);
         for expression in [&action.count, &action.for_each].into_iter().flatten() {
-            self.evaluation.telling_value(expression, &outer);
+            self.evaluation.value_with_deprecations(expression, &outer);
         }
         suitable(action.count.as_ref(), action.for_each.as_ref(), &outer, &mut self.evaluation.diagnostics);
         let is_repeated = action.count.is_some() || action.for_each.is_some();
         let repetition = if is_repeated { Repetition::Unknown } else { Repetition::None };
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
         let (value, mut problems) = template.body.evaluate(&scope);
-        let value = tell_body(value, &template.body, &mut problems);
+        let value = report_deprecated_body(value, &template.body, &mut problems);
         let failed = problems.has_errors();
         self.evaluation.diagnostics.append(problems);
         let Ok(provider) = self.providers.started(&template.provider.provider) else { return Outcome::Failed };
@@ -204,7 +204,7 @@ impl Validator<'_> {
         let repeats = [&call.count, &call.for_each, &call.enabled].into_iter().flatten();
         let mut sound = true;
         for expression in repeats {
-            sound &= self.evaluation.telling_value(expression, &scope).is_some();
+            sound &= self.evaluation.value_with_deprecations(expression, &scope).is_some();
         }
         sound &= suitable(call.count.as_ref(), call.for_each.as_ref(), &scope, &mut self.evaluation.diagnostics);
         if !sound {
@@ -227,7 +227,7 @@ impl Validator<'_> {
         let outer = InstanceScope::new(&self.world, module, &functions);
         let mut repetition = Repetition::None;
         if let Some(for_each) = &block.for_each {
-            let sound = self.evaluation.telling_value(for_each, &outer).is_some()
+            let sound = self.evaluation.value_with_deprecations(for_each, &outer).is_some()
                 && suitable(None, Some(for_each), &outer, &mut self.evaluation.diagnostics);
             if !sound {
                 return Outcome::Failed;

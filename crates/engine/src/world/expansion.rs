@@ -45,7 +45,7 @@ pub enum Repetition {
 
 impl Repetition {
     /// Returns the meaning of `count` and `each` for an orphan: its key is known, but not its element.
-    pub fn of_lost(key: &InstanceKey) -> Self {
+    pub fn of_orphan(key: &InstanceKey) -> Self {
         match key {
             InstanceKey::None => Self::None,
             InstanceKey::Int(index) => Self::Count(*index),

@@ -16,7 +16,7 @@ use crate::templates::read_key;
 /// Returns the functions for expressions in a module: `common`, and the functions of the module's providers.
 pub(super) fn functions<'a>(world: &'a World, id: ModuleId, common: &'a FunctionContext) -> &'a FunctionContext {
     let module = world.module(id).of;
-    let Some(functions) = world.surroundings.templates.functions().of(module) else { return common };
+    let Some(functions) = world.shared_context.templates.functions().of(module) else { return common };
     let with = |functions: Arc<dyn ProviderFunctions>| FunctionContext {
         provider_functions: Some(functions),
         ..common.clone()

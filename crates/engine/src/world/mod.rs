@@ -11,7 +11,7 @@ pub mod named_values;
 mod resource;
 mod restore;
 mod scope;
-mod surroundings;
+mod shared_context;
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ pub use expansion::{Expansion, Repetition};
 pub use module::{CallData, ModuleData, ModuleId};
 pub use resource::ResourceData;
 pub use scope::InstanceScope;
-pub use surroundings::Surroundings;
+pub use shared_context::SharedContext;
 
 use crate::config_graph::{Caller, ConfigGraph, Deprecations, ModuleIndex, StaticModule, narrow};
 use crate::deprecated_objects::Marker;
@@ -45,7 +45,7 @@ use crate::templates::Template;
 #[derive(Debug)]
 pub struct World {
     graph: Arc<ConfigGraph>,
-    surroundings: Surroundings,
+    shared_context: SharedContext,
     modules: Vec<ModuleData>,
     by_address: HashMap<ModuleInstance, ModuleId>,
     instances: Vec<Vec<ModuleId>>,
@@ -55,11 +55,11 @@ pub struct World {
 
 impl World {
     /// A world with the root module only.
-    pub fn new(graph: Arc<ConfigGraph>, surroundings: Surroundings) -> Self {
+    pub fn new(graph: Arc<ConfigGraph>, shared_context: SharedContext) -> Self {
         let instances = vec![Vec::new(); graph.len()];
         let functions = vec![OnceCell::new(); graph.len()];
         let mut world =
-            Self { graph, surroundings, modules: Vec::new(), by_address: HashMap::new(), instances, functions };
+            Self { graph, shared_context, modules: Vec::new(), by_address: HashMap::new(), instances, functions };
         world.add(ConfigGraph::ROOT, ModuleInstance::root(), None, Repetition::None);
         world
     }
@@ -70,8 +70,8 @@ impl World {
     }
 
     /// Returns the data that all module instances share.
-    pub fn surroundings(&self) -> &Surroundings {
-        &self.surroundings
+    pub fn shared_context(&self) -> &SharedContext {
+        &self.shared_context
     }
 
     /// Whether values in a module instance carry what is deprecated about them: applying tells no more than the plan did.
@@ -80,7 +80,7 @@ impl World {
     }
 
     fn tells_deprecations_in(&self, module: ModuleIndex) -> bool {
-        !self.surroundings.applying && self.graph.module(module).deprecations == Deprecations::Told
+        !self.shared_context.applying && self.graph.module(module).deprecations == Deprecations::Told
     }
 
     /// The module instance `id`.
@@ -146,7 +146,7 @@ impl World {
         let config = &self.graph.module(of).config;
         let tells = self.tells_deprecations_in(of);
         let resource = |(at, (address, block)): (usize, (&Resource, &groma_config::Resource))| {
-            let template = self.surroundings.templates.resource(of, narrow(at));
+            let template = self.shared_context.templates.resource(of, narrow(at));
             let full = || address.in_module(config.path.clone());
             let told = template.filter(|_| tells);
             let marker = told.and_then(|template| Marker::of(&template.schema, full));

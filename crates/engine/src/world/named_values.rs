@@ -7,7 +7,7 @@ use groma_diagnostics::Diagnostic;
 use groma_lang::{Referenced, Resolved};
 use groma_value::{Marks, Type, Value};
 
-use super::{Repetition, Surroundings};
+use super::{Repetition, SharedContext};
 
 /// The value of `count` in a block of `config`.
 pub fn count(
@@ -60,18 +60,18 @@ pub fn each(
 
 /// The value of an attribute of `path` in the module `config`.
 pub fn path(
-    surroundings: &Surroundings,
+    shared_context: &SharedContext,
     config: &Module,
     attribute: &str,
     found: &Referenced,
 ) -> Result<Resolved, Diagnostic> {
     let text = match attribute {
-        "cwd" => display(&surroundings.working_directory),
-        "root" => display(&surroundings.root_directory),
+        "cwd" => display(&shared_context.working_directory),
+        "root" => display(&shared_context.root_directory),
         "module" => match display(&config.directory).as_str() {
-            "" | "." => display(&surroundings.root_directory),
-            directory if surroundings.root_directory == Path::new(".") => directory.to_owned(),
-            directory => display(&surroundings.root_directory.join(directory)),
+            "" | "." => display(&shared_context.root_directory),
+            directory if shared_context.root_directory == Path::new(".") => directory.to_owned(),
+            directory => display(&shared_context.root_directory.join(directory)),
         },
         other => {
             let detail =
@@ -83,11 +83,11 @@ pub fn path(
 }
 
 /// The value of an attribute of `terraform`.
-pub fn terraform(surroundings: &Surroundings, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
+pub fn terraform(shared_context: &SharedContext, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
     let value = match attribute {
-        "workspace" => Value::string(&surroundings.workspace),
+        "workspace" => Value::string(&shared_context.workspace),
         // The value differs between plan and apply, so nothing that is stored may depend on it.
-        "applying" => Value::bool(surroundings.applying).with_marks(&Marks::EPHEMERAL),
+        "applying" => Value::bool(shared_context.applying).with_marks(&Marks::EPHEMERAL),
         other => {
             let detail = format!(
                 "The \"terraform\" object has no attribute \"{other}\"; it has \"workspace\" and \"applying\"."

@@ -19,7 +19,7 @@ pub struct ResourceData {
     /// Whether an instance is going to change.
     pub pending: bool,
     /// The objects of orphaned instances that stay as they are, by key.
-    pub(super) lost: Option<BTreeMap<InstanceKey, Value>>,
+    pub(super) orphaned: Option<BTreeMap<InstanceKey, Value>>,
     pub(super) whole: OnceCell<Value>,
     pub(super) marker: Option<Box<Marker>>,
     /// The value of a disabled resource.
@@ -44,17 +44,17 @@ impl ResourceData {
     }
 
     /// Makes references see the existing instances: those with a value, and the objects `lost` of orphaned instances that stay.
-    pub fn show_what_there_is(&mut self, lost: BTreeMap<InstanceKey, Value>) {
-        self.lost = Some(lost);
+    pub fn show_what_there_is(&mut self, orphaned: BTreeMap<InstanceKey, Value>) {
+        self.orphaned = Some(orphaned);
         self.whole = OnceCell::new();
     }
 
     /// Shows one of the lost instances with this object; none takes it out.
-    pub fn show_lost(&mut self, key: &InstanceKey, object: Option<Value>) {
-        let Some(lost) = &mut self.lost else { return };
+    pub fn show_orphans(&mut self, key: &InstanceKey, object: Option<Value>) {
+        let Some(orphaned) = &mut self.orphaned else { return };
         match object {
-            Some(object) => lost.insert(key.clone(), object),
-            None => lost.remove(key),
+            Some(object) => orphaned.insert(key.clone(), object),
+            None => orphaned.remove(key),
         };
         self.whole = OnceCell::new();
     }
@@ -103,29 +103,29 @@ impl ResourceData {
     }
 
     fn together(&self) -> Value {
-        match (&self.expansion, &self.lost) {
-            (Expansion::Count(_), Some(lost)) => self.numbers_there(lost),
-            (Expansion::ForEach(elements), Some(lost)) => self.names_there(elements, lost),
+        match (&self.expansion, &self.orphaned) {
+            (Expansion::Count(_), Some(orphaned)) => self.numbers_there(orphaned),
+            (Expansion::ForEach(elements), Some(orphaned)) => self.names_there(elements, orphaned),
             (expansion, _) => expansion.collect(|position| self.value(position)),
         }
     }
 
-    fn names_there(&self, elements: &[(Name, Value)], lost: &BTreeMap<InstanceKey, Value>) -> Value {
+    fn names_there(&self, elements: &[(Name, Value)], orphaned: &BTreeMap<InstanceKey, Value>) -> Value {
         let of_block = elements.iter().zip(&self.values).filter_map(|((name, _), value)| Some((name, value.as_ref()?)));
-        let lost = lost.iter().filter_map(|(key, object)| match key {
+        let orphaned = orphaned.iter().filter_map(|(key, object)| match key {
             InstanceKey::String(name) => Some((name, object)),
             InstanceKey::None | InstanceKey::Int(_) => None,
         });
-        Value::object(of_block.chain(lost).map(|(name, object)| (name.clone(), object.clone())))
+        Value::object(of_block.chain(orphaned).map(|(name, object)| (name.clone(), object.clone())))
     }
 
-    fn numbers_there(&self, lost: &BTreeMap<InstanceKey, Value>) -> Value {
+    fn numbers_there(&self, orphaned: &BTreeMap<InstanceKey, Value>) -> Value {
         let of_block = (0_u64..).zip(&self.values).filter_map(|(number, value)| Some((number, value.as_ref()?)));
-        let lost = lost.iter().filter_map(|(key, object)| match key {
+        let orphaned = orphaned.iter().filter_map(|(key, object)| match key {
             InstanceKey::Int(number) => Some((*number, object)),
             InstanceKey::None | InstanceKey::String(_) => None,
         });
-        let (numbers, objects): (Vec<u64>, Vec<&Value>) = of_block.chain(lost).unzip();
+        let (numbers, objects): (Vec<u64>, Vec<&Value>) = of_block.chain(orphaned).unzip();
         Expansion::of_recorded(&numbers).collect(|position| {
             let found = numbers.binary_search(&(position as u64));
             found.map_or(Value::DYNAMIC, |at| objects[at].clone())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use groma_plan::{Expansions, ModuleExpansions, Step};
 
-use super::{Expansion, ModuleData, ModuleId, Surroundings, World};
+use super::{Expansion, ModuleData, ModuleId, SharedContext, World};
 use crate::config_graph::{ConfigGraph, narrow};
 
 impl World {
@@ -27,11 +27,11 @@ impl World {
     }
 
     /// The world of a plan again, with the same numbers; none when the plan is not of this configuration.
-    pub fn restore(graph: Arc<ConfigGraph>, surroundings: Surroundings, expansions: &Expansions) -> Option<Self> {
+    pub fn restore(graph: Arc<ConfigGraph>, shared_context: SharedContext, expansions: &Expansions) -> Option<Self> {
         if !expansions.are_valid() {
             return None;
         }
-        let mut world = Self::new(graph, surroundings);
+        let mut world = Self::new(graph, shared_context);
         for (at, recorded) in expansions.modules.iter().enumerate() {
             if let Some((caller, call, position)) = recorded.caller {
                 world.restore_instance(ModuleId(caller), call, position)?;

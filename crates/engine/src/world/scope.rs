@@ -63,10 +63,10 @@ impl<'a> InstanceScope<'a> {
                 None => Err(invalid_self(found.span)),
             },
             Reference::Path(attribute) => {
-                named_values::path(self.world.surroundings(), self.config(), attribute, found)
+                named_values::path(self.world.shared_context(), self.config(), attribute, found)
             }
             Reference::Terraform(attribute) | Reference::OpenTofu(attribute) => {
-                named_values::terraform(self.world.surroundings(), attribute, found)
+                named_values::terraform(self.world.shared_context(), attribute, found)
             }
         }
     }
@@ -99,7 +99,7 @@ impl<'a> InstanceScope<'a> {
     /// Returns the error for the steps of a reference into an object of known type.
     fn inside(&self, traversal: &Traversal) -> Option<Diagnostic> {
         let (block, steps) = Binding::object_of(traversal)?;
-        let template = self.world.surroundings().templates.resource(self.data().of, block)?;
+        let template = self.world.shared_context().templates.resource(self.data().of, block)?;
         in_block(&template.schema.block, traversal.steps().get(steps..)?).err()
     }
 

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod actions;
-mod circles;
 mod conditions;
 mod configured_functions;
+mod cycle_mode;
 mod damaged_plans;
 mod data_waits;
 mod deferral;

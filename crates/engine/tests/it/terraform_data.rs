@@ -240,9 +240,9 @@ fn circles_are_named() {
         }
         "#,
     );
-    let circles =
+    let cycle_mode =
         ["Cycle: local.a (expand), local.b (expand)", "Cycle: local.c (expand), local.d (expand), local.e (expand)"];
-    assert_eq!(errors(&project.validate()), circles);
+    assert_eq!(errors(&project.validate()), cycle_mode);
 }
 
 #[test]
@@ -293,7 +293,7 @@ fn lc_29_objects_keep_no_ephemeral_values() {
 }
 
 /// What the records say that `terraform_data.b` depends on, and whether its replacement creates first.
-fn standing(project: &Project) -> (Vec<String>, bool) {
+fn placement(project: &Project) -> (Vec<String>, bool) {
     let mut found = project.state.iter().filter(|view| view.address().to_string() == "terraform_data.b");
     let record = found.next().and_then(|view| view.record.current.clone()).expect("terraform_data.b is in the state");
     (record.dependencies.iter().map(ToString::to_string).collect(), record.create_before_destroy)
@@ -318,19 +318,19 @@ fn what_an_object_depends_on_is_recorded_though_nothing_changes_it() {
     project.rewrite(bound);
     project.options.mode = Mode::RefreshOnly;
     project.apply();
-    assert_eq!(standing(&project), (on_a(), false));
+    assert_eq!(placement(&project), (on_a(), false));
     project.options.mode = Mode::Normal;
     assert!(project.apply().is_empty());
-    assert_eq!(standing(&project), (on_a(), true));
+    assert_eq!(placement(&project), (on_a(), true));
     // Looking lets go of nothing: an object may still stand on what it is about to leave.
     project.rewrite(free);
     project.options.mode = Mode::RefreshOnly;
     project.apply();
-    assert_eq!(standing(&project), (on_a(), true));
+    assert_eq!(placement(&project), (on_a(), true));
     project.options.mode = Mode::Normal;
     assert!(project.apply().is_empty());
     // What is created first goes on to be, as long as nothing else is known of what depends on it.
-    assert_eq!(standing(&project).0, Vec::<String>::new());
+    assert_eq!(placement(&project).0, Vec::<String>::new());
 }
 
 #[test]

@@ -9,12 +9,16 @@ use crate::rewrite::{Next, Trio, rewrite};
 use crate::schema::DefaultRequest;
 
 /// The plan with defaults where the configuration says nothing.
-pub(super) fn apply_defaults(schema: &ResourceSchema, trio: Trio<'_>, diagnostics: &mut ProviderDiagnostics) -> Value {
-    rewrite(schema.block(), schema.rules(), trio, &mut |visit| {
+pub(super) fn apply_defaults(
+    schema: &ResourceSchema,
+    triple: Trio<'_>,
+    diagnostics: &mut ProviderDiagnostics,
+) -> Value {
+    rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
         let Some(default) = visit.rules.own.default.as_ref().filter(|_| visit.config.is_null()) else {
             return Next::Into(visit.plan.clone());
         };
-        match default.resolve(&DefaultRequest { path: visit.path, config: trio.config }) {
+        match default.resolve(&DefaultRequest { path: visit.path, config: triple.config }) {
             Ok(value) => Next::Past(value),
             Err(problem) => {
                 diagnostics.push(if problem.path.is_empty() { problem.at(visit.path.clone()) } else { problem });
@@ -35,7 +39,7 @@ pub(super) fn with_defaults(schema: &ResourceSchema, config: Value) -> Result<Va
         return Ok(config);
     }
     let mut diagnostics = ProviderDiagnostics::new();
-    let trio = Trio { config: &config, plan: &config, state: &config };
-    let filled = panic::catch("defaults", || apply_defaults(schema, trio, &mut diagnostics))?;
+    let triple = Trio { config: &config, plan: &config, state: &config };
+    let filled = panic::catch("defaults", || apply_defaults(schema, triple, &mut diagnostics))?;
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(filled) }
 }

@@ -85,8 +85,8 @@ fn joined<'a>(
 /// Checks the rules of the schema alone: attributes that only the provider sets, and the validators.
 fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
     let mut found = ProviderDiagnostics::new();
-    let trio = Trio { config, plan: config, state: config };
-    rewrite(schema.block(), schema.rules(), trio, &mut |visit| {
+    let triple = Trio { config, plan: config, state: config };
+    rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
         let value = visit.plan.clone();
         if is_absent(&value, &visit.slot.item) {
             return Next::Past(value);

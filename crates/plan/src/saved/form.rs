@@ -34,7 +34,7 @@ pub(super) struct Form<'a> {
     pub(super) drift: Changes<'a>,
     pub(super) deferred: Vec<Left<'a>>,
     /// Data sources that go from the state: the number of the resource, and the key.
-    pub(super) parting: Vec<(u32, Key<'a>)>,
+    pub(super) disposal: Vec<(u32, Key<'a>)>,
     pub(super) outputs: Vec<Output<'a>>,
     pub(super) relevant: Vec<Relevant<'a>>,
     pub(super) targets: Vec<String>,
@@ -178,7 +178,7 @@ mod tests {
             changes: Changes::default(),
             drift: Changes::default(),
             deferred: Vec::new(),
-            parting: Vec::new(),
+            disposal: Vec::new(),
             outputs: Vec::new(),
             relevant: Vec::new(),
             targets: vec!["a.b".to_owned()],

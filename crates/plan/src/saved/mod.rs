@@ -139,7 +139,7 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
     let changes = Changes::of(&plan.changes, &mut numbered)?;
     let drift = Changes::of(&plan.drift, &mut numbered)?;
     let deferred = plan.deferred.iter().map(|one| Left::of(one, &mut numbered)).collect::<Result<_, _>>()?;
-    let parting = plan.parting.iter().map(|one| (numbered.resource(one), Key::of(&one.key))).collect();
+    let disposal = plan.disposal.iter().map(|one| (numbered.resource(one), Key::of(&one.key))).collect();
     let outputs = plan.outputs.iter().map(|output| {
         Ok::<_, groma_value::CodecError>(Output {
             name: output.name.to_string(),
@@ -178,7 +178,7 @@ fn to_form(plan: &Plan) -> Result<Form<'_>, Unwritable> {
         changes,
         drift,
         deferred,
-        parting,
+        disposal,
         outputs: outputs.collect::<Result<_, groma_value::CodecError>>()?,
         relevant: relevant.collect::<Result<_, groma_value::CodecError>>()?,
         targets: plan.targets.iter().map(ToString::to_string).collect(),
@@ -251,8 +251,8 @@ fn from_form(
     let drift = drift.read(&known).ok_or_else(damaged)?;
     let deferred = form.deferred.into_iter().map(|one| one.read(&known));
     let deferred = deferred.collect::<Option<_>>().ok_or_else(damaged)?;
-    let parting = form.parting.into_iter().map(|(resource, key)| known.instance(resource, key));
-    let parting = parting.collect::<Option<_>>().ok_or_else(damaged)?;
+    let disposal = form.disposal.into_iter().map(|(resource, key)| known.instance(resource, key));
+    let disposal = disposal.collect::<Option<_>>().ok_or_else(damaged)?;
     let mut invocations = Vec::with_capacity(form.invocations.len());
     for invoked in form.invocations {
         invocations.push(invocation_from_form(invoked, &known, schemas)?);
@@ -284,7 +284,7 @@ fn from_form(
         invocations,
         deferred_invocations,
         generated: Vec::new(),
-        parting,
+        disposal,
         outputs: outputs.collect::<Option<_>>().ok_or_else(damaged)?,
         prior_state,
         variables,

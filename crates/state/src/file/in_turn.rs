@@ -65,7 +65,7 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Line<T> {
                 return;
             }
             // Should making it panic, nobody waits for it.
-            let place = Place { line: self, piece };
+            let place = ObjectAddress { line: self, piece };
             out.clear();
             make(piece, &mut kept, &mut out);
             place.pass_on(&out);
@@ -79,12 +79,12 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Line<T> {
 }
 
 /// The place of a piece in the line, which is left when its turn has come.
-struct Place<'a, T: FnMut(&[u8]) -> io::Result<()>> {
+struct ObjectAddress<'a, T: FnMut(&[u8]) -> io::Result<()>> {
     line: &'a Line<T>,
     piece: usize,
 }
 
-impl<T: FnMut(&[u8]) -> io::Result<()>> Place<'_, T> {
+impl<T: FnMut(&[u8]) -> io::Result<()>> ObjectAddress<'_, T> {
     fn pass_on(self, bytes: &[u8]) {
         let mut turn = self.line.wait_for(self.piece);
         if turn.taken.is_ok() {
@@ -93,7 +93,7 @@ impl<T: FnMut(&[u8]) -> io::Result<()>> Place<'_, T> {
     }
 }
 
-impl<T: FnMut(&[u8]) -> io::Result<()>> Drop for Place<'_, T> {
+impl<T: FnMut(&[u8]) -> io::Result<()>> Drop for ObjectAddress<'_, T> {
     fn drop(&mut self) {
         self.line.wait_for(self.piece).next += 1;
         self.line.passed.notify_all();

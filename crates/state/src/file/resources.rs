@@ -36,7 +36,7 @@ struct Content<'a> {
     modules: Vec<String>,
     providers: Vec<String>,
     resources: Vec<Resource<'a>>,
-    places: Vec<Place<'a>>,
+    places: Vec<ObjectAddress<'a>>,
     /// Whether an object can have a provider configuration of its own.
     may_split: bool,
 }
@@ -51,7 +51,7 @@ struct Resource<'a> {
 }
 
 /// An instance; none for a resource that has no instances.
-struct Place<'a> {
+struct ObjectAddress<'a> {
     resource: usize,
     instance: Option<(&'a InstanceKey, &'a InstanceRecord)>,
 }
@@ -84,16 +84,16 @@ impl<'a> Content<'a> {
         self.resources.push(Resource { module, provider, address, entry, is_split });
         let before = self.places.len();
         let instances = entry.instances().filter(|(_, record)| !record.is_empty());
-        self.places.extend(instances.map(|instance| Place { resource, instance: Some(instance) }));
+        self.places.extend(instances.map(|instance| ObjectAddress { resource, instance: Some(instance) }));
         if self.places.len() == before {
-            self.places.push(Place { resource, instance: None });
+            self.places.push(ObjectAddress { resource, instance: None });
         }
     }
 
     /// Appends a part of the list.
     fn write(&self, range: Range<usize>, lines: &mut DependencyLines, out: &mut Vec<u8>) {
         for at in range {
-            let Place { resource, instance } = &self.places[at];
+            let ObjectAddress { resource, instance } = &self.places[at];
             let is_other = |at: usize| self.places.get(at).is_none_or(|place| place.resource != *resource);
             let mut is_first = at == 0 || is_other(at - 1);
             if is_first {

@@ -7,7 +7,7 @@ use groma_address::ResourceInstance;
 
 use super::codec::{Decoder, Encoder};
 use super::numbered::Numbered;
-use super::record::{Begin, CreateRequest, Finished, Operation, Outcome, Place, Prior, Record, RunHeader};
+use super::record::{Begin, CreateRequest, Finished, ObjectAddress, Operation, Outcome, Prior, Record, RunHeader};
 use crate::content::Content;
 use crate::file::{parse_paths, write_paths_json};
 use crate::object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
@@ -151,10 +151,10 @@ pub(super) fn encode_finished(
     e.option(object, |e, object| encode_object(object, numbers.list, e));
 }
 
-pub(super) fn encode_settled(place: &Place, out: &mut Vec<u8>) {
+pub(super) fn encode_settled(object_address: &ObjectAddress, out: &mut Vec<u8>) {
     let mut e = Encoder(out);
     e.byte(SETTLED);
-    encode_place(&place.0, place.1.as_ref(), &mut e);
+    encode_place(&object_address.0, object_address.1.as_ref(), &mut e);
 }
 
 pub(super) fn encode_outputs(outputs: &[u8], check_results: &[u8], out: &mut Vec<u8>) {
@@ -212,7 +212,7 @@ fn encode_place(address: &ResourceInstance, deposed: Option<&DeposedKey>, e: &mu
     e.option(deposed, |e, key| e.text(key.as_str()));
 }
 
-fn decode_place(d: &mut Decoder<'_>) -> Option<Place> {
+fn decode_place(d: &mut Decoder<'_>) -> Option<ObjectAddress> {
     Some((d.text()?.parse().ok()?, d.option(|d| DeposedKey::new(d.text()?))?))
 }
 
@@ -294,7 +294,7 @@ fn encode_object(object: &ObjectRecord, list: u64, e: &mut Encoder<'_>) {
 }
 
 fn decode_finished(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Finished> {
-    let place = decode_place(d)?;
+    let object_address = decode_place(d)?;
     let provider = numbered.provider(d)?;
     let prior = d.option(decode_prior)?;
     let outcome = match d.option(|d| decode_object(d, numbered))? {
@@ -302,7 +302,7 @@ fn decode_finished(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<Finished>
         Some(object) => Outcome::Present(Arc::new(object).managed_by(Some(&Arc::new(provider.clone())))),
         None => Outcome::Gone,
     };
-    Some(Finished { place, provider, prior, outcome })
+    Some(Finished { object_address, provider, prior, outcome })
 }
 
 fn decode_object(d: &mut Decoder<'_>, numbered: &Numbered) -> Option<ObjectRecord> {

@@ -20,7 +20,7 @@ pub(crate) use damage::Damage;
 pub(crate) use follow::Follower;
 pub(crate) use read::{Event, Recovered, Snapshot, recover};
 pub use record::{Begin, CreateRequest, Operation, Outcome};
-pub(crate) use record::{Finished, Place, RunHeader};
+pub(crate) use record::{Finished, ObjectAddress, RunHeader};
 pub(crate) use sealing::{Seal, Tail, failed, unseal};
 pub use writer::Journal;
 

@@ -9,7 +9,7 @@ use super::damage::Damage;
 use super::form;
 use super::frame::{Frame, Frames};
 use super::numbered::Numbered;
-use super::record::{Begin, Finished, Place, Record, RunHeader};
+use super::record::{Begin, Finished, ObjectAddress, Record, RunHeader};
 use crate::content::Content;
 use crate::error::StateError;
 use crate::file::{decode_check_results, decode_outputs};
@@ -64,7 +64,7 @@ impl Recovered {
     }
 
     /// The addresses with calls in flight.
-    pub fn under_way(&self) -> Vec<Place> {
+    pub fn under_way(&self) -> Vec<ObjectAddress> {
         self.in_flight.iter().map(|begin| (begin.address.clone(), begin.deposed.clone())).collect()
     }
 }
@@ -145,7 +145,7 @@ pub(super) struct Reader {
     snapshot: Option<Snapshot>,
     later: Vec<Event>,
     in_flight: BTreeMap<u64, Box<Begin>>,
-    places: BTreeMap<Place, u64>,
+    places: BTreeMap<ObjectAddress, u64>,
     begun: u64,
     base: Option<Vec<u8>>,
     checkpoints: Vec<Content>,
@@ -186,17 +186,17 @@ impl Reader {
             Record::List { number, resources } => self.numbered.add_list(number, &resources)?,
             Record::Union { number, own, lists } => self.numbered.add_union(number, &own, &lists)?,
             Record::Begin(begin) => {
-                let place = (begin.address.clone(), begin.deposed.clone());
-                self.settle(&place);
-                self.places.insert(place, self.begun);
+                let object_address = (begin.address.clone(), begin.deposed.clone());
+                self.settle(&object_address);
+                self.places.insert(object_address, self.begun);
                 self.in_flight.insert(self.begun, begin);
                 self.begun += 1;
             }
             Record::Finished(finished) => {
-                self.settle(&finished.place);
+                self.settle(&finished.object_address);
                 self.push(Event::Finished(finished));
             }
-            Record::Settled(place) => self.settle(&place),
+            Record::Settled(object_address) => self.settle(&object_address),
             Record::Outputs { outputs, check_results } => {
                 self.push(Event::Outputs(decode_outputs(outputs).ok()?, decode_check_results(check_results).ok()?));
             }
@@ -226,8 +226,8 @@ impl Reader {
         Some(())
     }
 
-    fn settle(&mut self, place: &Place) {
-        if let Some(number) = self.places.remove(place) {
+    fn settle(&mut self, object_address: &ObjectAddress) {
+        if let Some(number) = self.places.remove(object_address) {
             self.in_flight.remove(&number);
         }
     }

@@ -105,7 +105,7 @@ impl Prior {
 }
 
 /// The address of an object: an instance, and its current or a deposed object.
-pub(crate) type Place = (ResourceInstance, Option<DeposedKey>);
+pub(crate) type ObjectAddress = (ResourceInstance, Option<DeposedKey>);
 
 /// The beginning of a run: what came before is in the state file, apart from calls still under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +140,7 @@ pub(super) enum Record<'a> {
     Begin(Box<Begin>),
     Finished(Box<Finished>),
     /// A call under way has been dealt with otherwise.
-    Settled(Place),
+    Settled(ObjectAddress),
     Outputs {
         outputs: &'a str,
         check_results: &'a str,
@@ -164,7 +164,7 @@ pub(super) enum Record<'a> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
-    pub place: Place,
+    pub object_address: ObjectAddress,
     pub provider: ProviderConfig,
     pub prior: Option<Prior>,
     pub outcome: Outcome,

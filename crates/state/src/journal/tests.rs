@@ -77,8 +77,10 @@ fn finish(journal: &Journal, text: &str, id: &str) {
 fn told(events: &[Event]) -> Vec<String> {
     let tell = |event: &Event| match event {
         Event::Finished(finished) => match &finished.outcome {
-            Outcome::Present(object) => format!("{} {}", finished.place.0, object.id_json().unwrap_or_default()),
-            Outcome::Gone => format!("{} gone", finished.place.0),
+            Outcome::Present(object) => {
+                format!("{} {}", finished.object_address.0, object.id_json().unwrap_or_default())
+            }
+            Outcome::Gone => format!("{} gone", finished.object_address.0),
         },
         Event::Outputs(outputs, _) => format!("{} outputs", outputs.len()),
     };
@@ -107,7 +109,7 @@ fn what_is_noted_is_read_with_every_detail() {
     assert_eq!(found.header, header());
     assert_eq!(found.in_flight, [begin("x.y[1]")]);
     let [Event::Finished(finished), Event::Outputs(..)] = &found.events[..] else { panic!("{:?}", found.events) };
-    assert_eq!(finished.place, (address("x.z"), Some(key)));
+    assert_eq!(finished.object_address, (address("x.z"), Some(key)));
     assert_eq!(finished.outcome, outcome);
     assert_eq!(
         finished.prior,
@@ -399,8 +401,8 @@ proptest! {
         let file = Faulty::default();
         let journal = start(&file);
         let mut marks = vec![(file.bytes().len(), Vec::new())];
-        for (number, (kind, place)) in steps.into_iter().enumerate() {
-            let text = format!("x.y[{place}]");
+        for (number, (kind, object_address)) in steps.into_iter().enumerate() {
+            let text = format!("x.y[{object_address}]");
             let mut events = marks.last().unwrap().1.clone();
             match kind {
                 0 => journal.begin(&begin(&text)).unwrap(),

@@ -11,7 +11,7 @@ use groma_address::{ProviderConfig, ResourceInstance};
 use super::follow::Follower;
 use super::form::{self, Numbers};
 use super::known::Known;
-use super::record::{Begin, Outcome, Place, RunHeader};
+use super::record::{Begin, ObjectAddress, Outcome, RunHeader};
 use super::sealing::Seal;
 use super::syncing::Syncing;
 use super::{MAGIC, frame};
@@ -58,7 +58,7 @@ struct Writer {
     buffer: Vec<u8>,
     seal: Seal,
     known: Known,
-    under_way: HashSet<Place, RandomState>,
+    under_way: HashSet<ObjectAddress, RandomState>,
     /// Whether what follows the records may be a part of one that could not be written.
     is_torn: bool,
     /// Up to where the disk has room for certain.
@@ -72,7 +72,13 @@ struct Writer {
 
 impl Journal {
     /// Continues the journal in `storage`, whose whole records end at `end`, while calls at `under_way` have no result.
-    pub(crate) fn open(path: PathBuf, storage: Arc<dyn Storage>, end: u64, under_way: &[Place], seal: Seal) -> Self {
+    pub(crate) fn open(
+        path: PathBuf,
+        storage: Arc<dyn Storage>,
+        end: u64,
+        under_way: &[ObjectAddress],
+        seal: Seal,
+    ) -> Self {
         let under_way = under_way.iter().cloned().collect();
         Self {
             syncing: Syncing::of(storage.clone(), path.clone()),
@@ -171,8 +177,8 @@ impl Journal {
                 Outcome::Gone => 0,
             };
             let numbers = Numbers { provider: known.provider(provider, out), list };
-            let place = (address, deposed);
-            frame::append(out, |out| form::encode_finished(place, before, &outcome, &numbers, out));
+            let object_address = (address, deposed);
+            frame::append(out, |out| form::encode_finished(object_address, before, &outcome, &numbers, out));
         })?;
         let mut writer = self.lock();
         writer.longest = writer.longest.max(writer.buffer.len() as u64);
@@ -191,9 +197,9 @@ impl Journal {
     /// # Errors
     /// Fails if the record cannot be written.
     pub fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), StateError> {
-        let place: Place = (address.clone(), deposed.cloned());
-        self.append(|_, out| frame::append(out, |out| form::encode_settled(&place, out)))?;
-        self.lock().under_way.remove(&place);
+        let object_address: ObjectAddress = (address.clone(), deposed.cloned());
+        self.append(|_, out| frame::append(out, |out| form::encode_settled(&object_address, out)))?;
+        self.lock().under_way.remove(&object_address);
         Ok(())
     }
 
@@ -213,7 +219,7 @@ impl Journal {
         self.append(|_, out| frame::append(out, |out| form::encode_outputs(&outputs, &results, out)))
     }
 
-    pub(crate) fn under_way(&self) -> Vec<Place> {
+    pub(crate) fn under_way(&self) -> Vec<ObjectAddress> {
         self.lock().under_way.iter().cloned().collect()
     }
 

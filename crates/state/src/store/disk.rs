@@ -21,7 +21,7 @@ pub(super) struct Disk {
     pub serial: u64,
     pub from_nothing: bool,
     /// Whether the file was read from another path, so that it has to be written in any case.
-    pub is_elsewhere: bool,
+    pub is_other_file: bool,
     /// Whether the writer of the file uses the layout of this program.
     pub has_own_layout: bool,
     /// Whether it is sealed as it would be sealed now.
@@ -38,7 +38,7 @@ impl Disk {
             is_state,
             serial: state.map_or(0, |state| state.serial),
             from_nothing: state.is_none(),
-            is_elsewhere: false,
+            is_other_file: false,
             has_own_layout: false,
             is_current: true,
             is_checkpoint: false,
@@ -52,7 +52,7 @@ impl Disk {
             is_state: true,
             serial: 0,
             from_nothing: false,
-            is_elsewhere: false,
+            is_other_file: false,
             has_own_layout: true,
             is_current: true,
             is_checkpoint: false,
@@ -72,8 +72,8 @@ impl Disk {
         if content != self.content {
             return Err(changed_meanwhile(&paths.write));
         }
-        if self.is_elsewhere || is_same {
-            return Ok(is_same && !self.is_elsewhere);
+        if self.is_other_file || is_same {
+            return Ok(is_same && !self.is_other_file);
         }
         // A file from this version, or from the Terraform version that it is compatible with, has the layout of the new content, so
         // their difference is one of content. Others are brought to that layout first.
@@ -90,7 +90,7 @@ impl Disk {
         if Content::of(bytes) != self.content {
             return Err(changed_meanwhile(&paths.write));
         }
-        if self.is_elsewhere || !self.is_current {
+        if self.is_other_file || !self.is_current {
             return Ok(false);
         }
         let content = clear(paths, &paths.write, bytes)?.bytes;

@@ -53,7 +53,7 @@ impl LocalStore {
             let is_state = content.as_ref().is_ok_and(|content| file::read(&content.bytes).is_ok());
             let is_current = content.is_ok_and(|content| content.is_current);
             let seen = Disk::of(&there, is_state, reconciled.state.as_ref());
-            Disk { is_elsewhere: true, is_current, ..seen }
+            Disk { is_other_file: true, is_current, ..seen }
         };
         let was_blank = file::is_blank(&bytes);
         drop(bytes);

@@ -49,7 +49,7 @@ pub(super) fn fold(state: &mut State, events: Vec<Event>, base: Base) -> Folded 
 
 /// Does again what the run did, on the state that the run had.
 fn repeat(state: &mut State, finished: &Finished) -> bool {
-    let (address, deposed) = (&finished.place.0, finished.place.1.as_ref());
+    let (address, deposed) = (&finished.object_address.0, finished.object_address.1.as_ref());
     match &finished.outcome {
         Outcome::Present(object) => {
             state.insert(address, deposed, &finished.provider, object.clone()).as_ref() != Some(object)
@@ -59,7 +59,7 @@ fn repeat(state: &mut State, finished: &Finished) -> bool {
 }
 
 fn fold_object(state: &mut State, finished: &Finished, folded: &mut Folded) {
-    let (address, deposed) = (&finished.place.0, finished.place.1.as_ref());
+    let (address, deposed) = (&finished.object_address.0, finished.object_address.1.as_ref());
     let found = state.object(address, deposed).cloned();
     let expected: Option<Fingerprint> = finished.prior.as_ref().map(|prior| prior.fingerprint);
     let is_as_before = found.as_ref().map(|object| object.fingerprint()) == expected;
@@ -102,7 +102,7 @@ fn is_the_removed_one(finished: &Finished, object: &ObjectRecord) -> bool {
 
 /// The key under which an earlier record of the same object is kept as a deposed one.
 fn kept_before(state: &State, finished: &Finished, object: &ObjectRecord) -> Option<DeposedKey> {
-    let record = state.get(&finished.place.0)?;
+    let record = state.get(&finished.object_address.0)?;
     let mut deposed = record.deposed.iter();
     deposed.find(|(_, kept)| kept.is_same_object(object)).map(|(key, _)| key.clone())
 }
@@ -110,14 +110,14 @@ fn kept_before(state: &State, finished: &Finished, object: &ObjectRecord) -> Opt
 fn free_key(state: &State, finished: &Finished) -> DeposedKey {
     loop {
         let key = DeposedKey::generate();
-        if state.object(&finished.place.0, Some(&key)).is_none() {
+        if state.object(&finished.object_address.0, Some(&key)).is_none() {
             return key;
         }
     }
 }
 
 fn kept_as_deposed(finished: &Finished, key: &DeposedKey, object: &ObjectRecord) -> Diagnostic {
-    let address = &finished.place.0;
+    let address = &finished.object_address.0;
     let id = match object.id_json() {
         Some(id) => format!(" with the id {id}"),
         None => String::new(),
@@ -134,7 +134,7 @@ fn kept_as_deposed(finished: &Finished, key: &DeposedKey, object: &ObjectRecord)
 }
 
 fn removed_since(finished: &Finished) -> Diagnostic {
-    let address = &finished.place.0;
+    let address = &finished.object_address.0;
     Diagnostic::warning(
         "Object of an interrupted run no longer in the state",
         format!(

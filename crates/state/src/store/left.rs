@@ -10,7 +10,7 @@ use super::disk::changed_meanwhile;
 use super::open::{copy_whole, is_at, open_private, read_if_there, try_lock};
 use super::paths::{DamagedJournal, StatePaths, suffixed};
 use crate::error::{StateError, StateErrorKind};
-use crate::journal::{self, Damage, Journal, Place, Recovered, Seal, Tail, recover, unseal};
+use crate::journal::{self, Damage, Journal, ObjectAddress, Recovered, Seal, Tail, recover, unseal};
 use crate::random::random_bits;
 use crate::storage::Storage;
 
@@ -22,7 +22,7 @@ pub(super) struct Left {
     /// The end of the complete records.
     pub end: u64,
     pub is_folded: bool,
-    pub under_way: Vec<Place>,
+    pub under_way: Vec<ObjectAddress>,
     pub tail: Tail,
     /// The unreadable parts of the file.
     pub damage: Option<AcceptedDamage>,

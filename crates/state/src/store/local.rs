@@ -148,7 +148,7 @@ impl LocalStore {
         if let Some(content) = latest.as_deref().copied().flatten() {
             self.see_checkpoint(content);
         }
-        let bytes = if self.disk.is_elsewhere {
+        let bytes = if self.disk.is_other_file {
             read_if_there(&self.paths.read)?.unwrap_or_default()
         } else {
             let file = self.file_to_write()?;

@@ -63,7 +63,7 @@ impl LocalStore {
 
     /// Whether a first state is to be written: where nothing was when the run began, and since then only its own checkpoints.
     pub(super) fn is_first(&self, file: &File) -> Result<bool, StateError> {
-        if !self.disk.from_nothing || self.disk.is_elsewhere || self.paths.encryption.is_some() {
+        if !self.disk.from_nothing || self.disk.is_other_file || self.paths.encryption.is_some() {
             return Ok(false);
         }
         let found = Content::of_file(file).map_err(|error| StateError::io("read", &self.paths.write, &error))?;

@@ -17,7 +17,7 @@ use crate::schema::{Pointer, TypeSchema};
 impl Store {
     /// `CreateResource`
     pub fn create_resource(&self, region: &str, request: &CreateResource) -> Outcome<ProgressEvent> {
-        self.mischief.refuse()?;
+        self.damage_cases.refuse()?;
         let schema = self.schema(&request.type_name)?;
         let client = Client::new(
             request.client_token.as_deref(),
@@ -53,7 +53,7 @@ impl Store {
 
     /// `UpdateResource`
     pub fn update_resource(&self, region: &str, request: &UpdateResource) -> Outcome<ProgressEvent> {
-        self.mischief.refuse()?;
+        self.damage_cases.refuse()?;
         let schema = self.schema(&request.type_name)?;
         if schema.handlers.update.is_none() {
             return Err(unsupported(&request.type_name, "UPDATE"));
@@ -89,7 +89,7 @@ impl Store {
 
     /// `DeleteResource`
     pub fn delete_resource(&self, region: &str, request: &DeleteResource) -> Outcome<ProgressEvent> {
-        self.mischief.refuse()?;
+        self.damage_cases.refuse()?;
         let schema = self.schema(&request.type_name)?;
         let role = request.role_arn.as_deref().unwrap_or("");
         let client = Client::new(

@@ -12,7 +12,7 @@ use crate::emulator::view;
 impl Store {
     /// `GetResource`
     pub fn get_resource(&self, region: &str, request: &GetResource) -> Outcome<ResourceDescription> {
-        self.mischief.refuse()?;
+        self.damage_cases.refuse()?;
         let schema = self.schema(&request.type_name)?;
         if schema.handlers.read.is_none() {
             return Err(unsupported(&request.type_name, "READ"));
@@ -35,7 +35,7 @@ impl Store {
 
     /// `ListResources`
     pub fn list_resources(&self, region: &str, request: &ListResources) -> Outcome<ResourceList> {
-        self.mischief.refuse()?;
+        self.damage_cases.refuse()?;
         let schema = self.schema(&request.type_name)?;
         let Some(handler) = &schema.handlers.list else {
             return Err(unsupported(&request.type_name, "LIST"));

@@ -9,7 +9,7 @@ use crate::emulator::store::Store;
 impl Store {
     /// `GetResourceRequestStatus`
     pub fn get_resource_request_status(&self, token: &str) -> Outcome<ProgressEvent> {
-        self.mischief.refuse()?;
+        self.damage_cases.refuse()?;
         self.work(|turn| {
             turn.index.request(token).map(|request| request.progress(turn.now)).ok_or_else(|| no_request(token))
         })

@@ -10,7 +10,7 @@ use crate::emulator::store::{Store, Turn};
 impl Store {
     /// Writes the start of a request down. Its answer says that it is under way, however quickly it ends.
     pub(super) fn begin(&self, turn: &mut Turn<'_>, mut start: Start, client: Client<'_>) -> Outcome<ProgressEvent> {
-        if self.mischief.fails() {
+        if self.damage_cases.fails() {
             start.failure = Some((HandlerErrorCode::GeneralServiceException, "A failure, as asked for".to_owned()));
         }
         let token = turn.source().uuid("request");

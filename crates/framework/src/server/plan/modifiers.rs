@@ -6,10 +6,10 @@ use crate::rewrite::{Next, Trio, rewrite};
 use crate::server::consistency::Change;
 use crate::{PrivateData, ResourceSchema};
 
-pub(super) fn run_modifiers(schema: &ResourceSchema, trio: Trio<'_>, private: &PrivateData, prepared: &mut Prepared) {
-    let whole = Objects { config: trio.config, plan: trio.plan, state: trio.state };
+pub(super) fn run_modifiers(schema: &ResourceSchema, triple: Trio<'_>, private: &PrivateData, prepared: &mut Prepared) {
+    let whole = Objects { config: triple.config, plan: triple.plan, state: triple.state };
     let Prepared { requires_replace, changes, diagnostics, .. } = prepared;
-    let plan = rewrite(schema.block(), schema.rules(), trio, &mut |visit| {
+    let plan = rewrite(schema.block(), schema.rules(), triple, &mut |visit| {
         let mut plan = visit.plan.clone();
         let mut replace = false;
         for modifier in &visit.rules.own.modifiers {

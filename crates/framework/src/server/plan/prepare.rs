@@ -26,7 +26,7 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
     prepared.plan = without_write_only(block, &prepared.plan);
     if rules.has.defaults {
         let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
-        prepared.plan = apply_defaults(schema, trio(request, &plan), &mut prepared.diagnostics);
+        prepared.plan = apply_defaults(schema, triple(request, &plan), &mut prepared.diagnostics);
     }
     if rules.has.equality && !request.prior_state.is_null() {
         prepared.plan = keep_prior_form(schema, &prepared.plan, &request.prior_state);
@@ -34,22 +34,22 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
     // FW-03: an object in which nothing changes keeps what the provider chose.
     if prepared.plan != request.prior_state {
         let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
-        prepared.plan = open_computed(schema, trio(request, &plan));
+        prepared.plan = open_computed(schema, triple(request, &plan));
     }
     if rules.has.modifiers {
         let plan = std::mem::replace(&mut prepared.plan, Value::NULL);
-        run_modifiers(schema, trio(request, &plan), private, &mut prepared);
+        run_modifiers(schema, triple(request, &plan), private, &mut prepared);
     }
     prepared
 }
 
-fn trio<'a>(request: &'a PlanRequest, plan: &'a Value) -> Trio<'a> {
+fn triple<'a>(request: &'a PlanRequest, plan: &'a Value) -> Trio<'a> {
     Trio { config: &request.config, plan, state: &request.prior_state }
 }
 
 /// FW-02 (2): what the provider chooses, and the configuration does not say, may change with anything else.
-fn open_computed(schema: &ResourceSchema, trio: Trio<'_>) -> Value {
-    rewrite(schema.block(), schema.rules(), trio, &mut |visit| match &visit.slot.item {
+fn open_computed(schema: &ResourceSchema, triple: Trio<'_>) -> Value {
+    rewrite(schema.block(), schema.rules(), triple, &mut |visit| match &visit.slot.item {
         Item::Attribute(attribute) if attribute.is_computed() && visit.config.is_null() => {
             if visit.rules.own.default.is_some() {
                 Next::Past(visit.plan.clone())

@@ -8,7 +8,7 @@ use crate::templates::Templates;
 
 /// The data of a run that all module instances share.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub struct SharedContext {
     /// `terraform.workspace`
     pub workspace: String,
     /// `path.cwd`
@@ -21,7 +21,7 @@ pub struct Surroundings {
     pub(super) templates: Arc<Templates>,
 }
 
-impl Surroundings {
+impl SharedContext {
     /// Creates the shared data of a walk that does not apply.
     pub(crate) fn new(session: &Session, templates: &Arc<Templates>) -> Self {
         Self {

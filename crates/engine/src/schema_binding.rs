@@ -30,10 +30,15 @@ pub enum Bodies {
 }
 
 /// Binds all blocks to their schemas.
-pub(crate) fn fit(session: &Session, graph: &Arc<ConfigGraph>, providers: &mut Providers, bodies: Bodies) -> Fitted {
+pub(crate) fn fit(
+    session: &Session,
+    graph: &Arc<ConfigGraph>,
+    providers: &mut Providers,
+    bodies: Bodies,
+) -> BoundBlocks {
     let mut templates = Templates::with(ModuleFunctions::new(graph, providers.on_demand()));
     let configuration = &session.configuration;
-    let mut fitting = Fitting {
+    let mut schema_binding = SchemaBinding {
         configuration,
         graph,
         providers,
@@ -46,20 +51,24 @@ pub(crate) fn fit(session: &Session, graph: &Arc<ConfigGraph>, providers: &mut P
     for (_, module) in graph.modules() {
         let config = &module.config;
         templates.add(Blocks {
-            providers: config.providers.iter().map(|(local, block)| fitting.provider(config, local, block)).collect(),
+            providers: config
+                .providers
+                .iter()
+                .map(|(local, block)| schema_binding.provider(config, local, block))
+                .collect(),
             resources: config
                 .resources
                 .iter()
-                .map(|(address, resource)| fitting.resource(config, address, resource))
+                .map(|(address, resource)| schema_binding.resource(config, address, resource))
                 .collect(),
-            actions: config.actions.values().map(|action| fitting.action(config, action)).collect(),
+            actions: config.actions.values().map(|action| schema_binding.action(config, action)).collect(),
         });
     }
-    Fitted { templates, meta_problems: fitting.meta_problems, diagnostics: fitting.diagnostics }
+    BoundBlocks { templates, meta_problems: schema_binding.meta_problems, diagnostics: schema_binding.diagnostics }
 }
 
 /// The result of binding blocks to schemas.
-pub(crate) struct Fitted {
+pub(crate) struct BoundBlocks {
     pub(crate) templates: Templates,
     /// What is wrong with `provider_meta` blocks. It matters when something is planned, as in Terraform: modules that
     /// are only checked may have such blocks for providers that came later.
@@ -68,7 +77,7 @@ pub(crate) struct Fitted {
 }
 
 /// The work of preparing blocks.
-struct Fitting<'a> {
+struct SchemaBinding<'a> {
     configuration: &'a Configuration,
     graph: &'a ConfigGraph,
     providers: &'a mut Providers,
@@ -81,7 +90,7 @@ struct Fitting<'a> {
     diagnostics: Diagnostics,
 }
 
-impl Fitting<'_> {
+impl SchemaBinding<'_> {
     fn provider(
         &mut self,
         module: &Module,

@@ -2,7 +2,7 @@
 
 /// The treatment of reference cycles in drawn graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Circles {
+pub enum CycleMode {
     /// Cycles are reported as errors.
     Refused,
     /// Cycles are drawn. Edges that follow from others then stay in: a cycle does not determine which of them those are.

@@ -7,7 +7,7 @@ use super::index::{ModuleIndex, NodeIndex};
 
 /// The target of a requirement, as seen from the module of the requiring node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Place {
+pub enum NodeRef {
     /// In the same module instance.
     Here(NodeIndex),
     /// In the module instance that calls this one: what an input variable's argument refers to.
@@ -20,7 +20,7 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Requirement {
     /// The required node.
-    pub place: Place,
+    pub node_ref: NodeRef,
     /// The only instance of it that matters, where every mention names the same one literally. Boxed because it is rare.
     pub key: Option<Box<InstanceKey>>,
     /// The first mention in the configuration.

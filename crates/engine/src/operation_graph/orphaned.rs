@@ -31,7 +31,7 @@ impl Drawing<'_> {
     }
 
     /// Modules and outputs whose blocks are gone.
-    pub(super) fn lost(&mut self, state: &State) {
+    pub(super) fn orphaned(&mut self, state: &State) {
         self.lost_outputs(state);
         self.lost_modules(state);
     }
