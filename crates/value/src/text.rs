@@ -24,7 +24,7 @@ pub fn safe_prefix(prefix: &str) -> String {
     let mut cursor = GraphemeCursor::new(text.len(), text.len(), true);
     let near = cursor.prev_boundary(&text, 0).ok().flatten().unwrap_or(0);
     // A grapheme cluster of the current Unicode version may be several in the older version that Terraform uses.
-    let boundary = text.len() - clusters(&text[near..]).last().map_or(0, str::len);
+    let boundary = text.len() - graphemes(&text[near..]).last().map_or(0, str::len);
     let alone = boundary + last.len_utf8() == text.len();
     if alone && ends_clusters(last) {
         return text.into_owned();

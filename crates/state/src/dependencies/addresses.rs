@@ -130,7 +130,7 @@ const FIRST: u32 = 4;
 const ROOMS: usize = (u32::BITS - FIRST + 1) as usize;
 
 /// In which room a number has its place, and where there.
-fn place(number: u32) -> (usize, usize) {
+fn slot(number: u32) -> (usize, usize) {
     let shifted = u64::from(number) + (1 << FIRST);
     let room = shifted.ilog2() - FIRST;
     (room as usize, (shifted - (1 << (room + FIRST))) as usize)
@@ -138,12 +138,12 @@ fn place(number: u32) -> (usize, usize) {
 
 impl Rooms {
     fn get(&self, number: u32) -> Option<&ConfigResource> {
-        let (room, at) = place(number);
+        let (room, at) = slot(number);
         self.0.get(room)?.get()?.get(at)?.get()
     }
 
     fn set(&self, number: u32, address: ConfigResource) {
-        let (room, at) = place(number);
+        let (room, at) = slot(number);
         let make = || (0..1_usize << (room as u32 + FIRST)).map(|_| OnceLock::new()).collect();
         if let Some(slot) = self.0.get(room).and_then(|found| found.get_or_init(make).get(at)) {
             slot.get_or_init(|| address);
@@ -207,10 +207,10 @@ mod tests {
 
     #[test]
     fn every_number_has_a_place_of_its_own() {
-        assert_eq!(place(0), (0, 0));
-        assert_eq!(place(15), (0, 15));
-        assert_eq!(place(16), (1, 0));
-        let (room, at) = place(u32::MAX);
+        assert_eq!(slot(0), (0, 0));
+        assert_eq!(slot(15), (0, 15));
+        assert_eq!(slot(16), (1, 0));
+        let (room, at) = slot(u32::MAX);
         assert!(room < ROOMS && (at as u64) < 1 << (room as u32 + FIRST));
     }
 }

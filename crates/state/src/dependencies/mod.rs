@@ -62,11 +62,11 @@ impl Dependencies {
 
     /// Whether both are the same list in memory.
     pub fn is_same_list(&self, other: &Self) -> bool {
-        self.place() == other.place()
+        self.memory_address() == other.memory_address()
     }
 
     /// The address of the list in memory, which is unique while the list is kept; `None` for the empty list.
-    pub(crate) fn place(&self) -> Option<usize> {
+    pub(crate) fn memory_address(&self) -> Option<usize> {
         self.0.as_ref().map(|list| Arc::as_ptr(list).addr())
     }
 

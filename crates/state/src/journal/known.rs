@@ -47,8 +47,8 @@ impl Known {
 
     /// Returns the number of a dependency list; 0 is the empty one.
     pub(super) fn list(&mut self, list: &Dependencies, out: &mut Vec<u8>) -> u64 {
-        let Some(object_address) = list.object_address() else { return 0 };
-        if let Some((number, _)) = self.dependencies.get(&object_address) {
+        let Some(memory_address) = list.memory_address() else { return 0 };
+        if let Some((number, _)) = self.dependencies.get(&memory_address) {
             return *number;
         }
         let number = self.lists + 1;
@@ -63,13 +63,13 @@ impl Known {
             }
         }
         self.lists = number;
-        self.dependencies.insert(object_address, (number, list.clone()));
+        self.dependencies.insert(memory_address, (number, list.clone()));
         number
     }
 
     /// The numbers of the lists at these places, if all of them were noted.
     fn numbers_of(&self, places: impl Iterator<Item = usize>) -> Option<Vec<u64>> {
-        places.map(|object_address| self.dependencies.get(&object_address).map(|(number, _)| *number)).collect()
+        places.map(|memory_address| self.dependencies.get(&memory_address).map(|(number, _)| *number)).collect()
     }
 
     /// The numbers of resources, which are given here to those that have none yet.
