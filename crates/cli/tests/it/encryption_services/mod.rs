@@ -317,11 +317,11 @@ fn arguments_that_make_no_sense_are_refused_before_anybody_is_asked() {
     for (kind, arguments, expected) in [
         ("aws_kms", "key_spec = \"AES_256\"\n", "kms_key_id"),
         ("aws_kms", "kms_key_id = \"a\"\nkey_spec = \"RSA\"\n", "key_spec must be AES_256 or AES_128"),
-        ("aws_kms", &rolled("assume_role = { session_name = \"r\" }"), "no \"role_arn\" in \"assume_role\""),
+        ("aws_kms", &rolled("assume_role = { session_name = \"r\" }"), "requires the attribute \"role_arn\""),
         ("aws_kms", &rolled("assume_role {\n  session_name = \"r\"\n}"), "\"role_arn\" is required"),
         ("aws_kms", &rolled("assume_role = { role_arm = \"r\" }"), "Did you mean \"role_arn\"?"),
-        ("aws_kms", &rolled("assume_role = { role_arn = [] }"), "\"assume_role.role_arn\" has to be a string"),
-        ("aws_kms", &rolled("assume_role = \"r\""), "\"assume_role\" has to be an object"),
+        ("aws_kms", &rolled("assume_role = { role_arn = [] }"), "\"assume_role.role_arn\" must be a string"),
+        ("aws_kms", &rolled("assume_role = \"r\""), "\"assume_role\" must be an object"),
         (
             "aws_kms",
             &rolled("assume_role = { role_arn = \"r\", duration = \"1m\" }"),
