@@ -9,11 +9,11 @@
 //! Risks, and the precaution against each:
 //!
 //! * *A file changes twice within the resolution of the file system's clock.* A note is only written if all files were
-//! last changed at least two seconds before hashing began; no file system of [`Stamp::of`] has a coarser clock.
+//!   last changed at least two seconds before hashing began; no file system of [`Stamp::of`] has a coarser clock.
 //! * *A file changes while it is hashed.* The stamp is taken before and after; only if both are equal a note is written.
 //! * *Somebody else writes the note.* It counts only if the file is ours and nobody else may write to it. Notes that
-//! arrive with a configuration or an unpacked archive of the data directory would have to know future inodes and
-//! nanoseconds.
+//!   arrive with a configuration or an unpacked archive of the data directory would have to know future inodes and
+//!   nanoseconds.
 //! * *A note claims that a package is wrong.* It can only confirm an expected hash; otherwise the package is hashed.
 //! * *The disk loses data.* A note expires after a day, and `init` always hashes every package.
 //! * *Several commands run at once.* A note is written atomically, and each of them is valid.
