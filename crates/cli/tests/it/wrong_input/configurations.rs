@@ -62,7 +62,7 @@ fn a_file_in_utf_16_is_one_mistake() {
     std::fs::write(folder.path("main.tf"), bytes).unwrap();
     let said = folder.fails(&["plan"]);
     assert_eq!(said.matches("Error: ").count(), 1, "{said}");
-    assert!(said.contains("Convert the file to UTF-8"), "{said}");
+    assert!(said.contains("Save the file with UTF-8 encoding"), "{said}");
 }
 
 #[test]
