@@ -33,7 +33,8 @@ pub(crate) enum NamedKey {
     Open,
 }
 
-/// What an element of `actions` names: none after an error, which is noted. A key that is not known yet is one, unless `deferral` leaves it to
+/// Returns the action that an element of `actions` refers to; `None` after an error, which is recorded. An unknown key is an error,
+/// unless `deferral` leaves it to
 /// a later run.
 pub(crate) fn named(
     expression: &Expression,
@@ -89,7 +90,7 @@ pub(crate) struct ActionBlocks {
 }
 
 impl ActionBlocks {
-    /// Where how often a block repeats may be left to a later run, if `deferral` says so.
+    /// Creates an evaluation in which unknown repetition of action blocks may be deferred, if `deferral` allows it.
     pub(crate) fn with(deferral: Deferral) -> Self {
         Self { deferral, ..Self::default() }
     }
@@ -124,7 +125,7 @@ impl ActionBlocks {
         (!failed).then_some(value)
     }
 
-    /// What `each` and `count` mean for one instance of an action block; none after an error, which is noted.
+    /// Returns the values of `each` and `count` for one instance of an action block; `None` after an error, which is recorded.
     pub(crate) fn repetition(
         &mut self,
         world: &World,

@@ -1,6 +1,6 @@
-//! What can be worked out while the walk is busy elsewhere.
+//! Work that is done on other threads before the walk needs its result.
 //!
-//! Only what follows from things that never change: the thread that walks is the only one that evaluates and acts.
+//! Only results that depend on immutable data are computed here: the thread that walks is the only one that evaluates and acts.
 
 use std::sync::Arc;
 use std::thread::Builder;
@@ -8,7 +8,7 @@ use std::thread::Builder;
 use crate::config_graph::ConfigGraph;
 use crate::thread_heap::make_room;
 
-/// Works out on a thread of its own what a graph is asked for later: whoever asks meanwhile waits until it is there.
+/// Computes on another thread what the walk asks of the graph later. A caller that asks earlier waits for the result.
 pub(crate) fn ask_ahead(graph: &Arc<ConfigGraph>) {
     let graph = Arc::clone(graph);
     // Without a thread it is worked out when it is asked for.

@@ -1,22 +1,22 @@
-//! Stopping a run.
+//! Cancellation of a run: graceful after the first interrupt, immediate after the second.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use tokio::sync::Notify;
 
-/// How urgently a run was asked to stop.
+/// The urgency of a request to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
-    /// Nobody asked.
+    /// No interrupt was received.
     No,
     /// Start nothing new; finish and record what is under way.
     Gracefully,
-    /// Wait for nothing; record what is known.
+    /// Stop immediately and record what is known.
     Now,
 }
 
-/// Shared between whoever hears the interrupt and the walk.
+/// Shared by the signal handler and the walk.
 #[derive(Clone, Debug, Default)]
 pub struct Cancellation {
     inner: Arc<Inner>,
@@ -42,7 +42,7 @@ impl Cancellation {
         if before == Ok(0) { Stop::Gracefully } else { Stop::Now }
     }
 
-    /// What was asked so far.
+    /// Returns the most urgent request so far.
     pub fn state(&self) -> Stop {
         match self.inner.requests.load(Ordering::SeqCst) {
             0 => Stop::No,

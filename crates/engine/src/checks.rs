@@ -13,16 +13,16 @@ use indexmap::IndexMap;
 
 use crate::deprecation::tell_own;
 
-/// What can have conditions.
+/// The kinds of objects that can have conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Checkable {
-    /// A resource instance.
+    /// An instance of a resource, with preconditions and postconditions.
     Resource,
-    /// An output value.
+    /// An output value with preconditions.
     Output,
-    /// A check block.
+    /// A check block with its assertions.
     Check,
-    /// An input variable.
+    /// An input variable with validation rules.
     Variable,
 }
 
@@ -38,30 +38,30 @@ impl Checkable {
     }
 }
 
-/// The summary of the warning that an assertion of a check block cannot be told before apply.
+/// The summary of the warning that an assertion of a check block is evaluated during apply.
 pub const UNKNOWN_ASSERTION: &str = "Check block assertion known after apply";
 
-/// What stands in place of messages that must not be shown; results do not keep it.
+/// The placeholder for messages with sensitive values; results do not keep it.
 const HIDDEN_SENSITIVE: &str =
     "The condition does not hold. Its error message is hidden, because it contains a sensitive value.";
 const HIDDEN_EPHEMERAL: &str =
     "The condition does not hold. Its error message is hidden, because it contains an ephemeral value.";
 
-/// What stands in place of messages that there are not.
+/// The placeholder for messages that could not be evaluated.
 const UNKNOWN_MESSAGE: &str =
     "The condition does not hold. Its error message cannot be shown, because it is not known yet.";
 const NO_MESSAGE: &str = "The condition does not hold. Its error message cannot be shown, because it is no text.";
 
-/// How a condition came out.
+/// The result of one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It holds.
+    /// The condition is true.
     Pass,
     /// It does not; what its author says about that.
     Fail(String),
     /// It could not be evaluated; the reason was reported.
     Error,
-    /// It stands on values that are not known yet.
+    /// The condition depends on values that are not known yet.
     Unknown,
 }
 
@@ -80,7 +80,7 @@ pub fn judge(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics:
     diagnostics.extend(unshowable(rule, &message));
     match convert::convert(&message, &Type::String) {
         Ok(text) if !text.unmark().0.is_null() => verdict(&|| shown(&text)),
-        // Whoever gives a value to a variable need not be told of a message that is not for them.
+        // The message of a sensitive rule must not reach the person who sets the variable.
         _ if owner == Checkable::Variable && truth.as_bool() != Some(false) => verdict(&String::new),
         _ => {
             let detail = format!("The message is a text, but this is {}.", described(&message));
@@ -173,14 +173,14 @@ pub struct Checks {
     results: IndexMap<(Checkable, String), IndexMap<String, CheckedObject>>,
     /// Objects whose results are those of an earlier stage.
     carried: HashSet<(Checkable, String)>,
-    /// Blocks of which all instances are known, be it that there is none.
+    /// Blocks whose instances are all known, even if there are none.
     counted: HashSet<(Checkable, String)>,
     /// Nothing more is noted.
     closed: bool,
 }
 
 impl Checks {
-    /// No result yet.
+    /// Creates an empty collection of results.
     pub fn new() -> Self {
         Self::default()
     }
@@ -211,7 +211,7 @@ impl Checks {
         self.results.entry((kind, config_address)).or_default();
     }
 
-    /// Notes that all instances of a block were met; where there is none, nothing is left to be decided.
+    /// Marks all instances of a block as known. A block without instances then has nothing left to decide.
     pub fn count(&mut self, kind: Checkable, config_address: String) {
         self.counted.insert((kind, config_address));
     }
@@ -238,7 +238,7 @@ impl Checks {
         known.failure_messages.extend(text.filter(|text| *text != HIDDEN_SENSITIVE && *text != HIDDEN_EPHEMERAL));
     }
 
-    /// Forgets what is known of an instance, before its conditions are evaluated again.
+    /// Removes the results of an instance, before its conditions are evaluated again.
     pub fn reset(&mut self, kind: Checkable, config_address: &str, object: &str) {
         if let Some(objects) = self.results.get_mut(&(kind, config_address.to_owned())) {
             objects.shift_remove(object);

@@ -3,8 +3,8 @@
 //! One that has to wait goes on where the session says: beside the processes that it is held with, a question after an answer
 //! wakes no other thread. So no conversation may block the thread to wait for an answer. Some more than may go on are made
 //! ready and wait there for their turn: when one ends, the next begins without the walk, which may be busy or asleep. What
-//! has not begun when the run is to stop never does, and leaves no trace: whatever is told or written down when a conversation
-//! begins is a part of it.
+//! has not begun when the run is to stop never does, and leaves no trace: reports and journal records at the beginning of a call
+//! are part of the call.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,21 +25,21 @@ pub struct Conversations<E> {
     place: fn() -> Handle,
     at_once: usize,
     turns: Arc<Semaphore>,
-    /// That of the conversation which ended last, for the one that it goes on with.
+    /// The permit of the call that ended last, kept for its continuation.
     kept: Option<Turn>,
     cancellation: Cancellation,
     stopping: Stopping,
 }
 
-/// What makes a conversation one of those that may go on.
+/// A permit to have a provider call in flight.
 type Turn = OwnedSemaphorePermit;
 
 type Talk<E> = Pin<Box<dyn Future<Output = E> + Send>>;
 
-/// What follows when a conversation has ended.
+/// The continuation after a provider call has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sequel {
-    /// Another may begin.
+    /// No continuation: another call may begin.
     Nothing,
     /// It may go on with a further one ([`Conversations::go_on`]), which has its turn.
     Further,
@@ -64,7 +64,7 @@ enum Stopping {
 }
 
 impl<E: Send + 'static> Conversations<E> {
-    /// None yet.
+    /// Creates an empty set of in-flight calls.
     pub fn new(session: &Session) -> Self {
         Self {
             under_way: JoinSet::new(),
@@ -138,7 +138,7 @@ impl<E: Send + 'static> Conversations<E> {
         self.under_way.spawn_on(talk, &(self.place)());
     }
 
-    /// What the first to end comes to; nothing when none goes on, or when nobody wants to wait for them any more. The first
+    /// Returns the result of the first call that ends; `None` when no call is in flight, or when the run stops without waiting. The first
     /// request to stop is handed on to `providers`.
     pub async fn next(&mut self, providers: &Providers) -> Option<E> {
         self.kept = None;

@@ -1,4 +1,4 @@
-//! What a plan leaves to a later run (PL-29, PL-45).
+//! Changes that a plan defers to a later run (PL-29, PL-45).
 
 use groma_address::ResourceInstance;
 use groma_provider::Deferred;
@@ -6,10 +6,10 @@ use groma_provider::Deferred;
 use crate::invocation::Invocation;
 use crate::plan::ResourceChange;
 
-/// Why a change is left to a later run.
+/// The reason for deferring a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DeferralReason {
-    /// How many instances there are is not known yet (PL-29).
+    /// The number of instances is not known yet (PL-29).
     InstanceCountUnknown,
     /// The configuration holds unknown values that the provider needs (PL-45).
     ResourceConfigUnknown,
@@ -64,23 +64,23 @@ impl From<Deferred> for DeferralReason {
 /// A change that is left to a later run, as far as it is known.
 #[derive(Clone, Debug)]
 pub struct DeferredChange {
-    /// Why.
+    /// The reason for deferring it.
     pub reason: DeferralReason,
-    /// What would be done.
+    /// The change as far as it is known.
     pub change: ResourceChange,
-    /// The steps of its address whose keys are not known: modules from 0, then the resource. The change then stands for all the
-    /// instances that there will be.
+    /// The steps of its address whose keys are unknown: modules from 0, then the resource. The change then represents all
+    /// future instances.
     pub open_steps: Vec<usize>,
-    /// What it takes to find the object that is to be taken over.
+    /// The origin of the import target of an imported object.
     pub source: Source,
 }
 
 /// An invocation of an action that is left to a later run.
 #[derive(Clone, Debug)]
 pub struct DeferredInvocation {
-    /// Why.
+    /// The reason for deferring it.
     pub reason: DeferralReason,
-    /// What would be invoked, as far as it is known.
+    /// The invocation as far as it is known.
     pub invocation: Invocation,
     /// Whether it is known which instance of the action that is. Its address has no key where it is not.
     pub which: Which,
@@ -89,7 +89,7 @@ pub struct DeferredInvocation {
 /// Whether it is known which instance of an action a list means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// It is.
+    /// The import target is known.
     Known,
     /// Only a later run will know.
     Unknown,
@@ -108,7 +108,7 @@ impl DeferredInvocation {
 /// Whether it is known which object outside an import block means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// It is, or there is no import block.
+    /// The import target is known, or there is no import block.
     Known,
     /// Only a later run will know.
     Unknown,

@@ -14,7 +14,7 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// What marks the objects of a resource with this schema; none where nothing about them is deprecated.
+    /// Returns the marks for objects of a resource with this schema; `None` if nothing about them is deprecated.
     pub fn of(schema: &Arc<Schema>, address: impl FnOnce() -> ConfigResource) -> Option<Box<Self>> {
         schema.block.contains_deprecated().then(|| Box::new(Self { schema: Arc::clone(schema), address: address() }))
     }

@@ -1,7 +1,7 @@
 //! Telling where something deprecated is used.
 //!
-//! What is deprecated carries a mark. Where a value with such a mark is given to something, that is told, and the mark is taken off:
-//! once for each use. Marks inside a local value or an argument of a module are told where they are taken out of it.
+//! Deprecated values carry a mark. Where a marked value is used, the deprecation is reported and the mark removed:
+//! once for each use. Marks inside a local value or an argument of a module are reported where the value is taken out of it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,7 +19,7 @@ use crate::options::Input;
 /// The summary of the warning.
 const SUMMARY: &str = "Deprecated value used";
 
-/// What the names of outputs begin with: of called modules, and of those that other configurations keep in their states.
+/// Prefixes of the names of outputs: of called modules, and of outputs in remote states.
 const OF_MODULES: [&str; 2] = ["module.", "data.terraform_remote_state."];
 
 /// Whether a warning is about the use of what a module has deprecated, not a provider.
@@ -41,12 +41,12 @@ pub fn tell(value: Value, expression: &Expression, diagnostics: &mut Diagnostics
     tell_deep(value, |path| span_within(expression, path.steps()), diagnostics)
 }
 
-/// The same for the value of a body.
+/// Reports deprecated values in the decoded value of a body, and returns the value without those marks.
 pub fn tell_body(value: Value, body: &BodyDecoder, diagnostics: &mut Diagnostics) -> Value {
     tell_deep(value, |path| body.span_of(path), diagnostics)
 }
 
-/// Tells of values for variables of the root module that should no longer be given any.
+/// Reports values that were set for deprecated variables of the root module.
 pub fn tell_inputs(root: &Module, inputs: &IndexMap<Name, Input>, diagnostics: &mut Diagnostics) {
     for variable in root.variables.values() {
         if let Some(message) = &variable.deprecated

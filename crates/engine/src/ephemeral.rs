@@ -17,22 +17,22 @@ pub struct OpenEphemerals {
     open: Vec<OpenEphemeral>,
 }
 
-/// Which resource it is, and who opened it.
+/// The identity of an open ephemeral resource, and its provider.
 #[derive(Clone)]
 pub struct EphemeralSubject {
-    /// The instance.
+    /// The address of the instance.
     pub address: ResourceInstance,
-    /// The provider, configured.
+    /// The configured provider that opened it.
     pub provider: Arc<Checked>,
     /// The schema of its type.
     pub schema: Arc<Schema>,
-    /// Its block.
+    /// The decoder of its block.
     pub body: Arc<BodyDecoder>,
-    /// The block's header.
+    /// The header of the resource block.
     pub span: Span,
 }
 
-/// One open resource.
+/// An ephemeral resource that is open.
 pub struct OpenEphemeral {
     subject: EphemeralSubject,
     kept: Arc<Mutex<Kept>>,
@@ -46,7 +46,7 @@ struct Renewing {
     closing: oneshot::Sender<()>,
 }
 
-/// What changes while it is open.
+/// The renewable part of an open ephemeral resource.
 struct Kept {
     private: Private,
     problems: Diagnostics,
@@ -130,7 +130,7 @@ async fn keep_open(
     }
 }
 
-/// How long to wait: a little less than there is time.
+/// Returns the time to wait before renewal: a little less than the time left.
 fn until(renew_at: SystemTime) -> Duration {
     let left = renew_at.duration_since(SystemTime::now()).unwrap_or_default();
     left.saturating_sub((left / 10).min(Duration::from_secs(10))).max(Duration::from_millis(1))
@@ -142,7 +142,7 @@ impl OpenEphemerals {
         self.open.push(open);
     }
 
-    /// Closes all, the last opened first: it may stand on those before.
+    /// Closes all ephemeral resources in reverse order of opening, because later ones may depend on earlier ones.
     pub async fn close(&mut self, hooks: &dyn Hooks) -> Diagnostics {
         let mut diagnostics = Diagnostics::new();
         while let Some(open) = self.open.pop() {

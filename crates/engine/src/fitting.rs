@@ -20,16 +20,16 @@ use crate::providers::Providers;
 use crate::session::Session;
 use crate::templates::{Blocks, Fit, ProviderTemplate, Template, TemplateKey, Templates};
 
-/// What becomes of resource blocks that do not fit their schemas.
+/// The treatment of resource blocks that do not match their schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bodies {
-    /// They are mistakes.
+    /// Mismatches are errors.
     Checked,
-    /// Nobody looks at them: objects are imported into blocks that are written only after that.
+    /// Bodies are not checked: objects are imported into blocks that are written afterwards.
     Unchecked,
 }
 
-/// Prepares all blocks.
+/// Binds all blocks to their schemas.
 pub(crate) fn fit(session: &Session, graph: &Arc<ConfigGraph>, providers: &mut Providers, bodies: Bodies) -> Fitted {
     let mut templates = Templates::with(ModuleFunctions::new(graph, providers.on_demand()));
     let configuration = &session.configuration;
@@ -58,10 +58,10 @@ pub(crate) fn fit(session: &Session, graph: &Arc<ConfigGraph>, providers: &mut P
     Fitted { templates, meta_problems: fitting.meta_problems, diagnostics: fitting.diagnostics }
 }
 
-/// What came of fitting blocks.
+/// The result of binding blocks to schemas.
 pub(crate) struct Fitted {
     pub(crate) templates: Templates,
-    /// What is wrong with `provider_meta` blocks. It matters when something is planned, as in Terraform: modules that are only checked
+    /// Errors in `provider_meta` blocks. They are reported when something is planned, as in Terraform: modules that are only checked
     /// may have such blocks for providers that came later.
     pub(crate) meta_problems: Diagnostics,
     pub(crate) diagnostics: Diagnostics,
@@ -75,7 +75,7 @@ struct Fitting<'a> {
     bodies: Bodies,
     /// The configurations of providers met so far: the blocks of one share it.
     shared: HashMap<ProviderConfig, Arc<ProviderConfig>>,
-    /// What modules tell their providers, by module and local name.
+    /// The `provider_meta` values, by module and local provider name.
     metas: HashMap<(ModulePath, Name), Value>,
     meta_problems: Diagnostics,
     diagnostics: Diagnostics,
@@ -157,7 +157,8 @@ impl Fitting<'_> {
         Some(Template { schema, body, fit, provider, key, meta: no_meta() })
     }
 
-    /// What `module` tells the provider that it calls `name`: constants, which are the same for all its blocks.
+    /// Evaluates the `provider_meta` block of `module` for the provider with the local name `name`: constants, the same for all its
+    /// blocks.
     fn meta(&mut self, module: &Module, name: &Name, address: &ProviderAddress) -> Value {
         let Some(block) = module.provider_metas.get(name) else { return no_meta() };
         let place = (module.path.clone(), name.clone());
@@ -198,7 +199,7 @@ impl Fitting<'_> {
     }
 }
 
-/// That a provider does not start, or does not say what it declares, is told once, not for each who asks it.
+/// Adds problems that are not reported yet: a provider that does not start is reported once, not for each of its resources.
 pub(crate) fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
     for problem in problems {
         let is_of_provider = problem.subject.is_none() || problem.summary.starts_with("Provider ");

@@ -58,14 +58,14 @@ pub(crate) async fn asked(
     config
 }
 
-/// Where a block stands: the identifier of a resource is no argument, even where a schema says that it could be.
+/// The level of a block. The identifier of a resource is not an argument at the top level, even if the schema allows it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
     Resource,
     Inner,
 }
 
-/// What is written of an attribute.
+/// The treatment of an attribute in generated configuration.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
     Not,
@@ -104,7 +104,7 @@ fn part(block: &Block, object: &Value, level: Level) -> Value {
     block.object(values.collect())
 }
 
-/// What a value is once it is written and read again: texts in JSON are written as calls of `jsonencode`, which has its own white space.
+/// Returns a value as it is after writing and parsing. JSON strings are written as calls of `jsonencode`, which normalizes white space.
 fn read_back(value: Value) -> Value {
     let encoded = match value.kind() {
         Kind::String(string) => structured(string).and_then(|decoded| json::encode(&decoded).ok()),
@@ -113,7 +113,7 @@ fn read_back(value: Value) -> Value {
     encoded.map_or(value, Value::string)
 }
 
-/// The same objects after `change`, in the same collection.
+/// Returns a collection of the same kind with `change` applied to each element.
 fn each(value: &Value, change: &dyn Fn(&Value) -> Value) -> Value {
     let (value, _) = value.unmark();
     let changed = |values: &[Value]| -> Vec<Value> { values.iter().map(change).collect() };
@@ -283,7 +283,7 @@ fn plain(found: &Value, out: &mut String) {
     }
 }
 
-/// What a text is in JSON, where it is an object or an array.
+/// Parses a string as JSON, if it holds an object or an array.
 fn structured(string: &str) -> Option<Value> {
     if !string.trim_start().starts_with(['{', '[']) {
         return None;

@@ -1,4 +1,4 @@
-//! Progress, told to whoever shows it.
+//! Progress reports to the user interface.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::search::Searched;
 /// An object that something happens to.
 #[derive(Clone, Debug)]
 pub struct Subject {
-    /// The instance.
+    /// The address of the instance.
     pub address: ResourceInstance,
     /// Set when the object is a deposed one.
     pub deposed: Option<DeposedKey>,
@@ -25,11 +25,11 @@ pub struct Subject {
 /// One step of an apply: a replacement is two of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// A new object.
+    /// A new object is created.
     Create,
     /// A change in place.
     Update,
-    /// An end.
+    /// An object is deleted.
     Delete,
     /// A data resource is read.
     Read,
@@ -47,18 +47,18 @@ impl Operation {
     }
 }
 
-/// What happens to an ephemeral resource.
+/// The phase of an ephemeral resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EphemeralPhase {
-    /// It is opened.
+    /// The provider opens it.
     Open,
-    /// It is kept open for longer.
+    /// Its lifetime is extended.
     Renew,
-    /// It is closed.
+    /// The provider closes it.
     Close,
 }
 
-/// Called by whoever carries the run on, and by nobody else at the same time unless it says so; must be quick.
+/// Receives progress reports. Called from the thread that walks, and from others only where a method says that; must return quickly.
 pub trait Hooks: Send + Sync {
     /// While planning, a provider is about to be asked for an object to take over.
     fn import_planned(&self, _address: &ResourceInstance, _importing: &Importing) {}
@@ -84,7 +84,7 @@ pub trait Hooks: Send + Sync {
     fn provision_output(&self, _address: &ResourceInstance, _provisioner: &str, _line: &str) {}
     /// A provisioner ended well.
     fn provision_complete(&self, _address: &ResourceInstance, _provisioner: &str) {}
-    /// A provisioner failed.
+    /// Reports a failed provisioner.
     fn provision_errored(&self, _address: &ResourceInstance, _provisioner: &str) {}
     /// An ephemeral resource is about to be opened, renewed or closed. It is renewed beside everything else.
     fn ephemeral_start(&self, _address: &ResourceInstance, _phase: EphemeralPhase) {}
@@ -94,21 +94,21 @@ pub trait Hooks: Send + Sync {
     fn ephemeral_errored(&self, _address: &ResourceInstance, _phase: EphemeralPhase, _elapsed: Duration) {}
     /// An action is about to be invoked.
     fn action_start(&self, _invocation: &Invocation) {}
-    /// What an action says while it goes on. Called on a thread of the provider's.
+    /// Reports a progress message of an action. Called from a thread of the provider.
     fn action_progress(&self, _invocation: &Invocation, _message: &str) {}
     /// An action ended well.
     fn action_complete(&self, _invocation: &Invocation) {}
-    /// An action failed.
+    /// Reports a failed action.
     fn action_errored(&self, _invocation: &Invocation, _problems: &Diagnostics) {}
-    /// An operation begins.
+    /// Reports the start of an operation.
     fn apply_start(&self, _subject: &Subject, _operation: Operation) {}
     /// An operation ended well; `value` is the new object, null after a deletion.
     fn apply_complete(&self, _subject: &Subject, _operation: Operation, _value: &Value, _elapsed: Duration) {}
-    /// An operation failed.
+    /// Reports a failed operation.
     fn apply_errored(&self, _subject: &Subject, _operation: Operation, _problems: &Diagnostics, _elapsed: Duration) {}
 }
 
-/// Tells nobody.
+/// Hooks that report nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
@@ -120,7 +120,7 @@ impl Subject {
         Self { address: address.clone(), deposed, identifier: identifier(value) }
     }
 
-    /// What an operation begins with: `before` has the identifier of what it changes, and of nothing that it creates.
+    /// Reports the start of an operation. `before` identifies the object that is changed; it is not used for creations.
     pub fn begun(
         operation: Operation,
         address: &ResourceInstance,

@@ -59,13 +59,13 @@ impl Inspection {
         &self.mistakes
     }
 
-    /// What an expression in the root module sees.
+    /// Returns the scope of an expression in the root module.
     pub fn scope(&self) -> impl Scope + '_ {
         InstanceScope::new(&self.world, ModuleId::ROOT, &self.functions)
     }
 }
 
-/// Where objects come from.
+/// The source of objects for an evaluation.
 pub(crate) enum Objects<'a> {
     /// The state, which says how many there are as well.
     State(&'a State),

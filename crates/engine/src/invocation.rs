@@ -1,4 +1,4 @@
-//! Invocations of actions: what providers do beside the objects, before or after changes, or because a person asks.
+//! Invocations of actions: side effects of providers before or after changes, or on request.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use groma_value::Value;
 pub struct ActionInstance {
     /// The module instance that it belongs to.
     pub module: ModuleInstance,
-    /// The action type.
+    /// The action type's name.
     pub type_name: Name,
     /// The name of the block.
     pub name: Name,
-    /// Which of the block's instances.
+    /// The instance of the action block.
     pub key: InstanceKey,
 }
 
@@ -36,7 +36,7 @@ impl fmt::Display for ActionInstance {
     }
 }
 
-/// What a change does that has actions invoked.
+/// The lifecycle event that triggers an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActionEvent {
     /// A new object is about to be made.
@@ -78,20 +78,20 @@ impl ActionEvent {
     }
 }
 
-/// What has an action invoked.
+/// The trigger of an invocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// A person asks.
+    /// An explicit request with `-invoke`.
     Request,
     /// An `action_trigger` block of a resource.
     Trigger {
         /// The instance that changes.
         resource: ResourceInstance,
-        /// When.
+        /// The triggering event.
         event: ActionEvent,
-        /// Which block of the resource, from 0.
+        /// The position of the `action_trigger` block in the resource, from 0.
         block: u32,
-        /// Which element of its list of actions, from 0.
+        /// The position in the block's list of actions, from 0.
         entry: u32,
     },
 }
@@ -99,11 +99,11 @@ pub enum Cause {
 /// One invocation of an action.
 #[derive(Clone, Debug)]
 pub struct Invocation {
-    /// What is invoked.
+    /// The invoked action instance.
     pub action: ActionInstance,
-    /// Why.
+    /// The trigger of the invocation.
     pub cause: Cause,
-    /// Who does it.
+    /// The provider configuration that invokes it.
     pub provider: ProviderConfig,
     /// The schema of its type.
     pub schema: Arc<Schema>,

@@ -1,16 +1,16 @@
-//! What a provider says of one invocation, told as one problem: it is about what has the action invoked, which the provider does not know.
+//! Combines the diagnostics of one invocation into one: it refers to the trigger, which the provider does not know.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 /// The summaries of what is gathered.
 pub(crate) struct Summaries {
-    /// Where one of the problems is an error.
+    /// The summary if one of the diagnostics is an error.
     pub(crate) error: &'static str,
-    /// Where all are warnings.
+    /// The summary if all of them are warnings.
     pub(crate) warning: &'static str,
 }
 
-/// All of `problems` as one, about no place yet; none where there are none.
+/// Combines `problems` into one diagnostic without a location; `None` if there are none.
 pub(crate) fn gathered(problems: Diagnostics, summaries: &Summaries) -> Option<Diagnostic> {
     let failed = problems.has_errors();
     let said: Vec<String> = problems.into_iter().map(said).collect();

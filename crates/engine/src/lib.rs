@@ -1,7 +1,7 @@
 //! The engine: from a configuration and a state to a plan, and from a plan to changed infrastructure.
 //!
-//! It knows no terminal, no environment and no home folder: a [`Session`] hands it what it needs, [`Hooks`] tell about
-//! progress, and what it finds comes back as values and diagnostics. How it works inside is told in ARCHITECTURE.md.
+//! It knows no terminal, no environment and no home directory: a [`Session`] provides what it needs, [`Hooks`] report
+//! progress, and results are values and diagnostics. ARCHITECTURE.md describes how it works.
 
 mod action_blocks;
 mod ahead;

@@ -20,7 +20,7 @@ use crate::providers::{Settled, Started};
 pub struct ModuleFunctions(Vec<Option<Arc<OnDemand>>>);
 
 impl ModuleFunctions {
-    /// Those of all modules; no provider is started for it.
+    /// Creates the functions of all modules, without starting any provider.
     pub fn new(graph: &Arc<ConfigGraph>, started: &Arc<Started>) -> Self {
         let mut of_module: Vec<Option<Arc<OnDemand>>> = Vec::with_capacity(graph.len());
         let mut handed = Vec::with_capacity(graph.len());
@@ -43,16 +43,16 @@ impl ModuleFunctions {
         Self(of_module)
     }
 
-    /// Those of one module, if it requires any provider.
+    /// Returns the functions of one module, if it requires any provider.
     pub fn of(&self, module: ModuleIndex) -> Option<&Arc<OnDemand>> {
         self.0.get(module.at())?.as_ref()
     }
 }
 
-/// What the calls of a module and of those around it hand in as its providers.
+/// The provider configurations that the calls around a module pass to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handed {
-    /// Blocks.
+    /// Whole provider blocks, with all their instances.
     Whole,
     /// For some provider one instance of a block with `for_each`: the instances of the module may have others.
     OneOfSeveral,
@@ -66,31 +66,31 @@ pub struct OnDemand {
     handed: Handed,
     locals: BTreeMap<Name, ProviderAddress>,
     started: Arc<Started>,
-    /// Which instances of blocks with `for_each` an instance of the module has.
+    /// The instances of provider blocks with `for_each` that are passed to this module instance.
     chosen: BTreeMap<LocalProvider, Name>,
 }
 
-/// Who offers a function.
+/// The provider of a function.
 enum Offer {
-    /// These say what there is.
+    /// Providers whose functions are known now.
     Now(LocalFunctions),
     /// It may come with the configuration, which the provider does not have yet.
     Later,
 }
 
 impl OnDemand {
-    /// What the calls around the module hand in.
+    /// Returns the provider configurations that the calls around the module pass to it.
     pub fn handed(&self) -> Handed {
         self.handed
     }
 
-    /// The same for one instance of the module, which has these instances of blocks with `for_each`.
+    /// Returns the functions for a module instance that gets these instances of provider blocks with `for_each`.
     #[must_use]
     pub fn having(&self, chosen: BTreeMap<LocalProvider, Name>) -> Self {
         Self { chosen, ..self.clone() }
     }
 
-    /// Who offers a function: the provider as it starts, or one with its configuration.
+    /// Returns the provider of a function: without its configuration, or with it.
     fn offer(&self, name: &ProviderFunctionName<'_>) -> Result<Offer, NoFunction> {
         let Some((local, address)) = self.locals.get_key_value(name.provider) else {
             let known: Vec<&str> = self.locals.keys().map(|name| &**name).collect();

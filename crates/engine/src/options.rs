@@ -1,4 +1,4 @@
-//! What a person asks of a plan.
+//! Planning options.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::recovery::Recovery;
 /// Whether objects are read before they are planned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Refresh {
-    /// Each is read.
+    /// Every object is read.
     #[default]
     Read,
-    /// What the state says is taken for true (PL-63).
+    /// The stored state is used as it is (PL-63).
     Trust,
 }
 
@@ -28,26 +28,26 @@ pub enum Refresh {
 pub struct Input {
     /// The value as given, converted or not.
     pub value: Value,
-    /// Where it is written, if that is in a file.
+    /// The location of the value, if it was read from a file.
     pub span: Span,
-    /// What it comes from, where that is known.
+    /// The source of the value, if it is known.
     pub origin: Option<Origin>,
 }
 
-/// What becomes of import blocks whose resource has no block.
+/// The treatment of import blocks whose resource has no block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MissingResources {
-    /// They are errors.
+    /// Missing resource blocks are errors.
     #[default]
     Refused,
     /// A block is written from the object that is found.
     Generated,
 }
 
-/// What becomes of objects that list blocks find.
+/// The treatment of objects that list blocks find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FoundObjects {
-    /// They are told.
+    /// Found objects are reported.
     #[default]
     Told,
     /// A configuration is written for each.
@@ -59,7 +59,7 @@ pub enum FoundObjects {
 pub struct InvokeTarget {
     /// The module instance it belongs to.
     pub module: ModuleInstance,
-    /// The action type.
+    /// The action type's name.
     pub type_name: Name,
     /// The name of the block.
     pub name: Name,
@@ -67,18 +67,18 @@ pub struct InvokeTarget {
     pub key: Option<InstanceKey>,
 }
 
-/// What becomes of what cannot be planned yet.
+/// The treatment of changes that cannot be planned yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deferral {
-    /// It is an error.
+    /// Unknown values that prevent planning are errors.
     #[default]
     Refused,
-    /// It is left to a later run (PL-29, PL-45).
+    /// Such changes are deferred to a later run (PL-29, PL-45).
     Allowed,
 }
 
 impl Deferral {
-    /// What the engine can handle of a provider's answers in such a plan.
+    /// Returns the client capabilities to announce to providers in such a plan.
     pub(crate) fn capabilities(self) -> ClientCapabilities {
         ClientCapabilities { deferral_allowed: self == Self::Allowed, ..capabilities() }
     }
@@ -87,17 +87,17 @@ impl Deferral {
 /// The options of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct PlanOptions {
-    /// What kind of plan.
+    /// The kind of plan.
     pub mode: Mode,
     /// Whether objects are read first.
     pub refresh: Refresh,
-    /// Instances to replace although nothing else says so (PL-60).
+    /// Instances to replace regardless of their configuration (PL-60).
     pub replace: Vec<ResourceInstance>,
-    /// What to look at, with what it depends on; everything when empty (PL-64).
+    /// The targets; their dependencies are included. Empty for a complete plan (PL-64).
     pub targets: Vec<Target>,
-    /// What not to look at, nor at what depends on it; nothing when empty. Not together with targets.
+    /// The excluded addresses; their dependents are excluded too. Mutually exclusive with targets.
     pub excludes: Vec<Target>,
-    /// One object to take over, with its id, in place of import blocks: for plans of which only the state is of interest.
+    /// One object to import, with its identifier, instead of import blocks: for plans of which only the state is used.
     pub import: Option<(ResourceInstance, String)>,
     /// Whether resources are written that import blocks name and the configuration does not have.
     pub missing: MissingResources,
@@ -105,11 +105,11 @@ pub struct PlanOptions {
     pub invoke: Option<InvokeTarget>,
     /// Values given for the root module's variables; those with a default may be missing.
     pub inputs: IndexMap<Name, Input>,
-    /// What becomes of objects that list blocks find.
+    /// The treatment of objects that list blocks find.
     pub found: FoundObjects,
-    /// What becomes of what cannot be planned yet.
+    /// The treatment of changes that cannot be planned yet.
     pub deferral: Deferral,
-    /// What an interrupted run left under way: asked after before anything is planned. Only for plans that are applied at
-    /// once, since asking can make objects.
+    /// The calls that an interrupted run left in flight. Their results are requested before planning. Only for plans that are applied at
+    /// once, because a recovered call may create objects.
     pub recovery: Option<Arc<Recovery>>,
 }

@@ -1,4 +1,4 @@
-//! What every walk over a configuration begins with.
+//! Preparation that every walk over a configuration starts with.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::templates::Templates;
 pub(crate) struct Prepared {
     pub(crate) graph: Arc<config_graph::ConfigGraph>,
     pub(crate) templates: Arc<Templates>,
-    /// What is wrong with what modules tell their providers.
+    /// Errors in `provider_meta` blocks.
     pub(crate) meta_problems: Diagnostics,
 }
 

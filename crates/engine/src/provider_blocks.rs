@@ -15,7 +15,7 @@ use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, World};
 
 /// An instance of a provider block: the only one of a block without `for_each`.
 pub(crate) struct BlockInstance<'a> {
-    /// Which configuration it is.
+    /// The address of the provider configuration.
     pub(crate) config: ProviderConfig,
     block: &'a ProviderTemplate,
     module: ModuleId,
@@ -50,7 +50,7 @@ impl<'a> BlockInstance<'a> {
         Some(elements.iter().map(instance).collect())
     }
 
-    /// What it is configured with; none after an error, which is noted.
+    /// Evaluates the configuration; `None` after an error, which is recorded.
     pub(crate) fn value(&self, world: &World, evaluation: &mut Evaluation) -> Option<Value> {
         let functions = Arc::clone(&evaluation.functions);
         let scope = InstanceScope::new(world, self.module, &functions).repeated(&self.repetition);

@@ -14,9 +14,9 @@ use crate::providers::Providers;
 use crate::templates::{Template, TemplateKey};
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
-/// Who manages something.
+/// The provider configuration that manages an instance.
 pub(crate) enum Manager {
-    /// This configuration.
+    /// A provider configuration that is known now.
     Known(Arc<ProviderConfig>),
     /// That is left to a later run.
     Later,
@@ -24,15 +24,15 @@ pub(crate) enum Manager {
 
 /// The choice of the provider configuration that manages something.
 pub(crate) struct Choice<'a> {
-    /// The provider block.
+    /// The provider block with `for_each`.
     pub(crate) block: &'a Arc<ProviderConfig>,
-    /// What chooses the instance.
+    /// The expression that selects an instance of the block.
     pub(crate) key: Option<&'a TemplateKey>,
     /// The module instance with what is managed.
     pub(crate) module: ModuleId,
-    /// What `each` and `count` mean for it.
+    /// The values of `each` and `count` for the managed instance.
     pub(crate) repetition: &'a Repetition,
-    /// What it is called.
+    /// The address of the managed instance, for messages.
     pub(crate) address: &'a dyn fmt::Display,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The same, where it may be left to a later run.
+    /// Returns the provider configuration of an instance, unless the selection may be deferred.
     pub(crate) fn manager_or_defer(
         &self,
         deferral: Deferral,

@@ -20,15 +20,15 @@ use crate::world::World;
 
 /// A provider that is being given its configuration.
 pub struct Configuring {
-    /// Which configuration.
+    /// The address of the configuration.
     pub config: ProviderConfig,
-    /// The provider.
+    /// The provider to configure.
     pub provider: Arc<Checked>,
-    /// The configuration's value.
+    /// The evaluated configuration.
     pub value: Value,
-    /// What went wrong.
+    /// Errors and warnings of configuring.
     pub diagnostics: Diagnostics,
-    /// What became of the calls that an interrupted run had begun.
+    /// The results of calls that an interrupted run had begun.
     pub(crate) recovered: Vec<Recovered>,
     body: Arc<BodyDecoder>,
     recovering: Vec<(Begin, Arc<Schema>)>,
@@ -36,7 +36,7 @@ pub struct Configuring {
 }
 
 impl Configuring {
-    /// Not begun yet.
+    /// Creates a configuration that is not applied to its provider yet.
     pub fn new(config: ProviderConfig, provider: Arc<Checked>, body: Arc<BodyDecoder>, value: Value) -> Self {
         Self {
             config,
@@ -50,13 +50,13 @@ impl Configuring {
         }
     }
 
-    /// The same, where the provider may leave things to a later run, or not.
+    /// Sets whether the provider may defer changes.
     #[must_use]
     pub fn deferring(self, deferral: Deferral) -> Self {
         Self { deferral, ..self }
     }
 
-    /// The same, with calls of an interrupted run to be asked after as soon as the provider is configured.
+    /// Sets the interrupted calls to recover as soon as the provider is configured.
     #[must_use]
     pub fn recovering(mut self, recovery: Option<&Recovery>) -> Self {
         for begin in recovery.map(|recovery| recovery.of(&self.config)).unwrap_or_default() {
@@ -94,7 +94,7 @@ pub async fn hold_all(configuring: Vec<Configuring>, at_once: usize, version: St
     stream::iter(talks).buffered(at_once.max(1)).collect().await
 }
 
-/// Those among `used` that no block configures: the root module's default ones, which are empty.
+/// Returns the configurations in `used` without a block: default configurations of the root module, which are empty.
 pub fn implied<'u>(
     templates: &Templates,
     used: impl IntoIterator<Item = &'u ProviderConfig>,
@@ -105,8 +105,8 @@ pub fn implied<'u>(
     used.into_iter().filter(is_implied).cloned().collect()
 }
 
-/// Those among `used` that are instances of a block in a module that is switched off. Such a block has no arguments: modules with others
-/// cannot be.
+/// Returns the configurations in `used` that belong to a block in a disabled module. Such a block has no arguments: a module with others
+/// cannot be disabled.
 pub fn switched_off<'u>(
     templates: &Templates,
     world: &World,
@@ -122,7 +122,7 @@ pub fn switched_off<'u>(
     used.into_iter().filter(is_off).cloned().collect()
 }
 
-/// Configures providers to which nothing is said.
+/// Configures providers without a block, with an empty configuration.
 pub async fn configure_empty(
     session: &Session,
     providers: &mut Providers,
@@ -154,7 +154,7 @@ pub async fn configure_empty(
     (recovered, diagnostics)
 }
 
-/// What to say beside the problems of a provider that nothing was said to.
+/// Returns the advice to add a provider block, for problems of a provider without one.
 fn needs_block(config: &ProviderConfig) -> Diagnostic {
     let provider = &config.provider;
     let detail = format!(

@@ -10,7 +10,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span, suggest};
 use groma_provider::{Checked, Provider, Schema, TypeNames};
 use groma_value::Value;
 
-/// Where providers come from.
+/// Starts provider processes or in-process providers.
 pub trait ProviderSource: Send + Sync {
     /// A provider that has not been configured.
     ///
@@ -35,16 +35,16 @@ pub struct Started {
     source: Arc<dyn ProviderSource>,
     /// Started for their schemas; the first configuration takes one over.
     known: Mutex<HashMap<ProviderAddress, Arc<Checked>>>,
-    /// Those that have their configuration.
+    /// Providers that have received their configuration.
     configured: Mutex<HashMap<ProviderConfig, Configured, RandomState>>,
 }
 
-/// How much of a configuration is known.
+/// Knowledge of a configuration's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// All of it.
+    /// All values are known.
     Whole,
-    /// Some of it only when other things are applied.
+    /// Some values are unknown until other changes are applied.
     InPart,
 }
 
@@ -70,8 +70,9 @@ impl Started {
         held(&self.configured).get(config).map(|configured| Arc::clone(&configured.provider))
     }
 
-    /// Whether the provider at `address` has a function whatever its configuration; said of one that does not start too, which is told
-    /// by whoever needs it.
+    /// Whether the provider at `address` offers a function before it is configured. True also for a provider that does not start, which
+    /// is reported
+    /// where it is needed.
     pub fn has_function(&self, address: &ProviderAddress, function: &str) -> bool {
         let Ok(provider) = self.get(address) else { return true };
         provider.schema().is_err() || provider.declares_function(function)
@@ -95,7 +96,7 @@ impl Configured {
 }
 
 impl Providers {
-    /// None started yet.
+    /// Creates a collection without started providers.
     pub fn new(source: Arc<dyn ProviderSource>) -> Self {
         let started = Arc::new(Started { source, known: Mutex::default(), configured: Mutex::default() });
         Self { started, taken: HashMap::new(), instances: HashMap::default() }
@@ -153,7 +154,7 @@ impl Providers {
         self.started.configured(config)
     }
 
-    /// The same, which is needed for `whose`.
+    /// Returns the configured provider for `config`, which is needed for `whose`.
     ///
     /// # Errors
     ///

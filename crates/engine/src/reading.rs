@@ -21,22 +21,22 @@ pub(crate) struct DataTalk {
     pub(crate) body: Arc<BodyDecoder>,
     pub(crate) span: Span,
     pub(crate) config: Value,
-    /// What the module tells the provider; null where it tells nothing.
+    /// The module's `provider_meta` value; null without such a block.
     pub(crate) meta: Value,
     /// Whether the provider may leave it to a later run.
     pub(crate) deferral: Deferral,
-    /// Who is told when it is renewed.
+    /// The receiver of progress reports about renewal.
     pub(crate) hooks: Arc<dyn Hooks>,
 }
 
-/// What came of it.
+/// The result of reading a data source or opening an ephemeral resource.
 pub(crate) struct DataRead {
     pub(crate) address: ResourceInstance,
     pub(crate) config: Value,
     pub(crate) value: Option<Value>,
-    /// Why it is left to a later run.
+    /// The reason for deferring it.
     pub(crate) deferred: Option<DeferralReason>,
-    /// What has to be closed.
+    /// The ephemeral resource to close, if it was opened.
     pub(crate) open: Option<OpenEphemeral>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) elapsed: Duration,

@@ -13,18 +13,18 @@ use groma_value::{CodecError, Marks, Path, PathMarks, Value, json};
 pub struct Object {
     /// Its value, wholly known; sensitive parts are marked.
     pub value: Value,
-    /// What the provider keeps with it.
+    /// The provider's private data.
     pub private: Private,
-    /// Its identity.
+    /// The identity of the object.
     pub identity: Option<Value>,
 }
 
-/// What a record says beside the object itself.
+/// The metadata that is recorded with an object.
 #[derive(Clone, Debug, Default)]
 pub struct Circumstances {
     /// Whether it has to be replaced.
     pub status: ObjectStatus,
-    /// What it depends on.
+    /// The recorded dependencies of the object.
     pub dependencies: Dependencies,
     /// Whether its replacement is created first.
     pub create_before_destroy: bool,
@@ -33,7 +33,7 @@ pub struct Circumstances {
 }
 
 impl Circumstances {
-    /// What a record says.
+    /// Returns the metadata of a record.
     pub fn of(record: &ObjectRecord) -> Self {
         Self {
             status: record.status,
@@ -53,8 +53,8 @@ pub fn encode(schema: &Schema, object: &Object, circumstances: Circumstances) ->
     encode_by(&mut String::with_capacity(512), schema, object, circumstances)
 }
 
-/// The same for somebody who makes many records: `text` is what they are written in one after the other. Threads that
-/// take memory and give it back for each record wait for each other.
+/// Encodes an object into a record, with `text` as a reusable buffer. Threads that
+/// allocate for each record contend for the allocator.
 pub fn encode_by(
     text: &mut String,
     schema: &Schema,
@@ -114,7 +114,7 @@ pub fn decode(schema: &Schema, record: &ObjectRecord) -> Option<Value> {
     Some(remember_marks(value, record))
 }
 
-/// The object of a record as providers are told about it.
+/// Returns the recorded object in the form that providers upgrade.
 pub fn raw_state(record: &ObjectRecord) -> RawState {
     match record.flat_attributes() {
         Some(flat) => RawState::Flat(Arc::new(flat)),

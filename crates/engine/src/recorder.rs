@@ -1,4 +1,4 @@
-//! Where results go before anything builds on them.
+//! Durable records of results, before anything depends on them.
 
 use groma_address::{ProviderConfig, ResourceInstance};
 use groma_diagnostics::Diagnostic;
@@ -14,11 +14,11 @@ pub trait Recorder: Send + Sync {
     #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic>;
 
-    /// What is now at a place; `before` is what was there.
+    /// Records the new object at an address; `before` is the former one.
     ///
     /// # Errors
     ///
-    /// It cannot be written down; nothing that depends on it may start.
+    /// The record cannot be written; nothing that depends on it may start.
     #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn finished(
         &self,

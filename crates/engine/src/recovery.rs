@@ -12,7 +12,7 @@ use crate::client::no_meta;
 use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
 
-/// What an interrupted run left under way, and where what becomes of it is noted.
+/// The calls that an interrupted run left in flight, and the journal for their results.
 pub struct Recovery {
     /// The calls, as the journal has them.
     pub in_flight: Vec<Begin>,
@@ -26,7 +26,7 @@ impl std::fmt::Debug for Recovery {
     }
 }
 
-/// What became of one call.
+/// The result of one recovered call.
 pub(crate) struct Recovered {
     pub(crate) begin: Begin,
     pub(crate) schema: Arc<Schema>,

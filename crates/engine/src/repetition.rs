@@ -25,12 +25,12 @@ pub struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Those of a module call.
+    /// Returns the repetition arguments of a module call.
     pub fn of_call(call: &'a ModuleCall) -> Self {
         Self { count: call.count.as_ref(), for_each: call.for_each.as_ref(), enabled: call.enabled.as_ref() }
     }
 
-    /// Those of a resource.
+    /// Returns the repetition arguments of a resource.
     pub fn of_resource(resource: &'a Resource) -> Self {
         Self {
             count: resource.count.as_ref(),
@@ -48,7 +48,7 @@ pub fn expand(arguments: Arguments<'_>, scope: &dyn Scope, diagnostics: &mut Dia
     expand_or_defer(arguments, Deferral::Refused, scope, diagnostics)
 }
 
-/// The same, where how many there are may be left to a later run.
+/// Expands a block, unless an unknown number of instances may be deferred.
 pub fn expand_or_defer(
     arguments: Arguments<'_>,
     deferral: Deferral,
@@ -76,11 +76,11 @@ pub fn expand_or_defer(
 /// Reads the value of an argument.
 type Reader = fn(&Argument<'_>, &Value) -> Result<Expansion, Problem>;
 
-/// Why a value does not say how many instances there are.
+/// The reason why a value does not determine the instances.
 enum Problem {
     /// It will, but is not known yet.
     Unknown(Diagnostic),
-    /// It never can.
+    /// The value is unsuitable in any case.
     Unsuitable(Diagnostic),
 }
 
@@ -255,10 +255,10 @@ fn read_enabled(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Pro
     }
 }
 
-/// What an import block with `for_each` is for, element by element.
+/// The elements of an import block with `for_each`.
 #[derive(Debug)]
 pub enum Elements {
-    /// What `each` means for each of them.
+    /// The values of `each`, element by element.
     Known(Vec<Repetition>),
     /// Only a later run will know how many there are. That is a mistake where nothing can be left to one.
     Unknown(Box<Diagnostic>),

@@ -1,4 +1,4 @@
-//! The engine's face: validate, plan, save and load a plan, apply, search, look at values.
+//! The engine's interface: validate, plan, save and load a plan, apply, search, evaluate.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ pub struct Run {
     session: Session,
     providers: Providers,
     prepared: Option<Arc<Prepared>>,
-    /// What earlier steps worked with, until the run ends.
+    /// Memory of earlier steps, kept until the run ends.
     spent: Vec<Spent>,
 }
 
-/// How many changes are worth a thread.
+/// Number of changes from which on a thread is worthwhile.
 const MANY: usize = 200;
 
 impl Run {
@@ -49,7 +49,7 @@ impl Run {
         std::mem::forget((session, prepared, spent));
     }
 
-    /// What the run works with.
+    /// Returns the session of the run.
     pub fn session(&self) -> &Session {
         &self.session
     }
@@ -91,7 +91,7 @@ impl Run {
         let mut diagnostics = circles;
         diagnostics.append(problems);
         if diagnostics.has_errors() {
-            // What is wrong in one block keeps nobody from looking at the others.
+            // An error in one block must not hide those in others.
             if !has_circles {
                 diagnostics = self.checked(&prepared, diagnostics);
             }
@@ -109,7 +109,7 @@ impl Run {
         }
     }
 
-    /// `told`, and what is found by checking everything, but for what follows from another of them.
+    /// Returns `told` with the problems of a complete check, without those that follow from others.
     fn checked(&mut self, prepared: &Prepared, told: Diagnostics) -> Diagnostics {
         let runtime = Arc::clone(&self.session.runtime);
         let Prepared { graph, templates, .. } = prepared;
@@ -170,7 +170,7 @@ impl Run {
         (searched, diagnostics)
     }
 
-    /// The bytes of a plan, without its state, which is written beside it.
+    /// Serializes a plan. The state is a separate member of the plan file.
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ impl Run {
         saved::encode(plan)
     }
 
-    /// The plan that [`Run::save`] wrote, with the state that lay beside it.
+    /// Deserializes the plan that [`Run::save`] wrote, with the state from the same plan file.
     ///
     /// # Errors
     ///
@@ -189,7 +189,7 @@ impl Run {
         saved.plan(prior_state, &mut self.providers)
     }
 
-    /// The same, for [`Run::apply`]: what that needs of the configuration is prepared on the way.
+    /// Deserializes a plan for [`Run::apply`], and prepares the configuration for it at the same time.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl Run {
         }
         // It has been planned over, so it has no cycles.
         let graph = self.graph();
-        // What is done is taken down with what it depends on: that is to be there when the first of it is.
+        // Results are recorded with dependencies, which have to be known when the first result arrives.
         ask_ahead(&graph);
         let plan = self.load(saved, prior_state)?;
         // Should it fail, it is apply that tells.

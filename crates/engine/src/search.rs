@@ -10,13 +10,13 @@ use groma_value::{Type, Value, convert};
 
 use crate::evaluation::Evaluation;
 
-/// How many objects a search finds that does not say how many are wanted.
+/// The limit of found objects for a search without `limit`.
 const DEFAULT_LIMIT: u64 = 100;
 
-/// What one instance of a list block found.
+/// The results of one instance of a list block.
 #[derive(Clone, Debug)]
 pub struct Searched {
-    /// The instance.
+    /// The address of the list block's instance.
     pub address: ResourceInstance,
     /// The version of the schema of the identities.
     pub identity_version: u64,
@@ -27,9 +27,9 @@ pub struct Searched {
 /// An object that was found.
 #[derive(Clone, Debug)]
 pub struct FoundObject {
-    /// What people call it.
+    /// The human-readable name of the object.
     pub display_name: String,
-    /// What identifies it.
+    /// The identity of the object.
     pub identity: Value,
     /// The object, if it was asked for; sensitive parts are marked.
     pub object: Option<Value>,
@@ -40,17 +40,17 @@ pub struct FoundObject {
 /// Blocks for a found object, without line feeds at their ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenBlocks {
-    /// The `resource` block.
+    /// The generated `resource` block.
     pub resource: String,
-    /// The `import` block.
+    /// The generated `import` block.
     pub import: String,
 }
 
-/// The arguments of a list block beside what is searched for; none where they are not known.
+/// The arguments of a list block that limit its results; `None` where they are unknown.
 pub(crate) struct Extent {
-    /// How much of each object is wanted.
+    /// The requested detail of each object.
     pub(crate) detail: Option<ListDetail>,
-    /// How many objects are wanted at most.
+    /// The maximal number of objects.
     pub(crate) limit: Option<u64>,
 }
 
@@ -87,7 +87,7 @@ fn detail(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluatio
     }
 }
 
-/// How many objects are wanted: none after an error, nothing inside where it is not known.
+/// Evaluates the limit of a list block: `None` after an error, `Some(None)` if it is unknown.
 fn limit(expression: &Expression, scope: &dyn Scope, evaluation: &mut Evaluation) -> Option<Option<u64>> {
     let value = converted(expression, &Type::Number, scope, evaluation)?;
     if !value.is_known() {

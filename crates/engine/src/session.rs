@@ -1,4 +1,4 @@
-//! What a run works with: handed in by whoever starts it.
+//! The environment of a run, provided by the caller.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -17,20 +17,21 @@ use crate::hooks::Hooks;
 use crate::options::Input;
 use crate::providers::ProviderSource;
 
-/// A run's surroundings.
+/// The environment of a run: the configuration, the providers, the hooks and the limits. It is immutable for the whole run, is shared by
+/// planning and applying, and is the engine's only access to the outside.
 #[derive(Clone)]
 pub struct Session {
-    /// What the author wrote.
+    /// The loaded configuration.
     pub configuration: Arc<Configuration>,
     /// The texts it was read from.
     pub sources: Arc<Sources>,
-    /// Where providers come from.
+    /// The source of providers.
     pub providers: Arc<dyn ProviderSource>,
-    /// Who is told about progress.
+    /// The receiver of progress reports.
     pub hooks: Arc<dyn Hooks>,
-    /// How the run is stopped.
+    /// The cancellation token of the run.
     pub cancellation: Cancellation,
-    /// How many conversations with providers go on at once; at least one.
+    /// The maximal number of concurrent provider calls; at least one.
     pub parallelism: usize,
     /// The name of the workspace.
     pub workspace: String,
@@ -38,15 +39,15 @@ pub struct Session {
     pub working_directory: PathBuf,
     /// The root module's directory, as people see it: `.` unless it is elsewhere.
     pub root_directory: PathBuf,
-    /// What `~` stands for.
+    /// The directory that `~` stands for in `pathexpand`.
     pub home_directory: Option<PathBuf>,
     /// Now, RFC 3339 in UTC.
     pub timestamp: String,
-    /// The version of Terraform whose language and formats are spoken: what providers are told.
+    /// The Terraform version whose language and formats are implemented, as reported to providers.
     pub terraform_version: String,
-    /// Where the run waits; outlives plan and apply, because connections of providers in this process do.
+    /// The runtime on which the run waits. It outlives plan and apply, because connections of in-process providers do.
     pub runtime: Arc<tokio::runtime::Runtime>,
-    /// Where conversations with providers go on that have to wait.
+    /// Returns the runtime for provider calls that have to wait.
     pub conversations: fn() -> tokio::runtime::Handle,
 }
 

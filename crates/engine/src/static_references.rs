@@ -1,4 +1,4 @@
-//! References into objects, held against the schemas of these: what is wrong with them is wrong whatever the values are, and is told even where
+//! Checks of references against schemas. An invalid reference is an error whatever the values are, and is reported even where
 //! evaluation would pass over it or catch it.
 
 use std::collections::BTreeMap;

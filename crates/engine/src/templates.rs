@@ -12,16 +12,16 @@ use groma_value::{Path, Value};
 use crate::config_graph::{ModuleIndex, narrow};
 use crate::module_functions::ModuleFunctions;
 
-/// Whether the body of a block has what its schema asks for, as far as can be told without values.
+/// Whether the body of a block matches its schema, as far as that is decided without values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     Fits,
-    /// What is wrong has been said, and a provider would say it again.
+    /// The body has errors that are reported already; the provider would report them again.
     Wrong,
 }
 
 impl Fit {
-    /// What the problems of a body say.
+    /// Returns the verdict for a body with these problems.
     pub fn of(problems: &Diagnostics) -> Self {
         if problems.has_errors() { Self::Wrong } else { Self::Fits }
     }
@@ -31,20 +31,20 @@ impl Fit {
 pub struct Template {
     /// The schema of its type.
     pub schema: Arc<Schema>,
-    /// Its body.
+    /// The decoder of the block's body.
     pub body: Arc<BodyDecoder>,
     /// Whether that is as it should be.
     pub fit: Fit,
-    /// Who manages its objects.
+    /// The provider configuration of its objects.
     pub provider: Arc<ProviderConfig>,
-    /// Which instance of it, where its block has `for_each`.
+    /// The selection of an instance, if the provider block has `for_each`.
     pub key: Option<Box<TemplateKey>>,
-    /// What the module tells its provider in a `provider_meta` block; null without one.
+    /// The module's `provider_meta` value for the provider; null without such a block.
     pub meta: Value,
 }
 
 impl Template {
-    /// The same, for what one configuration manages.
+    /// Returns the template for instances that one provider configuration manages.
     pub fn managed_by(&self, provider: Arc<ProviderConfig>) -> Self {
         let (schema, body, meta) = (Arc::clone(&self.schema), Arc::clone(&self.body), self.meta.clone());
         Self { schema, body, fit: self.fit, provider, key: None, meta }
@@ -69,7 +69,7 @@ impl Template {
     }
 }
 
-/// What chooses among the instances of a provider block.
+/// The expression that selects an instance of a provider block.
 #[derive(Clone)]
 pub enum TemplateKey {
     /// The block that uses it.
@@ -94,15 +94,15 @@ impl TemplateKey {
 
 /// A provider block, ready for evaluation.
 pub struct ProviderTemplate {
-    /// Its body.
+    /// The decoder of the block's body.
     pub body: Arc<BodyDecoder>,
     /// Whether that is as it should be.
     pub fit: Fit,
-    /// Which configuration it is.
+    /// The address of the provider configuration.
     pub config: ProviderConfig,
-    /// What it has an instance for each element of.
+    /// The block's `for_each` argument.
     pub for_each: Option<Expression>,
-    /// What is wrong with it, where no block uses it: that matters once an object of the state does.
+    /// Errors in a block that no other block uses. They matter once an object of the state needs it.
     pub withheld: Diagnostics,
 }
 
@@ -146,12 +146,12 @@ impl Templates {
         &self.functions
     }
 
-    /// A resource block.
+    /// Returns the template of a resource block.
     pub fn resource(&self, module: ModuleIndex, at: u32) -> Option<&Arc<Template>> {
         self.resources.get(module.at())?.get(at as usize)?.as_ref()
     }
 
-    /// An action block.
+    /// Returns the template of an action block.
     pub fn action(&self, module: ModuleIndex, at: u32) -> Option<&Arc<Template>> {
         self.actions.get(module.at())?.get(at as usize)?.as_ref()
     }
@@ -161,7 +161,7 @@ impl Templates {
         self.actions.iter().flatten().flatten()
     }
 
-    /// A provider block.
+    /// Returns the template of a provider block.
     pub fn provider(&self, module: ModuleIndex, at: u32) -> Option<&Arc<ProviderTemplate>> {
         self.providers.get(module.at())?.get(at as usize)?.as_ref()
     }

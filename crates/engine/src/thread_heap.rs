@@ -7,7 +7,7 @@
 pub(crate) fn make_room(things: usize) {
     /// The allocator has larger blocks from the system one by one.
     const BLOCK: usize = 120 << 10;
-    /// About what is kept for each.
+    /// Estimated size of one allocation.
     const EACH: usize = 800;
     /// A heap does not grow beyond 64 MB; what comes after that makes its own room.
     const MOST: usize = 256;

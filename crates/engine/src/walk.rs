@@ -12,20 +12,20 @@ use crate::world::{ModuleId, World};
 /// A node of a module instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Visit {
-    /// The module instance.
+    /// The module instance of the node.
     pub module: ModuleId,
     /// The node in it.
     pub node: NodeIndex,
 }
 
-/// How a visit ended.
+/// The outcome of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The node has its value.
     Done,
-    /// It has one as far as it is known now: it is left to a later run, and so is what depends on it.
+    /// The value is known as far as possible in this run: the node is deferred, and so is everything that depends on it.
     Deferred,
-    /// It has none; what depends on it cannot be worked out and is left out without a further message.
+    /// There is no value. Dependents cannot be evaluated and are skipped without a further message.
     Failed,
 }
 
@@ -38,7 +38,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// What the outcome of a node means for one that depends on it.
+    /// Combines the outcome of a dependency into that of a node.
     fn inherit(&mut self, outcome: Outcome) {
         self.failed |= outcome == Outcome::Failed;
         self.deferred |= outcome == Outcome::Deferred;
@@ -58,7 +58,7 @@ impl Progress {
 struct Instance {
     nodes: Box<[Progress]>,
     left: u32,
-    /// What came of all nodes that have ended.
+    /// The nodes that have ended, with their outcomes.
     all: Progress,
 }
 
@@ -233,7 +233,7 @@ impl Walk {
     }
 }
 
-/// What nothing that is destroyed can need: results for people, and checks of them.
+/// Whether a node is irrelevant for destruction: outputs and checks.
 pub fn plays_no_part_in_destroying(kind: NodeKind, module: ModuleId) -> bool {
     match kind {
         NodeKind::Check(_) | NodeKind::Validation(_) | NodeKind::Import(_) | NodeKind::Trigger(_) => true,

@@ -33,7 +33,7 @@ use crate::session::Session;
 use crate::walk::Outcome;
 use crate::world::{ModuleId, Surroundings, World};
 
-/// What an applier is made from.
+/// The inputs from which an [`Applier`] is built.
 pub(super) struct Parts<'a> {
     pub(super) session: &'a Session,
     pub(super) providers: &'a mut Providers,
@@ -52,7 +52,7 @@ pub(super) struct Applier<'a> {
     pub(super) state: State,
     pub(super) evaluation: Evaluation,
     pub(super) changes: Vec<ResourceChange>,
-    /// Where in the world the instances of the changes are; none for those that the configuration no longer has.
+    /// The module instance, resource and position of each change's instance; `None` for instances that the configuration no longer has.
     pub(super) places: Vec<Option<(ModuleId, u32, usize)>>,
     pub(super) recorder: Arc<dyn Recorder>,
     pub(super) done: Done,
@@ -62,7 +62,7 @@ pub(super) struct Applier<'a> {
     pub(super) deposed: HashMap<u32, DeposedKey>,
     /// The changes of objects that are not to be destroyed one day.
     pub(super) kept: HashSet<u32>,
-    /// What has been opened.
+    /// The ephemeral resources that are open.
     pub(super) ephemerals: OpenEphemerals,
     /// Providers that ephemeral resources need: blocks, with all their instances.
     pub(super) opening: HashSet<ProviderConfig>,
@@ -70,7 +70,7 @@ pub(super) struct Applier<'a> {
     pub(super) acting: HashSet<ProviderConfig>,
     /// Actions to be invoked.
     pub(super) invocations: Vec<Arc<Invocation>>,
-    /// The action blocks that were looked at.
+    /// Action blocks evaluated so far.
     pub(super) actions: ActionBlocks,
     pub(super) mode: Mode,
     /// Data sources that go with what is destroyed.
@@ -204,7 +204,7 @@ impl<'a> Applier<'a> {
         }
     }
 
-    /// What was imported while planning goes into the journal before anything else is done to it.
+    /// Writes objects that were imported while planning to the journal, before anything else happens to them.
     fn take_over(&mut self) -> bool {
         for change in &self.changes {
             let Some(importing) = &change.importing else { continue };
@@ -258,7 +258,7 @@ impl<'a> Applier<'a> {
         let outcome = match event {
             Event::Change(event) => match self.changed(step, *event) {
                 Some(outcome) => outcome,
-                // It goes on with provisioners.
+                // The change continues with its provisioners.
                 None => return,
             },
             Event::Provisioned(event) => self.provisioned(*event),
@@ -311,8 +311,8 @@ impl<'a> Applier<'a> {
         self.end(step, outcome);
     }
 
-    /// Waits until all that was left to the clerk is taken down and told: before anything happens that people are told of
-    /// by somebody else, or that could not be made undone. Says whether all could be taken down.
+    /// Waits until every result that was handed to the background writer is recorded and reported. Required before anything is reported
+    /// by another thread, and before anything irreversible. Returns whether all results could be recorded.
     pub(super) fn clerk_has_caught_up(&mut self) -> bool {
         let problems = self.clerk.catch_up();
         let is_sound = !problems.has_errors();
@@ -320,7 +320,7 @@ impl<'a> Applier<'a> {
         is_sound
     }
 
-    /// Where in the world the instance of a change is.
+    /// Returns the module instance, resource and position of a change's instance.
     pub(super) fn place(&self, change: u32) -> Option<(ModuleId, u32, usize)> {
         self.places.get(change as usize).copied().flatten()
     }

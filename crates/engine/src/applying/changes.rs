@@ -40,7 +40,7 @@ struct Undertaking {
     change: u32,
     operation: Operation,
     before: Option<Arc<ObjectRecord>>,
-    /// What runs before the object goes.
+    /// Provisioners to run before the object is destroyed.
     first: Vec<Provision>,
     talk: Box<ApplyTalk>,
 }
@@ -132,7 +132,7 @@ impl Applier<'_> {
         self.carry_out(step, undertaking, sequel).await;
     }
 
-    /// Starts a deletion.
+    /// Starts the deletion of the object of `change`.
     pub(super) async fn delete(&mut self, step: u32, change: u32) {
         let planned = self.change(change);
         let address = planned.address.clone();
@@ -235,7 +235,7 @@ impl Applier<'_> {
             key: None,
             meta: no_meta(),
         };
-        // What the provider fills in by itself is not known before, and not written.
+        // Values that the provider computes are unknown at plan time and are not written.
         let config = generate::config_of(block, &planned.after).transform(|_, value| match value.is_known() {
             true => value,
             false => Value::null(value.ty().clone()),

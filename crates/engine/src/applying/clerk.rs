@@ -1,7 +1,7 @@
-//! Takes down what pure providers have done, and tells about it, beside the walk.
+//! Records and reports results of side-effect-free providers on a background thread.
 //!
 //! Their objects are nowhere but in the state, so the walk need not wait until such a result is in the journal: only before
-//! something happens outside, or is told by somebody else, the clerk has to have caught up.
+//! side effects happen outside, or another thread reports something, the writer has to have caught up.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
 use crate::thread_heap::make_room;
 
-/// A change that came to a good end, which nobody has been told about yet.
+/// A successful change that is not reported yet.
 pub(super) struct Entry {
     pub(super) operation: Operation,
     pub(super) address: ResourceInstance,
@@ -31,7 +31,7 @@ pub(super) struct Entry {
     pub(super) schema: Arc<Schema>,
     /// The object before, and as it is recorded.
     pub(super) before: (Value, Option<Arc<ObjectRecord>>),
-    /// The object now; its value is null if there is none any more.
+    /// The new object; its value is null if the object was deleted.
     pub(super) object: Object,
     /// The resource, if the configuration has it.
     pub(super) node: Option<(ModuleIndex, NodeIndex)>,
@@ -50,7 +50,7 @@ enum Place {
     Beside(Office),
 }
 
-/// How the walk reaches a clerk on another thread.
+/// The walk's connection to a writer on another thread.
 struct Office {
     letters: SyncSender<Letter>,
     /// Handed over together: one by one it would cost more than what is saved.
@@ -66,13 +66,13 @@ enum Letter {
     CaughtUp(SyncSender<Diagnostics>),
 }
 
-/// How many changes are handed over together.
+/// Number of changes that are sent to the writer together.
 const BATCH: usize = 64;
 
-/// How many batches may wait: when the clerk is slower than the walk, that waits for it.
+/// Number of batches that may be queued; beyond that the walk waits for the writer.
 const WAITING: usize = 128;
 
-/// How many changes are worth a thread.
+/// Number of changes from which on a thread is worthwhile.
 const MANY: usize = 1000;
 
 impl Clerk {
@@ -100,7 +100,7 @@ impl Clerk {
         }
     }
 
-    /// Has a change taken down and told about.
+    /// Records and reports a change.
     pub(super) fn take(&mut self, entry: Entry) {
         match &mut self.0 {
             Place::Here(desk) => desk.take(entry),
@@ -164,7 +164,7 @@ impl Office {
     }
 }
 
-/// What a clerk works with.
+/// Destinations of the writer's results.
 #[derive(Clone)]
 pub(super) struct Equipment {
     pub(super) recorder: Arc<dyn Recorder>,
@@ -172,14 +172,14 @@ pub(super) struct Equipment {
     pub(super) graph: Arc<ConfigGraph>,
 }
 
-/// Where the work is done.
+/// The part of the writer that does the work, on either thread.
 struct Desk {
     equipment: Equipment,
     /// The objects that were taken down.
     state: State,
     done: Done,
     problems: Diagnostics,
-    /// What objects are written in.
+    /// Buffer into which objects are encoded.
     paper: String,
 }
 
@@ -218,7 +218,7 @@ impl Desk {
         }
     }
 
-    /// What cannot be written down is in the state all the same: there is still the chance that this can be saved.
+    /// Records an entry. What the journal cannot take is in the state all the same, which may still be saved at the end.
     fn record(&mut self, entry: &Entry) -> Result<(), Box<Diagnostic>> {
         let Entry { address, deposed, provider, schema, before: (_, before), object, .. } = entry;
         let (recorder, deposed, before) = (&self.equipment.recorder, deposed.as_ref(), before.as_deref());

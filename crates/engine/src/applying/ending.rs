@@ -11,7 +11,7 @@ use crate::plan::{Action, Mode};
 use crate::world::ModuleId;
 
 impl Applier<'_> {
-    /// What the run leaves.
+    /// Returns the outcome of the run.
     pub(super) fn finish(mut self) -> AppliedRun {
         self.write_outputs();
         let not_begun = std::mem::take(&mut self.not_begun);

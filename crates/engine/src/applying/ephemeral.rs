@@ -1,4 +1,4 @@
-//! Ephemeral resources are opened anew while applying: nothing of them is in the plan.
+//! Ephemeral resources are opened again while applying: the plan contains nothing of them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What comes back from the conversations of an apply.
+//! Results of provider calls in an apply.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Invoking actions.
+//! Invocation of actions while applying.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::walk::Outcome;
 const SUMMARIES: Summaries = Summaries { error: "Error when invoking action", warning: "Warning when invoking action" };
 
 impl Applier<'_> {
-    /// Starts an invocation.
+    /// Starts the invocation of an action.
     pub(super) async fn invoke(&mut self, step: u32, invocation: u32) {
         let Some(invocation) = self.invocations.get(invocation as usize).cloned() else {
             return self.end(step, Outcome::Failed);

@@ -1,20 +1,20 @@
-//! What an apply leaves.
+//! The outcome of an apply.
 
 use groma_diagnostics::Diagnostics;
 use groma_state::State;
 
 use crate::hooks::Operation;
 
-/// What there is after an apply, also after one that failed.
+/// The state and the diagnostics after an apply, also after one that failed.
 #[derive(Debug)]
 pub struct AppliedRun {
-    /// The state now.
+    /// The state after the run.
     pub state: State,
-    /// How many objects were added, changed and destroyed.
+    /// Numbers of objects that were added, changed and destroyed.
     pub done: Done,
-    /// What went wrong, and warnings.
+    /// Errors and warnings of the run.
     pub diagnostics: Diagnostics,
-    /// What the run worked with: released with this, so that a program that ends now may spare itself the time.
+    /// Memory of the run. It is released together with this value, so that a program that exits at once can skip that.
     #[expect(dead_code, reason = "kept only to be released")]
     pub(crate) spent: Option<Box<dyn std::any::Any>>,
 }
@@ -45,14 +45,14 @@ impl Done {
 /// Numbers of operations that ended well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// Objects taken over.
+    /// Number of imported objects.
     pub imported: usize,
-    /// Created objects.
+    /// Number of created objects.
     pub added: usize,
     /// Objects changed in place.
     pub changed: usize,
-    /// Deleted objects.
+    /// Number of destroyed objects.
     pub destroyed: usize,
-    /// Actions invoked.
+    /// Number of invoked actions.
     pub invoked: usize,
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use groma_address::{ConfigResource, Mode as ResourceMode, ResourceInstance};
 use groma_state::State;
 
-/// Takes out what a plan parts with, but for those that objects stand on which are still there.
+/// Removes data sources that the plan drops from the state, except those that remaining objects depend on.
 pub(super) fn take_out(parting: &[ResourceInstance], state: &mut State) {
     if parting.is_empty() {
         return;

@@ -24,7 +24,7 @@ impl Applier<'_> {
         }
     }
 
-    /// Those that something is done with and that do not have their configuration already; none after an error, which is noted.
+    /// Returns the configurations of a block that are in use and not configured yet; `None` after an error, which is recorded.
     fn configuring(&mut self, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
         let mut instances = BlockInstance::all(block, module, &self.world, &mut self.evaluation, self.providers)?;
         // Which instance an ephemeral resource or a function needs is found only when it is opened or called.

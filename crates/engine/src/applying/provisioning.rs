@@ -109,7 +109,8 @@ impl Applier<'_> {
         noted
     }
 
-    /// What runs before an object goes; nothing for a tainted one, which may never have been complete. None after an
+    /// Returns the provisioners that run before an object is destroyed; none for a tainted object, which may never have been complete.
+    /// `None` after an
     /// error, which is noted.
     pub(super) fn destruction_provisions(
         &mut self,
@@ -134,7 +135,7 @@ impl Applier<'_> {
         provisioning::prepare(&provisioners, ProvisionerWhen::Destroy, &address, &scope, &mut self.evaluation)
     }
 
-    /// The provisioners of an object's block, or of the removed block that stands in its place, and what they share.
+    /// Returns the provisioners of an object's block, or of the `removed` block that replaced it, and their module instance.
     fn provisioners_of(&self, address: &ResourceInstance) -> Option<(ModuleId, Vec<Provisioner>, Option<Connection>)> {
         if let Some(module) = self.world.find(&address.module)
             && let Some(block) = self.world.static_module(module).config.resources.get(&address.resource)

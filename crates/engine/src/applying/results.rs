@@ -1,4 +1,4 @@
-//! What becomes of the results of changes: in the journal, the state and the world.
+//! Processing of results: into the journal, the state and the values of the module instances.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl Applier<'_> {
         })
     }
 
-    /// Leaves it to the clerk to take down and tell what came of a change.
+    /// Hands a result to the background writer.
     fn hand_in(&mut self, event: ChangeEvent) -> Outcome {
         let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
         self.evaluation.diagnostics.append(done.diagnostics);
@@ -165,7 +165,7 @@ impl Applier<'_> {
         noted
     }
 
-    /// What is recorded beside the object: of one that is still there after it was to be deleted, what was recorded before.
+    /// Returns the metadata to record with an object. An object that a failed deletion left keeps its former metadata.
     fn circumstances(
         &self,
         change: u32,
@@ -184,7 +184,7 @@ impl Applier<'_> {
         }
     }
 
-    /// What the resource of a change depends on.
+    /// Returns the recorded dependencies of a change's resource.
     pub(super) fn dependencies(&self, change: u32) -> Dependencies {
         self.node(change).map(|(module, node)| self.prepared.graph.ancestors().of(module, node)).unwrap_or_default()
     }
@@ -214,7 +214,8 @@ impl Applier<'_> {
     }
 }
 
-/// A creation that failed with an object leaves it tainted (LC-16); what was not made anew stays as it was.
+/// Returns the status to record. A creation that failed with an object leaves it tainted (LC-16); an object that was not replaced keeps
+/// its status.
 fn status(operation: Operation, before: Option<&ObjectRecord>, problems: &Diagnostics) -> ObjectStatus {
     match (operation, before) {
         (Operation::Create, _) if problems.has_errors() => ObjectStatus::Tainted,

@@ -1,4 +1,4 @@
-//! What has its value before the first step: whatever the plan does not change.
+//! Values that are known before the first step, because the plan does not change them.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::record;
 use crate::world::ModuleId;
 
 impl Applier<'_> {
-    /// What nothing changes has its value already.
+    /// Sets the values of everything that the plan does not change.
     pub(super) fn settle_known(&mut self, deferred: &[DeferredChange]) {
         self.places = self.changes.iter().map(|change| self.world.locate(&change.address)).collect();
         for (change, place) in self.changes.iter().zip(&self.places) {
@@ -44,7 +44,7 @@ impl Applier<'_> {
         self.settle_recorded(|_| true, |module, resource| resources.contains(&(module, resource)));
     }
 
-    /// What the names of resources mean where the plan leaves instances as they are.
+    /// Makes references to a resource see its existing instances where the plan leaves them as they are.
     pub(super) fn show_what_there_is(&mut self) {
         let ends = |action| matches!(action, Action::Delete | Action::Forget);
         let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);

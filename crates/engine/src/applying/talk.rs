@@ -32,30 +32,30 @@ pub(super) struct ApplyTalk {
     pub(super) record: Option<Arc<ObjectRecord>>,
     /// The configuration, evaluated again; null for a deletion.
     pub(super) config: Value,
-    /// What the module tells the provider; null where it tells nothing, and for a deletion.
+    /// The module's `provider_meta` value; null without such a block, and for a deletion.
     pub(super) meta: Value,
     /// The object after the change, as the plan has it.
     pub(super) initial: Value,
     /// The provider's bytes of the plan.
     pub(super) planned_private: Arc<[u8]>,
     pub(super) ignore: Ignore,
-    /// What will be recorded beside the object, if all goes well.
+    /// The metadata to record with the object if the change succeeds.
     pub(super) circumstances: Circumstances,
     pub(super) recorder: Arc<dyn Recorder>,
     pub(super) announcement: Announcement,
 }
 
-/// Who tells people that the change begins.
+/// Where the beginning of a change is reported.
 pub(super) enum Announcement {
     /// The conversation, before anything else.
     AtOnce(Notice),
-    /// The conversation, once it is certain that there is something to do.
+    /// By the provider call itself, once it is certain that the object changes.
     Due(Notice),
     /// The clerk, once it is done.
     LeftToClerk,
 }
 
-/// What people are told.
+/// The data of a progress report.
 pub(super) struct Notice {
     pub(super) hooks: Arc<dyn Hooks>,
     pub(super) subject: hooks::Subject,
@@ -68,7 +68,7 @@ impl Notice {
     }
 }
 
-/// Whether people were told that a change began: with everything known nothing may be left to change.
+/// Whether the beginning of a change was reported. With all values known a planned change may turn out to be none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
     Told,
@@ -77,11 +77,11 @@ pub(super) enum Beginning {
     LeftToClerk,
 }
 
-/// What came of it.
+/// The result of a change.
 pub(super) struct ApplyDone {
     /// The object now; none when the provider was never asked.
     pub(super) applied: Option<Applied>,
-    /// Whether people were told that it began.
+    /// Whether its beginning was reported.
     pub(super) beginning: Beginning,
     /// The time of the announcement, if it was made during the call. The start of the provider comes before, and does not count.
     pub(super) started: Option<Instant>,
@@ -113,7 +113,7 @@ impl ApplyTalk {
         Subject { address: &self.address, schema: &self.schema, body: self.body.as_deref(), span: self.span }
     }
 
-    /// Tells what is to be told before anything else.
+    /// Reports the beginning of the change, if that has to precede everything else.
     pub(super) fn announce_at_once(&self) {
         if let Announcement::AtOnce(notice) = &self.announcement {
             notice.give();
@@ -196,7 +196,7 @@ impl ApplyTalk {
         }
     }
 
-    /// What the object is to become, and the configuration that says so.
+    /// Returns the final planned object, and the configuration that it follows from.
     async fn decide(&self, prior: &Object, diagnostics: &mut Diagnostics) -> Option<(Planned, Value)> {
         match self.operation {
             Operation::Delete => {
@@ -222,7 +222,7 @@ impl ApplyTalk {
         }
     }
 
-    /// Tells that the object changes now, if it is here that it is told.
+    /// Reports the beginning of the change, if that is to be done here.
     fn announce(&self) -> Beginning {
         match &self.announcement {
             Announcement::LeftToClerk => Beginning::LeftToClerk,
@@ -282,7 +282,7 @@ impl ApplyTalk {
         sound.then_some(planned)
     }
 
-    /// What the module tells the provider, as the journal keeps it.
+    /// Returns the `provider_meta` value in the journal's encoding.
     fn told_meta(&self) -> Arc<[u8]> {
         let declared = self.provider.schema().ok().filter(|_| !self.meta.is_null());
         let encoded = declared.and_then(|declared| {

@@ -52,7 +52,7 @@ impl Applier<'_> {
         }
     }
 
-    /// Conditions of an instance that nothing changes, now that what they look at is known.
+    /// Evaluates conditions of an unchanged instance, now that the values that they refer to are known.
     pub(super) fn conditions(&mut self, change: u32) -> Outcome {
         let address = self.changes[change as usize].address.clone();
         let value = self.changes[change as usize].after.clone();
@@ -172,7 +172,7 @@ impl Applier<'_> {
         self.postconditions(change, &value)
     }
 
-    /// Writes what was read to the journal and the state.
+    /// Records the object that a data source returned in the journal and the state.
     #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn record_data(&mut self, change: u32, address: &ResourceInstance, value: Value) -> Result<(), Diagnostic> {
         let ResourceChange { schema, provider, .. } = &self.changes[change as usize];

@@ -1,4 +1,4 @@
-//! What a resource stands on: the resources that it refers to, directly or through anything else.
+//! The resources that a resource depends on, directly or indirectly.
 
 use groma_address::ConfigResource;
 use groma_state::{Dependencies, OrderedAddresses};

@@ -1,4 +1,4 @@
-//! What one node requires, each place once.
+//! The requirements of one node, without repetition.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,12 @@ const FEW: usize = 16;
 #[derive(Default)]
 pub(super) struct Collected {
     found: Vec<Requirement>,
-    /// Where each place is in `found`, once there are many.
+    /// The index of each target in `found`, once there are many.
     positions: HashMap<Place, usize>,
 }
 
 impl Collected {
-    /// What was collected since the last call.
+    /// Drains the requirements that were collected since the last call.
     pub(super) fn take(&mut self) -> std::vec::Drain<'_, Requirement> {
         self.positions.clear();
         self.found.drain(..)

@@ -8,7 +8,7 @@ use super::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, Requirement, narrow};
 /// All nodes of all modules in one numbering, with the edges that expansion implies.
 pub(super) struct Flat<'a> {
     graph: &'a ConfigGraph,
-    /// What nodes require while that is being drawn.
+    /// The requirements of the nodes while the graph is being built.
     drawn: Option<&'a [Edges<Requirement>]>,
     /// The number of the first node of each module.
     first: Vec<u32>,
@@ -29,7 +29,7 @@ impl<'a> Flat<'a> {
         Self { graph, drawn: None, first, total }
     }
 
-    /// The same with these edges, where those of the graph are not there yet.
+    /// Creates a flat view of a graph whose edges are still being built: `requires` stands in for them.
     pub(super) fn drawing(graph: &'a ConfigGraph, requires: &'a [Edges<Requirement>]) -> Self {
         Self { drawn: Some(requires), ..Self::new(graph) }
     }
@@ -68,7 +68,7 @@ impl<'a> Flat<'a> {
         self.order_after(&vec![false; self.total])
     }
 
-    /// The same where some are done.
+    /// Returns a topological order of the nodes that `done` does not contain yet.
     fn order_after(&self, done: &[bool]) -> Vec<u32> {
         let mut waiting = vec![0_u32; self.total];
         let mut heads = vec![u32::MAX; self.total];
@@ -101,7 +101,7 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// How many cycles are told; each costs a walk over the graph.
+/// The maximal number of reported cycles; each costs a walk over the graph.
 const MOST: usize = 20;
 
 /// Reports cycles that have nothing in common.
@@ -129,7 +129,7 @@ pub(super) fn check(graph: &ConfigGraph) -> Diagnostics {
     diagnostics
 }
 
-/// What is wrong with nodes that wait for each other.
+/// Returns the error for nodes that wait for each other.
 fn problem(graph: &ConfigGraph, flat: &Flat<'_>, members: &[u32]) -> Diagnostic {
     let mut names: Vec<String> = members.iter().filter_map(|number| describe(graph, flat.node(*number))).collect();
     names.sort();

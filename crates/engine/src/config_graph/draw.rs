@@ -13,16 +13,16 @@ use super::{ConfigGraph, Dependent, NodeIndex, NodeKind, Place, Requirement};
 /// The edges of a module's nodes.
 #[derive(Debug)]
 pub(super) struct ModuleEdges {
-    /// What must be done before each node; each place once.
+    /// The nodes that must be done before each node, without repetition.
     pub(super) requires: Edges<Requirement>,
-    /// What waits for each node; the other direction of the same edges.
+    /// The nodes that wait for each node: the reverse of `requires`.
     pub(super) dependents: Edges<Dependent>,
 }
 
-/// What the graph knows once its edges are drawn.
+/// The edges of the graph, and facts that are found while they are built.
 #[derive(Debug)]
 pub(super) struct Drawn {
-    /// By module.
+    /// The edges of each module.
     pub(super) modules: Vec<ModuleEdges>,
     /// The provider configurations that functions come with which are called.
     pub(super) function_providers: HashSet<ProviderConfig>,
@@ -54,7 +54,7 @@ pub(super) fn draw(graph: &ConfigGraph, configuration: &Configuration) -> Drawn 
     Drawn { modules, function_providers }
 }
 
-/// The other direction of what the nodes of each module require.
+/// Returns the reverse of `requires`.
 fn dependents(graph: &ConfigGraph, requires: &[Edges<Requirement>]) -> Vec<Edges<Dependent>> {
     let mut edges: Vec<Vec<(NodeIndex, Dependent)>> = vec![Vec::new(); graph.len()];
     for ((index, module), requires) in graph.modules().zip(requires) {
@@ -66,7 +66,7 @@ fn dependents(graph: &ConfigGraph, requires: &[Edges<Requirement>]) -> Vec<Edges
                         (caller.module, required, Dependent::Input { call: caller.call, node: here })
                     }
                     (Place::Above(above, required), _) => (above, required, Dependent::Below(index, here)),
-                    // Only variables of child modules look at a caller, and those have one.
+                    // Only variables of child modules refer to the caller, and child modules always have one.
                     (Place::Caller(_), None) => continue,
                 };
                 edges[of.at()].push((required, dependent));

@@ -5,7 +5,7 @@ use super::index::{NodeIndex, narrow};
 /// A list of `T` for each node of a module.
 #[derive(Clone, Debug)]
 pub(super) struct Edges<T> {
-    /// Where the list of each node begins; one more at the end.
+    /// The start of each node's list in `items`, and the end of the last one.
     starts: Vec<u32>,
     all: Vec<T>,
 }

@@ -17,7 +17,7 @@ type Knows = dyn Fn(&ProviderAddress, &str) -> bool + Send + Sync;
 pub struct KnownFunctions(Arc<Knows>);
 
 impl KnownFunctions {
-    /// As `knows` says.
+    /// Creates the set of known functions from a predicate.
     pub fn new(knows: impl Fn(&ProviderAddress, &str) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(knows))
     }
@@ -33,7 +33,7 @@ impl fmt::Debug for KnownFunctions {
 pub struct FunctionBlock<'a> {
     /// The module that the block is in.
     pub module: ModuleIndex,
-    /// Its node there.
+    /// The provider block's node in its module.
     pub node: NodeIndex,
     /// The configuration, and what chooses one of several.
     pub used: ProviderUse<'a>,
@@ -61,7 +61,7 @@ impl ConfigGraph {
         self.configuration.provider_use(&self.module(module).config.path, local, None).ok()
     }
 
-    /// The same for a function that the provider does not have whatever its configuration.
+    /// Returns the configured provider's block for a function that the provider does not offer before it is configured.
     pub(super) fn late_function_block(&self, module: ModuleIndex, name: &str) -> Option<FunctionBlock<'_>> {
         let known = self.known_functions.as_ref()?;
         let name = ProviderFunctionName::parse(name)?;

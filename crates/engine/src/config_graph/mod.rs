@@ -53,7 +53,7 @@ pub struct ConfigGraph {
 }
 
 impl ConfigGraph {
-    /// The root module.
+    /// The index of the root module.
     pub const ROOT: ModuleIndex = ModuleIndex(0);
 
     /// The graph of a configuration, which may have cycles: see [`ConfigGraph::check`].
@@ -72,17 +72,17 @@ impl ConfigGraph {
         cycle::check(self)
     }
 
-    /// What must be done before a node.
+    /// Returns the requirements of a node.
     pub fn requires(&self, module: ModuleIndex, node: NodeIndex) -> &[Requirement] {
         self.edges(module).requires.of(node)
     }
 
-    /// What waits for a node.
+    /// Returns the nodes that wait for a node.
     pub fn dependents(&self, module: ModuleIndex, node: NodeIndex) -> &[Dependent] {
         self.edges(module).dependents.of(node)
     }
 
-    /// The node that is meant by a place as it looks from a module; none for a caller that there is not.
+    /// Resolves a node reference as seen from a module; `None` for the caller of the root module.
     pub fn place(&self, seen_from: ModuleIndex, place: Place) -> Option<(ModuleIndex, NodeIndex)> {
         match place {
             Place::Here(node) => Some((seen_from, node)),
@@ -140,12 +140,12 @@ impl ConfigGraph {
         Some((owner, owning.provider(position)))
     }
 
-    /// What each resource depends on, worked out when it is first asked for.
+    /// Returns the dependencies of every resource, computed on first use.
     pub fn ancestors(&self) -> &Ancestors {
         self.ancestors.get_or_init(|| Ancestors::new(self))
     }
 
-    /// The module `index`.
+    /// Returns the module with this index.
     pub fn module(&self, index: ModuleIndex) -> &StaticModule {
         &self.modules.all[index.at()]
     }
@@ -162,7 +162,7 @@ impl ConfigGraph {
         self.modules.all.iter().enumerate().map(|(at, module)| (ModuleIndex(narrow(at)), module))
     }
 
-    /// How many modules there are.
+    /// Returns the number of modules.
     pub fn len(&self) -> usize {
         self.modules.all.len()
     }
@@ -185,7 +185,7 @@ impl ConfigGraph {
         self.module(self.find(&resource.module)?).config.resources.get(&resource.resource)
     }
 
-    /// What an entry of `depends_on` waits for: a resource or a module as a whole, or a single value.
+    /// Returns the node that an entry of `depends_on` refers to: a resource or a module as a whole, or a single value.
     ///
     /// None where there is no such thing, which the checks of the configuration report.
     pub fn depended(&self, module: &StaticModule, entry: &Traversal) -> Option<NodeIndex> {

@@ -41,7 +41,7 @@ impl Modules {
         index
     }
 
-    /// Whether uses of what is deprecated are told inside a called module.
+    /// Whether uses of deprecated values are reported inside a called module.
     fn inside_call(&self, caller: Caller) -> Deprecations {
         let calling = &self.all[caller.module.at()];
         let call = calling.config.calls.get_index(caller.call as usize);
@@ -85,13 +85,13 @@ fn lay_out(config: &Module) -> (Vec<NodeKind>, Layout) {
     (kinds, layout)
 }
 
-/// Where those are that `counts` is true of.
+/// Returns the positions of the elements for which `counts` is true.
 fn places<'a, T: 'a>(all: impl Iterator<Item = &'a T>, counts: impl Fn(&T) -> bool) -> impl Iterator<Item = u32> {
     (0..).zip(all).filter(move |(_, item)| counts(item)).map(|(at, _)| at)
 }
 
-/// Whether a validation rule of a variable looks at more than that. Its rules are a node of their own then, because two variables may
-/// look at each other.
+/// Whether a validation rule of a variable refers to anything else. Its rules are a node of their own then, because two variables may
+/// refer to each other.
 pub(crate) fn looks_around(variable: &Variable) -> bool {
     variable.validations.iter().any(|rule| mentions_others(rule, &variable.name))
 }

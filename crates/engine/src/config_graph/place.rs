@@ -1,11 +1,11 @@
-//! What the edges of the graph lead to.
+//! Targets of edges in the configuration graph.
 
 use groma_address::InstanceKey;
 use groma_diagnostics::Span;
 
 use super::index::{ModuleIndex, NodeIndex};
 
-/// Where a requirement is.
+/// The target of a requirement, as seen from the module of the requiring node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// In the same module instance.
@@ -19,11 +19,11 @@ pub enum Place {
 /// Something that a node needs done first.
 #[derive(Clone, Debug)]
 pub struct Requirement {
-    /// What.
+    /// The required node.
     pub place: Place,
     /// The only instance of it that matters, where every mention names the same one literally. Boxed because it is rare.
     pub key: Option<Box<InstanceKey>>,
-    /// Where it is mentioned first.
+    /// The first mention in the configuration.
     pub span: Span,
 }
 
@@ -34,7 +34,7 @@ pub enum Dependent {
     Here(NodeIndex),
     /// A variable in every instance of a child module.
     Input {
-        /// The call.
+        /// The position of the module call.
         call: u32,
         /// The variable's node in the child.
         node: NodeIndex,

@@ -1,4 +1,4 @@
-//! What the nodes of the configuration graph require of each other.
+//! Requirements between nodes of the configuration graph.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub(super) struct Requirements<'a> {
 }
 
 /// The import blocks of the root module by the resource that they are into, but for those that would wait for it themselves: they are wrong,
-/// and the rest of the configuration is looked at all the same.
+/// and the rest of the configuration is checked all the same.
 type Imports = HashMap<ConfigResource, Vec<usize>>;
 
 pub(super) fn imports(root: &Module) -> Imports {
@@ -44,7 +44,7 @@ impl<'a> Requirements<'a> {
         Self { configuration, graph, imports, index, collected: Collected::default(), function_providers: Vec::new() }
     }
 
-    /// What was collected since the last call.
+    /// Drains the requirements that were collected since the last call.
     pub(super) fn take(&mut self) -> std::vec::Drain<'_, Requirement> {
         self.collected.take()
     }
@@ -155,7 +155,7 @@ impl<'a> Requirements<'a> {
         });
     }
 
-    /// What comes with the configuration of a provider waits for that.
+    /// Adds the provider configuration that a provider-defined function needs.
     fn function(&mut self, seen_from: ModuleIndex, call: &Call) {
         let graph = self.graph;
         if let Some(block) = graph.late_function_block(seen_from, &call.name.name) {
@@ -233,7 +233,7 @@ impl<'a> Requirements<'a> {
         }
     }
 
-    /// What the keys of an address mention: `each.key` in `aws_vpc.main[each.key]`.
+    /// Adds the references in the keys of an address: `each.key` in `aws_vpc.main[each.key]`.
     fn keys(&mut self, module: &StaticModule, address: &Expression) {
         match &address.without_parentheses().kind {
             ExpressionKind::Index(index) => {
@@ -346,7 +346,7 @@ impl<'a> Requirements<'a> {
     }
 }
 
-/// Which events of a resource's triggers count.
+/// The events of a resource's action triggers that are considered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ActionEvents {
     Before,

@@ -1,4 +1,4 @@
-//! What uses a variable waits for the rules of the variable, so that nothing is made of a value that they refuse.
+//! Edges from validation rules to the uses of their variables, so that a rejected value is never used.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ type At = (ModuleIndex, NodeIndex);
 /// Edges that are not among those of the graph yet, by the node that waits.
 type Added = HashMap<At, Vec<Requirement>>;
 
-/// Adds an edge from each use of a variable to its rules, but for the uses that the rules themselves stand on: those can only come first.
+/// Adds an edge from the rules of each variable to its uses, except those that the rules themselves depend on.
 pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirement>]) {
     let rules: Vec<(At, At)> = rules(graph).collect();
     if rules.is_empty() {
@@ -25,7 +25,7 @@ pub(super) fn wait_for_rules(graph: &ConfigGraph, requires: &mut [Edges<Requirem
         users(variable).for_each(|(user, use_of)| add(&mut added, *user, use_of, *rule));
     }
     let before = insert(graph, requires, added);
-    // A rule seldom stands on what uses its variable. One that has its place in the order does not.
+    // A rule seldom depends on uses of its variable. The existing order shows the other cases at once.
     let flat = Flat::drawing(graph, requires);
     let ordered: HashSet<u32> = flat.order().into_iter().collect();
     let (good, doubtful): (Vec<_>, Vec<_>) =
@@ -86,7 +86,7 @@ fn rules(graph: &ConfigGraph) -> impl Iterator<Item = (At, At)> {
     })
 }
 
-/// Who uses these variables, other than rules: those are told side by side.
+/// Returns the users of these variables, except rules: rules of several variables are reported side by side.
 fn uses(
     graph: &ConfigGraph,
     requires: &[Edges<Requirement>],
@@ -105,7 +105,7 @@ fn uses(
     uses
 }
 
-/// All that a node waits for, itself included.
+/// Returns a node and everything that it depends on.
 fn stands_on(graph: &ConfigGraph, requires: &[Edges<Requirement>], added: &Added, start: At) -> HashSet<At> {
     let mut seen = HashSet::new();
     let mut open = vec![start];

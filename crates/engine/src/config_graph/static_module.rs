@@ -1,4 +1,4 @@
-//! One module of the configuration: what its nodes stand for, and where each is.
+//! One module of the configuration: the blocks that its nodes represent, and the node of each block.
 
 use std::sync::Arc;
 
@@ -7,29 +7,29 @@ use groma_config::Module;
 
 use super::index::{ModuleIndex, NodeIndex, narrow};
 
-/// What a node stands for. The numbers are positions in the maps of [`Module`].
+/// The block that a node represents. The numbers are positions in the maps of [`Module`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
-    /// An input variable.
+    /// An input variable, by position.
     Variable(u32),
-    /// The validation rules of a variable, where one of them looks at other objects too.
+    /// The validation rules of a variable, if one of them refers to other objects.
     Validation(u32),
-    /// A local value.
+    /// A local value, by position.
     Local(u32),
-    /// An output value.
+    /// An output value, by position.
     Output(u32),
     /// The expansion of a module call into instances; everything inside waits for it.
     Call(u32),
     /// One output of a module call, done when it is done in all instances.
     CallOutput {
-        /// The call.
+        /// The position of the module call.
         call: u32,
         /// The output of the child module.
         output: u32,
     },
     /// The end of a module call: everything in all instances is done.
     CallEnd(u32),
-    /// A provider configuration.
+    /// A provider configuration, by position.
     Provider(u32),
     /// A resource with all its instances.
     Resource(u32),
@@ -37,25 +37,25 @@ pub enum NodeKind {
     Check(u32),
     /// An import block of the root module.
     Import(u32),
-    /// An action block: what its configuration stands on.
+    /// The configuration of an action block.
     Action(u32),
     /// The invocations of actions that changes of a resource trigger.
     Trigger(u32),
 }
 
-/// Where a module is called.
+/// The call of a module.
 #[derive(Clone, Copy, Debug)]
 pub struct Caller {
-    /// The calling module.
+    /// The module that contains the call.
     pub module: ModuleIndex,
     /// The call in it.
     pub call: u32,
 }
 
-/// Whether the uses of what is deprecated are told.
+/// Whether uses of deprecated values are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deprecations {
-    /// They are.
+    /// Uses are reported as warnings.
     #[default]
     Told,
     /// A call on the way to the module says that they are not (`ignore_nested_deprecations`).
@@ -65,20 +65,20 @@ pub enum Deprecations {
 /// One module of the configuration.
 #[derive(Clone, Debug)]
 pub struct StaticModule {
-    /// Its blocks.
+    /// The module's decoded blocks.
     pub config: Arc<Module>,
-    /// Who calls it; nobody calls the root module.
+    /// The call of this module; `None` for the root module.
     pub caller: Option<Caller>,
-    /// Whether the uses of what is deprecated are told that are in it.
+    /// Whether uses of deprecated values in this module are reported.
     pub deprecations: Deprecations,
     /// The child module of each call; none where it could not be loaded.
     pub children: Vec<Option<ModuleIndex>>,
-    /// What its nodes stand for.
+    /// The block of each node.
     pub(super) kinds: Vec<NodeKind>,
     pub(super) layout: Layout,
 }
 
-/// Where the nodes of each kind begin.
+/// The number of the first node of each kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
     pub(super) locals: u32,
@@ -93,22 +93,22 @@ pub(super) struct Layout {
 }
 
 impl StaticModule {
-    /// Its path.
+    /// Returns the module path, without instance keys.
     pub fn path(&self) -> &ModulePath {
         &self.config.path
     }
 
-    /// How many nodes it has.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// All nodes with what they stand for.
+    /// Iterates over all nodes with their kinds.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeIndex, NodeKind)> {
         self.kinds.iter().enumerate().map(|(at, kind)| (NodeIndex(narrow(at)), *kind))
     }
 
-    /// What a node stands for.
+    /// Returns the kind of a node.
     pub fn kind(&self, node: NodeIndex) -> NodeKind {
         self.kinds[node.at()]
     }

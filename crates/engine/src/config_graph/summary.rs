@@ -1,4 +1,4 @@
-//! The resources of a configuration and what each stands on, for those who draw it.
+//! Dependencies between the resources of a configuration, for tools that draw them.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -11,17 +11,17 @@ use groma_state::{Dependencies, State, text_order};
 
 use super::ConfigGraph;
 
-/// A resource with those it depends on directly: what follows from another dependency is left out.
+/// A resource with its direct dependencies; transitive ones are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceDependencies {
-    /// The resource.
+    /// The address of the resource.
     pub resource: ConfigResource,
-    /// What it depends on.
+    /// The resources that it depends on directly.
     pub depends_on: Vec<ConfigResource>,
 }
 
-/// The resources of all modules, those of the root module first; what only the state still has stands on
-/// nothing. What is only imported so far is among them.
+/// Returns the resources of all modules, those of the root module first. Orphans have no dependencies. Resources that are only imported
+/// so far are included.
 ///
 /// # Errors
 /// The references lead in a circle.
@@ -56,7 +56,7 @@ pub fn resource_dependencies(
     Ok(all.collect())
 }
 
-/// What import blocks are into and no block declares yet, with what those import blocks refer to.
+/// Returns the targets of import blocks without a resource block, with the references of those import blocks.
 fn only_imported(graph: &ConfigGraph, configuration: &Configuration) -> HashMap<ConfigResource, Dependencies> {
     let mut found: HashMap<ConfigResource, Dependencies> = HashMap::new();
     let Some(root) = graph.find(&ModulePath::default()) else { return found };
@@ -70,10 +70,10 @@ fn only_imported(graph: &ConfigGraph, configuration: &Configuration) -> HashMap<
     found
 }
 
-/// Those of `all` that no other of them depends on.
+/// Returns the elements of `all` that no other element depends on.
 fn direct(all: &Dependencies, of: &impl Fn(&ConfigResource) -> Dependencies) -> Vec<ConfigResource> {
     let mut sets: Vec<(&ConfigResource, Dependencies)> = all.iter().map(|one| (one, of(one))).collect();
-    // Whoever depends on the most comes first, so that what follows from it is known when its turn comes.
+    // Sets with the most dependencies come first, so that transitive ones are known when their turn comes.
     sets.sort_by_key(|(_, set)| std::cmp::Reverse(set.len()));
     let mut follows: HashSet<ConfigResource> = HashSet::new();
     let mut direct = Vec::new();

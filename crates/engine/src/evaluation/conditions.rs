@@ -47,7 +47,7 @@ impl Evaluation {
         Outcome::Done
     }
 
-    /// How reading a data source inside the check block `check` went: what went wrong are warnings, and the check's result.
+    /// Records the result of reading a data source inside the check block `check`: errors become warnings and the check's result.
     pub fn checked_data(&mut self, world: &World, module: ModuleId, check: &str, mut found: Diagnostics) {
         let (_, object) = names(world, module, &format!("check.{check}"));
         let errors: Vec<String> = found
@@ -140,7 +140,7 @@ impl Evaluation {
     }
 }
 
-/// How something ends whose conditions came out like this.
+/// Returns the outcome of an object whose conditions have this status.
 pub fn outcome_of(status: CheckStatus) -> Outcome {
     match status {
         CheckStatus::Pass | CheckStatus::Unknown => Outcome::Done,

@@ -1,4 +1,4 @@
-//! What all evaluation works with, and values of expressions, blocks and local values.
+//! The evaluator's context, and values of expressions, blocks and local values.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,30 +17,30 @@ use crate::options::Input;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition, World};
 
-/// What an argument that is true or false comes out as.
+/// The result of evaluating a boolean argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Truth {
-    /// It is true or false.
+    /// A known boolean value.
     Known(bool),
-    /// It is null, as if it were not there.
+    /// Null, as if the argument were absent.
     Unset,
-    /// It is not known yet.
+    /// Unknown until a later evaluation.
     Unknown,
 }
 
-/// What evaluation needs besides the world, and what it finds.
+/// The context of evaluations, apart from the module instances, and their results.
 pub struct Evaluation {
-    /// What functions need.
+    /// The context of function calls.
     pub functions: Arc<FunctionContext>,
     /// Values of the root module's variables.
     pub inputs: IndexMap<Name, Input>,
-    /// Results of conditions.
+    /// The results of conditions.
     pub checks: Checks,
-    /// How bad it is that a precondition or a postcondition does not hold: who only looks at what there is goes on.
+    /// The severity of failed preconditions and postconditions: a refresh-only plan continues with warnings.
     pub unmet: Severity,
-    /// What went wrong.
+    /// Errors and warnings of all evaluations.
     pub diagnostics: Diagnostics,
-    /// Why data sources inside check blocks could not be read, by the address of the check.
+    /// Errors of data sources inside check blocks, by the address of the check.
     pub unread: HashMap<String, String>,
 }
 
@@ -61,7 +61,7 @@ impl Evaluation {
         (!failed).then_some(value)
     }
 
-    /// The same; what is deprecated about the value itself is told.
+    /// Evaluates an expression and reports the deprecation of its value, if there is one.
     pub fn telling_value(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
         let value = self.value(expression, scope)?;
         tell_own(&value, expression, &mut self.diagnostics);
@@ -132,7 +132,7 @@ impl Evaluation {
         }
     }
 
-    /// The same where it may be unknown. None after an error, which is noted.
+    /// Evaluates a boolean argument that may be unknown. `None` after an error, which is recorded.
     pub fn truth_so_far(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Truth> {
         let value = self.value(expression, scope)?;
         match convert::convert(&value.unmark().0, &Type::Bool) {
@@ -159,12 +159,12 @@ pub(super) fn names(world: &World, module: ModuleId, name: &str) -> (String, Str
     (within(path.to_string()), within(address.to_string()))
 }
 
-/// What `count` and `each` mean for one instance of a resource.
+/// Returns the values of `count` and `each` for one instance of a resource.
 pub fn repetition_of(world: &World, module: ModuleId, resource: u32, position: usize) -> Repetition {
     world.module(module).resources[resource as usize].expansion.repetition(position)
 }
 
-/// Where a value that the state is to keep has a number which it cannot keep.
+/// Returns the path of a number that the state cannot represent.
 fn infinity_in(value: &Value) -> Option<Path> {
     if !value.has_infinity() {
         return None;
@@ -181,7 +181,7 @@ fn infinity_in(value: &Value) -> Option<Path> {
     place
 }
 
-/// What is told of a value that the state cannot keep.
+/// Returns the error for a number that the state cannot represent.
 pub(super) fn infinite() -> Diagnostic {
     let detail = "The value holds an infinite number, such as a division by zero gives, and the state cannot serialize \
                   infinity. See to it that what is divided by is not zero, or choose another value for that case.";

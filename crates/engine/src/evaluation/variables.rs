@@ -49,7 +49,7 @@ impl Evaluation {
         self.hold_to_rules(world, module, variable, span)
     }
 
-    /// The validation rules of a variable, where one of them looks at other objects too.
+    /// Evaluates the validation rules of a variable, if one of them refers to other objects.
     pub fn validation(&mut self, world: &World, module: ModuleId, at: u32) -> Outcome {
         let config = world.static_module(module).config.clone();
         let Some((name, variable)) = config.variables.get_index(at as usize) else { return Outcome::Failed };
@@ -73,7 +73,7 @@ impl Evaluation {
         let functions = Arc::clone(&self.functions);
         let scope = InstanceScope::new(world, caller, &functions).repeated(&world.module(module).repetition);
         let value = self.value(&argument, &scope)?;
-        // What is deprecated is told here, and again where the module uses it: its authors may have to know.
+        // The deprecation is reported here, and again where the module uses the value: its authors may have to know.
         let value = match world.static_module(module).deprecations {
             Deprecations::Told => {
                 tell_own(&value, &argument, &mut self.diagnostics);
@@ -106,8 +106,8 @@ impl Evaluation {
         }
     }
 
-    /// What stands for a required variable without a value. That a call does not give it is told when the configuration is read; that
-    /// nobody else does is noted.
+    /// Returns the value of a required variable that is not set. A missing argument of a module call was reported by the configuration; a
+    /// missing value of a root variable is recorded here.
     fn without_value(&mut self, variable: &Variable, caller: Option<ModuleId>) -> Option<Value> {
         if caller.is_some() {
             return Some(variable.any_value());
@@ -128,14 +128,14 @@ impl Evaluation {
             let rule = &*with_readable_message(rule, &scope, &mut self.diagnostics);
             let mut problems = Diagnostics::new();
             let verdict = judge(Checkable::Variable, rule, &scope, &mut problems);
-            // What a rule compares with need not be told.
+            // The deprecation of compared values is of no interest.
             let mut problems: Diagnostics = problems.into_iter().filter(|problem| problem.origin.is_none()).collect();
             if matches!(verdict, Verdict::Pass | Verdict::Unknown) {
-                // Nobody is told the message.
+                // The message is not shown in this case.
                 problems = problems.into_iter().filter(Diagnostic::is_error).collect();
             }
             if !problems.is_empty() {
-                // A message that cannot be shown leaves whoever gives the value without any reason.
+                // Without a message that can be shown, whoever set the value would get no reason.
                 problems.iter_mut().for_each(|problem| problem.severity = Severity::Error);
                 outcome = Outcome::Failed;
             }
@@ -156,7 +156,7 @@ impl Evaluation {
     }
 }
 
-/// What the call of a module instance gives to its variable `name`, if it does.
+/// Returns the argument of a module call for its variable `name`, if it is set.
 fn argument_of(world: &World, caller: ModuleId, module: ModuleId, name: &Name) -> Option<Expression> {
     let place = world.static_module(module).caller?;
     let calling = &world.static_module(caller).config;
@@ -165,7 +165,7 @@ fn argument_of(world: &World, caller: ModuleId, module: ModuleId, name: &Name) -
     arguments.into_iter().find(|argument| argument.name.name == *name).map(|argument| argument.expression)
 }
 
-/// Where a problem with a variable's value is shown: the text that gives a sensitive value would show it.
+/// Returns the span to show for a problem with a variable's value. The source line of a sensitive argument would reveal it.
 fn shown(variable: &Variable, given: Span) -> Span {
     if variable.sensitive { variable.span } else { given }
 }

@@ -15,21 +15,21 @@ use serde::{Deserialize, Serialize};
 pub enum Step {
     /// The value of an input variable.
     Variable(u32, u32),
-    /// Validation rules of a variable that look at other objects.
+    /// Validation rules of a variable that refer to other objects.
     Validation(u32, u32),
-    /// A local value.
+    /// A local value of a module instance.
     Local(u32, u32),
-    /// An output value.
+    /// An output value of a module instance.
     Output(u32, u32),
     /// The assertions of a check block.
     Check(u32, u32),
-    /// What `each.value` is in the instances of a module call.
+    /// The values of `each.value` in the instances of a module call.
     ExpandCall(u32, u32),
-    /// What `each.value` is in the instances of a resource.
+    /// The values of `each.value` in the instances of a resource.
     ExpandResource(u32, u32),
-    /// A provider configuration.
+    /// A provider configuration of a module instance.
     Provider(u32, u32),
-    /// Conditions of an instance that nothing changes, which could not be told when planning.
+    /// Conditions of an unchanged instance that were unknown at plan time.
     Conditions(u32),
     /// The object of a change comes into being.
     Create(u32),
@@ -58,12 +58,12 @@ pub struct ExecutionGraph {
 }
 
 impl ExecutionGraph {
-    /// All steps.
+    /// Returns the steps, in the order of their numbers.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// How many of them create, update or delete an object.
+    /// Returns the number of steps that create, update or delete an object.
     pub fn changes(&self) -> usize {
         let changes = |step: &&Step| matches!(step, Step::Create(_) | Step::Update(_) | Step::Delete(_));
         self.steps.iter().filter(changes).count()

@@ -1,4 +1,4 @@
-//! Where in a state the objects are that a move statement can be about.
+//! Lookup of the objects in a state that a move statement may affect.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use groma_state::State;
 use super::statement::Statement;
 
 /// The resources of a state by the place of their blocks: a statement is about all instances of the module that holds it,
-/// and looks at what it names only, however much there is beside that.
+/// and looks only at the addresses that it names, however large the state is.
 pub(super) struct Bound {
     /// By the names on the way to the module, so that those below a module follow it.
     modules: BTreeMap<Vec<Name>, HashMap<Resource, BTreeSet<AbsResource>>>,
@@ -30,7 +30,7 @@ impl Bound {
         }
     }
 
-    /// What `statement` moves, with the addresses it goes to.
+    /// Returns the objects that `statement` moves, with their new addresses.
     pub(super) fn moved_by(&self, statement: &Statement, state: &State) -> Vec<(ResourceInstance, ResourceInstance)> {
         let mut found = Vec::new();
         let mut look_at = |address: ResourceInstance| {

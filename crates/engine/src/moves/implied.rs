@@ -49,7 +49,7 @@ pub(super) fn modules(graph: &ConfigGraph, state: &mut State, moves: &mut Moves,
     }
 }
 
-/// What moves at each call, if it is there; callers before the modules they call.
+/// Iterates over the implied moves of each module call; callers come before the modules they call.
 fn calls(graph: &ConfigGraph) -> impl Iterator<Item = Statement> {
     graph.modules().filter_map(|(_, module)| {
         let caller = module.caller?;
@@ -66,8 +66,9 @@ fn calls(graph: &ConfigGraph) -> impl Iterator<Item = Statement> {
     })
 }
 
-/// A resource that gained or lost `count` keeps its one object: `x` and `x[0]` are the same. Whoever wrote a moved block about the resource
-/// has said what becomes of its objects.
+/// Moves the single object of a resource that gained or lost `count`: `x` and `x[0]` are the same. An explicit moved block for the
+/// resource
+/// takes precedence.
 pub(super) fn resources(graph: &ConfigGraph, state: &mut State, moves: &mut Moves, statements: &[Statement]) {
     let mut planned: Vec<(ResourceInstance, ResourceInstance)> = Vec::new();
     let mut about: HashMap<&Resource, Vec<&Statement>> = HashMap::new();

@@ -17,7 +17,7 @@ use self::statement::Statement;
 use crate::config_graph::ConfigGraph;
 use crate::world::World;
 
-/// Where objects were bound before.
+/// The former addresses of objects.
 #[derive(Debug, Default)]
 pub struct Moves {
     /// The former address by the present one.
@@ -119,7 +119,7 @@ impl Moves {
         }
     }
 
-    /// What stands on objects that have moved stands on them under their new names, so that it is destroyed before them.
+    /// Renames moved resources in recorded dependencies, so that dependents are still destroyed first.
     fn rename_dependencies(&self, state: &mut State) {
         let mut names: HashMap<ConfigResource, BTreeSet<ConfigResource>> = HashMap::new();
         for (to, from) in &self.previous {

@@ -57,9 +57,9 @@ fn followers(all: &[Statement]) -> Vec<Vec<usize>> {
 /// Statements by what they move, so that each is held only against those whose addresses may overlap with its own.
 #[derive(Default)]
 struct Beginnings<'a> {
-    /// Those that are about what lies at a place.
+    /// Statements about an address, by module and name.
     at: HashMap<(&'a ModulePath, String), Vec<usize>>,
-    /// Those that are about something below it.
+    /// Statements about something below an address.
     below: HashMap<(&'a ModulePath, String), Vec<usize>>,
 }
 
@@ -73,13 +73,13 @@ impl<'a> Beginnings<'a> {
         }
     }
 
-    /// All that may be about more than `statement` is.
+    /// Iterates over statements whose scope may contain that of `statement`.
     fn around(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
         let places = places(&statement.from).into_iter();
         places.filter_map(|place| self.at.get(&(&statement.module, place))).flatten().copied()
     }
 
-    /// All that may be about what `statement` has moved.
+    /// Iterates over statements that may affect objects that `statement` has moved.
     fn near(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
         let places = places(&statement.to);
         let below = places.last().and_then(|last| self.below.get(&(&statement.module, last.clone())));
@@ -88,7 +88,7 @@ impl<'a> Beginnings<'a> {
     }
 }
 
-/// The places from the outermost module down to what a target names. Keys of modules are left out, as a call may stand for
+/// Returns the names from the outermost module to the target. Keys of modules are left out, as a call may stand for
 /// all of its instances.
 fn places(target: &Target) -> Vec<String> {
     let (module, resource, key) = match target {

@@ -1,4 +1,4 @@
-//! What one moved block says.
+//! One moved statement.
 
 use groma_address::{
     AbsResource, InstanceKey, ModuleInstance, ModulePath, ModuleStep, Name, Resource, ResourceInstance, Target,
@@ -19,7 +19,7 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    /// Whether what moves is something that the configuration still has, as far as that can be told without evaluating
+    /// Whether the source of the statement is still declared in the configuration, as far as that is decided without evaluating
     /// anything.
     pub(super) fn is_declared(&self, graph: &ConfigGraph) -> bool {
         match (&self.from, &self.to) {
@@ -127,12 +127,12 @@ impl Statement {
         [Extent::of(&self.from, &self.to), Extent::of(&self.to, &self.from)]
     }
 
-    /// What it moves, as a text that only statements about the same have.
+    /// Returns the source as text that is equal only for statements about the same addresses.
     pub(super) fn source(&self) -> String {
         format!("{} {}{}", self.module, Extent::of(&self.from, &self.to).share(), self.from)
     }
 
-    /// Where it moves that, in the same way.
+    /// Returns the target as text that is equal only for statements about the same addresses.
     pub(super) fn target(&self) -> String {
         format!("{} {}{}", self.module, Extent::of(&self.to, &self.from).share(), self.to)
     }
@@ -148,7 +148,7 @@ impl Statement {
         self.module == other.module && reaches(Extent::of(&self.to, &self.from), Extent::of(&other.from, &other.to))
     }
 
-    /// Where an object goes; nowhere if the statement is not about it.
+    /// Returns the new address of an object; `None` if the statement does not affect it.
     pub(super) fn apply(&self, address: &ResourceInstance) -> Option<ResourceInstance> {
         let depth = self.module.steps().len();
         let steps = address.module.steps();
@@ -168,7 +168,8 @@ impl Statement {
     }
 }
 
-/// What one side of a statement covers. The same address stands for different things, depending on the other side: `r` is all instances of
+/// The addresses that one side of a statement covers. The same address has different meanings, depending on the other side: `r` is all
+/// instances of
 /// a resource where it becomes another resource, and the one without a key where it becomes an instance.
 #[derive(Clone, Copy)]
 enum Extent<'a> {
@@ -218,7 +219,7 @@ impl<'a> Extent<'a> {
         own.len() == steps.len() && own.iter().zip(steps).enumerate().all(fits)
     }
 
-    /// How much of what has its address it covers.
+    /// Returns the part of the addressed objects that is covered.
     fn share(self) -> &'static str {
         match self {
             Self::Call(_) | Self::Resource(..) => "all of ",

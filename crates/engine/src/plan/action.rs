@@ -1,11 +1,11 @@
-//! What happens to an object, and why.
+//! The planned actions and their reasons.
 
 use crate::invocation::ActionEvent;
 
-/// What happens to one object.
+/// The action that is planned for an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Nothing (PL-08).
+    /// No change (PL-08).
     NoOp,
     /// A new object (PL-02).
     Create,
@@ -55,7 +55,7 @@ impl Action {
     }
 }
 
-/// Why an action was chosen, where that is not plain from the configuration.
+/// The reason for an action, if the configuration alone does not explain it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ActionReason {
     /// The object is tainted (PL-05).
@@ -82,7 +82,7 @@ pub enum ActionReason {
     DeleteBecauseNoMoveTarget,
     /// The last run noted with the object that it is not to be destroyed.
     ForgotBecauseLifecycleDestroyInState,
-    /// Its block says so.
+    /// Its `removed` block has `destroy = false`.
     ForgotBecauseLifecycleDestroyInConfig,
     /// The data configuration holds unknown values.
     ReadBecauseConfigUnknown,

@@ -12,9 +12,9 @@ use super::action::{Action, ActionReason};
 /// The change of one object.
 #[derive(Clone, Debug)]
 pub struct ResourceChange {
-    /// The instance.
+    /// The address of the instance.
     pub address: ResourceInstance,
-    /// Where it was bound before a move.
+    /// The address before a move.
     pub previous_address: Option<Box<ResourceInstance>>,
     /// Set when the object is a deposed one of the instance.
     pub deposed: Option<DeposedKey>,
@@ -22,11 +22,11 @@ pub struct ResourceChange {
     pub provider: Arc<ProviderConfig>,
     /// The schema of its type; both values conform to it.
     pub schema: Arc<Schema>,
-    /// What happens.
+    /// The planned action.
     pub action: Action,
-    /// Why, where that needs saying.
+    /// The reason for the action, if it needs an explanation.
     pub reason: Option<ActionReason>,
-    /// The object before: null if there is none. Sensitive parts are marked.
+    /// The prior object; null if there is none. Sensitive parts are marked.
     pub before: Value,
     /// The object after: null if there will be none. What apply will know is unknown; sensitive parts are marked.
     pub after: Value,
@@ -34,8 +34,8 @@ pub struct ResourceChange {
     pub replace_paths: Vec<Path>,
     /// The provider's bytes for apply (PL-44).
     pub planned_private: Arc<[u8]>,
-    /// What will name the object in its service, as the provider plans it; it may be unknown before there is an object (LC-31). In what
-    /// has changed outside: what named an object that is gone.
+    /// The identity that the provider plans; it may be unknown before the object exists (LC-31). For
+    /// drift: the identity of an object that is gone.
     pub planned_identity: Option<Value>,
     /// Whether a replacement creates first; goes into the state for the destroy to come (PL-11).
     pub create_before_destroy: bool,
@@ -43,7 +43,7 @@ pub struct ResourceChange {
     pub importing: Option<Box<Importing>>,
 }
 
-/// How an object that is taken over was named.
+/// The identification of an imported object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Importing {
     /// By an id, or by an identity.
@@ -53,7 +53,7 @@ pub struct Importing {
 }
 
 impl Importing {
-    /// Where it was named by an identity: the identity that the provider found, which has what the configuration may leave out.
+    /// Completes an import by identity with the identity that the provider returned, which includes optional parts.
     pub(crate) fn complete(&mut self, found: Option<&Value>) {
         if let (ImportTarget::Identity(identity), Some(found)) = (&mut self.target, found) {
             identity.clone_from(found);
@@ -72,7 +72,7 @@ impl Importing {
 /// The change of one output value of the root module.
 #[derive(Clone, Debug)]
 pub struct OutputChange {
-    /// Its name.
+    /// The name of the output.
     pub name: Name,
     /// `NoOp`, `Create`, `Update` or `Delete`.
     pub action: Action,

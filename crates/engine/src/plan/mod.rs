@@ -1,4 +1,4 @@
-//! What a run will do and why: the plan, as views show it and as apply carries it out.
+//! The plan: the actions of a run with their reasons, as views show it and as apply executes it.
 
 mod action;
 mod change;
@@ -15,7 +15,7 @@ use crate::world::Expansions;
 pub use action::{Action, ActionReason};
 pub use change::{Importing, OutputChange, ResourceChange};
 
-/// What kind of plan was asked for.
+/// The kind of plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Make the objects match the configuration.
@@ -23,47 +23,48 @@ pub enum Mode {
     Normal,
     /// Delete every object (PL-62).
     Destroy,
-    /// Only take in what changed outside (PL-61).
+    /// Record changes made outside of Terraform, without planning actions (PL-61).
     RefreshOnly,
 }
 
 /// A resource block written for an import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Generated {
-    /// How the object was named, unless by its identity.
+    /// The import identifier, unless the object was imported by identity.
     pub id: Option<String>,
-    /// The block.
+    /// The generated configuration block.
     pub text: String,
 }
 
 /// A value of an input variable of the root module, as the plan keeps it.
 #[derive(Clone, Debug)]
 pub struct PlannedVariable {
-    /// Its name.
+    /// The name of the variable.
     pub name: Name,
-    /// What was given, before conversion, or the default. Ephemeral ones are kept out of the plan.
+    /// The value as it was set, before conversion, or the default. Ephemeral values are not part of the plan.
     pub value: Value,
 }
 
 /// An attribute of a resource that took part in the decision for some change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RelevantAttribute {
-    /// The resource.
+    /// The address of the resource.
     pub resource: AbsResource,
     /// The instance key is part of the path when it is known, as in the plan JSON.
     pub path: Path,
 }
 
-/// What a run will do.
+/// The planned actions of a run, and everything that apply needs for them. It is immutable: apply executes exactly this. Its saved form
+/// does not contain the state, which is a separate member of the plan file.
 #[derive(Debug)]
 pub struct Plan {
-    /// What kind of plan was asked for.
+    /// The kind of plan.
     pub mode: Mode,
-    /// Every object that the plan looked at, `NoOp` included, by address, deposed ones after the current one.
+    /// The changes of all planned objects, `NoOp` included, sorted by address; deposed objects follow the current one.
     pub changes: Vec<ResourceChange>,
-    /// What is left to a later run.
+    /// Changes that are deferred to a later run.
     pub deferred: Vec<DeferredChange>,
-    /// What changed outside since the last run.
+    /// Changes that were made outside of Terraform since the last run.
     pub drift: Vec<ResourceChange>,
     /// Data sources that go from the state when everything else is done; none unless the plan destroys. Until then they stay:
     /// providers are configured with them.
@@ -82,7 +83,7 @@ pub struct Plan {
     pub replace: Vec<ResourceInstance>,
     /// Results of conditions so far.
     pub checks: Vec<CheckResult>,
-    /// What the changes were decided on.
+    /// The attributes on which the changes depend.
     pub relevant_attributes: Vec<RelevantAttribute>,
     /// Blocks written for imports, those of objects that cannot be planned included. Not part of a saved plan.
     pub generated: Vec<Generated>,
@@ -90,7 +91,7 @@ pub struct Plan {
     pub invocations: Vec<Invocation>,
     /// Actions that are left to a later run.
     pub deferred_invocations: Vec<DeferredInvocation>,
-    /// When the plan was made, RFC 3339 in UTC; `plantimestamp()`.
+    /// The time of planning in UTC, RFC 3339; the value of `plantimestamp()`.
     pub timestamp: String,
     /// Whether planning ended with errors; such a plan can be shown, not applied.
     pub errored: bool,
@@ -101,8 +102,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Why it cannot be applied, where planning had failed. Its prior state has what was moved and taken over while planning, so it is not
-    /// to be kept either.
+    /// Returns the error for applying a plan whose planning failed. Its prior state includes moves and imports of that planning, so it is
+    /// not
+    /// kept either.
     pub fn refusal(&self) -> Option<Diagnostic> {
         let detail = "This plan was saved although planning had failed, so that it could be looked at. It cannot be applied: correct \
                       what was wrong and plan again.";
@@ -121,7 +123,7 @@ impl Plan {
         acts || tells || !self.invocations.is_empty() || (self.mode == Mode::RefreshOnly && self.takes_in())
     }
 
-    /// Whether the state gets to know something. What is read of data sources is always new, as it is to Terraform.
+    /// Whether applying changes the state. Results of data sources always count as new, as in Terraform.
     fn takes_in(&self) -> bool {
         !self.drift.is_empty()
             || self.prior_state.resources().any(|(address, _)| address.resource.mode == ResourceMode::Data)
@@ -174,7 +176,7 @@ pub struct Counts {
     pub add: usize,
     /// Objects that change in place.
     pub change: usize,
-    /// Objects that go.
+    /// Number of objects to destroy.
     pub destroy: usize,
     /// Objects that are no longer managed.
     pub forget: usize,

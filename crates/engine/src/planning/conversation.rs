@@ -1,4 +1,4 @@
-//! What a conversation about one managed object is given, and what it finds out.
+//! Inputs and results of the provider calls that plan one managed object.
 
 use std::sync::Arc;
 
@@ -15,92 +15,92 @@ use crate::options::{Deferral, Refresh};
 use crate::plan::{ActionReason, DeferralReason, Importing};
 use crate::record::Object;
 
-/// What is to be found out.
+/// The question that the provider calls answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// What it takes to make the object match its configuration.
+    /// The change that makes the object match its configuration.
     Change,
-    /// What it takes to delete it, and why it is to go.
+    /// The deletion of the object, with the reason for it.
     Delete(Option<ActionReason>),
-    /// What it is like now; no more.
+    /// The current object, without any change.
     Look,
 }
 
-/// What becomes of an object that is not managed any more.
+/// The treatment of an object that is no longer managed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parting {
-    /// It is destroyed.
+    /// The object is destroyed.
     Destroyed,
-    /// It stays outside, and who says so.
+    /// The object stays and is forgotten, for this reason.
     Kept(ActionReason),
 }
 
-/// What the lifecycle of an object says of destroying it (PL-24).
+/// Protection against destruction by `prevent_destroy` (PL-24).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Prevention {
-    /// It may go.
+    /// The object may be destroyed.
     None,
     /// It may not, as the block with this header says.
     Forbidden(Span),
-    /// It is not known before apply, as this expression is not.
+    /// The argument's value is unknown until apply; this is its expression.
     Undecided(Span),
 }
 
 /// One object to plan.
 pub struct Conversation {
-    /// The instance.
+    /// The address of the instance.
     pub address: ResourceInstance,
     /// Set for a deposed object of the instance.
     pub deposed: Option<DeposedKey>,
-    /// The provider, configured.
+    /// The configured provider.
     pub provider: Arc<Checked>,
     /// The schema of the resource type.
     pub schema: Arc<Schema>,
     /// The block, where there is one.
     pub body: Option<Arc<BodyDecoder>>,
-    /// The block's header.
+    /// The header of the resource block.
     pub span: Span,
-    /// What is to be found out.
+    /// The question to answer.
     pub purpose: Purpose,
     /// The configuration; null without one.
     pub config: Value,
-    /// What the module tells the provider; null where it tells nothing.
+    /// The module's `provider_meta` value; null without such a block.
     pub meta: Value,
     /// The object as recorded, if there is one.
     pub record: Option<Arc<ObjectRecord>>,
     /// Whether it is read first.
     pub refresh: Refresh,
-    /// Which changes are left alone.
+    /// Changes that `ignore_changes` ignores.
     pub ignore: Ignore,
-    /// Why it must be replaced, if something other than its attributes says so.
+    /// The reason for a forced replacement, if there is one.
     pub forced: Option<ActionReason>,
     /// Whether a replacement creates first.
     pub create_before_destroy: bool,
     /// Whether it may be destroyed (PL-24).
     pub prevention: Prevention,
-    /// What becomes of it where it is to go.
+    /// The treatment of the object if it is no longer managed.
     pub parting: Parting,
-    /// Where the configuration is written from the object that is taken over: its `provider` argument.
+    /// The `provider` argument for generated configuration of an imported object.
     pub generating: Option<Generating>,
-    /// The object to take over, where there is none yet.
+    /// The import target, if there is no object yet.
     pub importing: Option<Importing>,
     /// Whether the provider may leave the change to a later run.
     pub deferral: Deferral,
-    /// Why the change is left to a later run, whatever the provider says.
+    /// The reason for deferring the change, regardless of the provider's answers.
     pub left: Option<DeferralReason>,
-    /// Why a creation is planned.
+    /// The purpose of the plan of a creation.
     pub creates: PlanPurpose,
-    /// Who is told about progress.
+    /// The receiver of progress reports.
     pub hooks: Arc<dyn Hooks>,
 }
 
-/// How a block is written.
+/// Settings of generated configuration.
 pub struct Generating {
     /// The value of the argument `provider`, if it is to have one.
     pub provider: Option<String>,
 }
 
-/// What a conversation found out.
+/// The result of planning one object.
 pub struct Conversed {
     /// The block that was written.
     pub generated: Option<String>,
@@ -108,10 +108,10 @@ pub struct Conversed {
     pub previous: Value,
     /// The object now, if it is there.
     pub prior: Option<Object>,
-    /// What names an object that is gone, as reading told it last.
+    /// The identity of an object that no longer exists, from its last read.
     pub gone: Option<Value>,
     /// The change; none after an error, and where none was asked for.
     pub draft: Option<Draft>,
-    /// What went wrong, and warnings.
+    /// Errors and warnings of the provider and of the checks of its answers.
     pub diagnostics: Diagnostics,
 }

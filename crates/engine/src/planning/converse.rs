@@ -26,7 +26,7 @@ impl Conversation {
         self.schema.block.null_value()
     }
 
-    /// Holds it.
+    /// Runs the provider calls to their end.
     pub async fn hold(mut self) -> Conversed {
         let mut told = Told::new(self.left);
         let mut found = Conversed {
@@ -78,7 +78,7 @@ impl Conversation {
             .map(|reason| Draft::unasked(block.null_value(), planned_unknown(block, block.empty_value()), reason))
     }
 
-    /// What could not be looked at stays as it was.
+    /// Plans no action for an object that could not be read.
     fn look(&self, prior: Option<&Object>, told: &Told) -> Option<Draft> {
         let (reason, prior) = told.deferred.filter(|_| self.left.is_none()).zip(prior)?;
         Some(Draft {
@@ -136,7 +136,7 @@ impl Conversation {
         told.diagnostics.append(problems);
         let Some(read) = read else { return Some(object) };
         if read.deferred.is_some() {
-            // What it is like now cannot be told yet.
+            // The current object is unknown in this run.
             told.defer(read.deferred);
             self.hooks.refresh_complete(&subject);
             return Some(object);
@@ -155,7 +155,7 @@ impl Conversation {
     }
 
     async fn deletion(&self, prior: Option<&Object>, reason: Option<ActionReason>, told: &mut Told) -> Option<Draft> {
-        // Nothing is left to delete when the object went by itself.
+        // Nothing is left to delete if the object is gone already.
         let prior = prior?;
         if let Parting::Kept(reason) = self.parting {
             return Some(Draft {
@@ -193,7 +193,7 @@ impl Conversation {
         let Some(prior) = prior else { return self.creation(told).await };
         if self.record.as_ref().is_some_and(|record| record.status == ObjectStatus::Tainted) {
             let reason = self.triggered().unwrap_or(ActionReason::ReplaceBecauseTainted);
-            // What its provider kept beside it, and what it is called, is of an object that may be made in half.
+            // The private data and identity of a tainted object may be incomplete.
             let again = Again { private: Arc::default(), identity: None, paths: Vec::new() };
             return self.replacement(prior, again, reason, told).await;
         }
@@ -224,7 +224,7 @@ impl Conversation {
         })
     }
 
-    /// That something it is replaced with changes, be it that there is nothing to replace yet.
+    /// Returns the reason for a replacement through `replace_triggered_by`, even if there is nothing to replace yet.
     fn triggered(&self) -> Option<ActionReason> {
         self.forced.filter(|reason| *reason == ActionReason::ReplaceByTriggers)
     }
@@ -244,7 +244,7 @@ impl Conversation {
         })
     }
 
-    /// A replacement is planned anew as a create against nothing (PL-40).
+    /// Plans a replacement as a creation from nothing (PL-40).
     async fn replacement(&self, prior: &Object, again: Again, reason: ActionReason, told: &mut Told) -> Option<Draft> {
         let is_destroyed = self.parting == Parting::Destroyed;
         if is_destroyed {

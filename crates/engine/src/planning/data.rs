@@ -154,7 +154,7 @@ impl Planner<'_> {
         if self.options.mode != Mode::RefreshOnly {
             self.plan_read(instance, address.clone(), template, after.clone(), reason);
         }
-        // A condition that fails whatever will be read keeps apply from beginning.
+        // A condition that fails for any result stops the plan.
         let status = self.postconditions(instance, &address, &after);
         self.end_instance(instance, outcome_of(status));
     }

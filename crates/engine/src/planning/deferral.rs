@@ -1,4 +1,4 @@
-//! What is left to a later run (PL-29, PL-45).
+//! Deferral of changes to a later run (PL-29, PL-45).
 //!
 //! A node that is left to a later run passes that on to whatever depends on it, as [`Outcome::Deferred`]. Values are worked out as
 //! far as they are known; objects are planned as far as their providers can, but what would be done is kept apart from the changes
@@ -21,18 +21,18 @@ use crate::templates::Template;
 use crate::walk::Outcome;
 
 impl Planner<'_> {
-    /// Whether an instance stands for all that there will be.
+    /// Whether an instance represents all future instances of its resource.
     pub(super) fn stands_for_many(&self, instance: Instance) -> bool {
         self.options.deferral == Deferral::Allowed
             && !self.world.open_steps(instance.module, instance.resource).is_empty()
     }
 
-    /// What the plan of a creation is asked for.
+    /// Returns the purpose to give to the provider when a creation is planned.
     pub(super) fn creation(&self, instance: Instance) -> PlanPurpose {
         if self.stands_for_many(instance) { PlanPurpose::Placeholder } else { PlanPurpose::Change }
     }
 
-    /// Why an instance is left to a later run, as far as that can be told before its provider is asked.
+    /// Returns the reason for deferring an instance, as far as it is known before its provider is asked.
     pub(super) fn deferral(
         &self,
         instance: Instance,

@@ -1,5 +1,5 @@
-//! What a plan that destroys everything stands on: what providers and ephemeral resources are configured with. The rest
-//! of the configuration may be broken, or speak of objects that were never made, and must not keep what there is alive.
+//! The part of the configuration that a destroy plan evaluates: what provider configurations and ephemeral resources need. The rest
+//! of the configuration may be broken, or refer to objects that were never created, and must not prevent destruction.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -13,11 +13,11 @@ use super::targets::Included;
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeIndex, NodeKind, StaticModule};
 use crate::world::Expansion;
 
-/// What is needed of the configuration, and which module instances the state has.
+/// The needed part of the configuration, and the module instances of the state.
 #[derive(Debug)]
 pub struct Remains {
     needed: HashSet<(ModuleIndex, NodeIndex)>,
-    /// What providers alone are configured with: the rest of `needed` is looked at by the plan, and not again.
+    /// The nodes that provider configurations alone need: apply does not evaluate the rest of `needed` again.
     configuring: HashSet<(ModuleIndex, NodeIndex)>,
     calls: HashMap<(ModuleInstance, Name), BTreeSet<InstanceKey>>,
 }
@@ -79,7 +79,7 @@ pub(super) fn is_ephemeral(module: &StaticModule, kind: NodeKind) -> bool {
     module.config.resources.get_index(at as usize).is_some_and(|(address, _)| address.mode == ResourceMode::Ephemeral)
 }
 
-/// The roots, and all that they stand on.
+/// Returns the roots and everything that they depend on.
 fn needed(graph: &ConfigGraph, is_root: impl Fn(&StaticModule, NodeKind) -> bool) -> HashSet<(ModuleIndex, NodeIndex)> {
     let mut open = Vec::new();
     for (index, module) in graph.modules() {

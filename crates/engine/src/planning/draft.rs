@@ -1,4 +1,4 @@
-//! What conversations about managed objects come to, and what is said in them.
+//! The planned change of a managed object before it becomes part of the plan.
 
 use groma_diagnostics::Diagnostics;
 use groma_provider::{Deferred, Planned, Private};
@@ -9,21 +9,21 @@ use crate::plan::{Action, ActionReason, DeferralReason};
 
 /// A change before it gets its place in the plan.
 pub struct Draft {
-    /// What happens.
+    /// The planned action.
     pub action: Action,
-    /// Why.
+    /// The reason for the action.
     pub reason: Option<ActionReason>,
-    /// The object before.
+    /// The prior object, null if there is none.
     pub before: Value,
-    /// The object after.
+    /// The planned object, null for a deletion.
     pub after: Value,
-    /// What forced a replacement.
+    /// The paths that force a replacement.
     pub replace_paths: Vec<Path>,
     /// The provider's bytes for apply.
     pub private: Private,
-    /// What will name the object in its service.
+    /// The planned identity of the object.
     pub identity: Option<Value>,
-    /// Why the change is left to a later run.
+    /// The reason for deferring the change.
     pub deferred: Option<DeferralReason>,
 }
 
@@ -48,12 +48,12 @@ impl Draft {
     }
 }
 
-/// What is said in a conversation besides its result.
+/// Diagnostics and deferrals that accumulate while an object is planned.
 pub(super) struct Told {
     pub(super) diagnostics: Diagnostics,
-    /// Why the change is left to a later run.
+    /// The reason for deferring the change.
     pub(super) deferred: Option<DeferralReason>,
-    /// What names an object that is gone, as reading told it last: as in Terraform, its successor is planned with that.
+    /// The last known identity of an object that is gone. As in Terraform, its successor is planned with it.
     pub(super) gone: Option<Value>,
 }
 
@@ -63,17 +63,17 @@ impl Told {
         Self { diagnostics: Diagnostics::new(), deferred: left, gone: None }
     }
 
-    /// What the provider said first counts.
+    /// Records the provider's reason for deferring, unless there is one already.
     pub(super) fn defer(&mut self, deferred: Option<Deferred>) {
         self.deferred = self.deferred.or(deferred.map(DeferralReason::from));
     }
 }
 
-/// What the plan of a change hands on to the plan of the replacement that takes its place.
+/// The parts of a change's plan that the plan of its replacement starts from.
 pub(super) struct Again {
     pub(super) private: Private,
     pub(super) identity: Option<Value>,
-    /// What forced the replacement.
+    /// The paths that force the replacement.
     pub(super) paths: Vec<Path>,
 }
 

@@ -18,7 +18,7 @@ use crate::templates::Template;
 /// An invocation before its provider was asked.
 pub(super) struct InvocationDraft {
     pub(super) invocation: Invocation,
-    /// What its provider is asked about, with what no plan keeps.
+    /// The evaluated configuration for the provider, with ephemeral values, which no plan contains.
     pub(super) config: Value,
     pub(super) which: Which,
     pub(super) template: Arc<Template>,
@@ -31,14 +31,14 @@ pub(super) struct InvocationDraft {
 /// Whether a provider is asked about an invocation.
 pub(super) enum Ask {
     Now(Arc<Checked>),
-    /// It is left to a later run anyway.
+    /// The invocation is deferred for this reason.
     Never(DeferralReason),
 }
 
 /// Invocations with what their providers say of them.
 pub(super) struct PlannedInvocations {
     pub(super) invocations: Vec<Invocation>,
-    /// Those that are left to a later run.
+    /// The deferred invocations.
     pub(super) deferred: Vec<DeferredInvocation>,
     pub(super) diagnostics: Diagnostics,
 }

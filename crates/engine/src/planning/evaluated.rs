@@ -1,4 +1,4 @@
-//! What the blocks of managed resources say of their instances.
+//! Evaluation of the blocks of managed resources for their instances.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, Repetition};
 
-/// What evaluating an instance's block gave.
+/// The evaluated block of an instance.
 pub(super) struct Evaluated {
     pub(super) config: Value,
     pub(super) ignore: Ignore,
@@ -62,7 +62,7 @@ impl Planner<'_> {
         Evaluated { prevention, parting, ..Evaluated::nothing(template, Outcome::Done) }
     }
 
-    /// The same of one that is only looked at, whose preconditions are told all the same.
+    /// Evaluates an instance that is only refreshed. Its failed preconditions are reported all the same.
     pub(super) fn looked_at(
         &mut self,
         instance: Instance,
@@ -122,8 +122,8 @@ impl Planner<'_> {
     }
 }
 
-/// What `count` and `each` mean in a block for an object of the state. One that was made when the block repeated in another way, or
-/// not at all, tells nothing of them.
+/// Returns the meaning of `count` and `each` for an object of the state. If the block repeats differently by now, or
+/// not at all, their values are unknown.
 pub(super) fn as_written(block: &Resource, recorded: Repetition) -> Repetition {
     match recorded {
         Repetition::None if !block.is_repeated() => Repetition::None,
@@ -133,7 +133,7 @@ pub(super) fn as_written(block: &Resource, recorded: Repetition) -> Repetition {
     }
 }
 
-/// What a `prevent_destroy` argument says: of a block whose header is at `header`.
+/// Evaluates a `prevent_destroy` argument of the block whose header is at `header`.
 pub(super) fn prevention(
     prevent: Option<&Expression>,
     header: Span,
@@ -147,7 +147,7 @@ pub(super) fn prevention(
     }
 }
 
-/// What an instance's `destroy` argument says of its object.
+/// Returns the treatment that an instance's `destroy` argument asks for.
 fn parting(destroy: Option<bool>) -> Parting {
     match destroy {
         Some(false) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),

@@ -1,4 +1,4 @@
-//! What a walk that plans is busy with, and what comes back from conversations.
+//! Pending work of a planning walk, and the results of its provider calls.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) enum Task {
     Instance(Instance),
     /// An object that the configuration does not have.
     Orphan(ResourceInstance, Option<DeposedKey>),
-    /// The actions before the change of an instance, which is taken in after them.
+    /// The actions before the change of an instance, which is processed after them.
     Before(Box<ManagedEvent>, Vec<InvocationDraft>),
 }
 
@@ -48,7 +48,7 @@ pub(super) struct ManagedEvent {
     pub(super) conversed: Conversed,
 }
 
-/// What a conversation about a managed object was about.
+/// The subject of the calls for a managed object.
 pub(super) struct ManagedSubject {
     pub(super) instance: Option<Instance>,
     pub(super) address: ResourceInstance,
@@ -59,7 +59,7 @@ pub(super) struct ManagedSubject {
     /// Whether its block says that the object is not to be destroyed.
     pub(super) is_kept: bool,
     pub(super) undecided: bool,
-    /// How its instance ends, unless the conversation fails: one that could not be evaluated fails in any case.
+    /// The outcome of the instance if the calls succeed. An instance that could not be evaluated fails in any case.
     pub(super) outcome: Outcome,
     /// Set when it is taken over from outside.
     pub(super) importing: Option<Importing>,

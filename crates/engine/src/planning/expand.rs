@@ -144,7 +144,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What becomes of repetitions that are not known yet: what is destroyed is what the state has.
+    /// Returns the treatment of unknown repetition. A destroy plan takes the instances from the state.
     fn repetition_deferral(&self) -> Deferral {
         if self.options.mode == Mode::Destroy { Deferral::Refused } else { self.options.deferral }
     }
@@ -156,7 +156,7 @@ impl Planner<'_> {
         own.unwrap_or(false) || self.is_forced_to_create_first(index, node)
     }
 
-    /// Whether replacements of a resource create first because its block or that of a dependent says so (PL-11, OD-09).
+    /// Whether replacements of a resource create first because of its own block or a dependent's (PL-11, OD-09).
     pub(super) fn is_forced_to_create_first(&self, index: ModuleIndex, node: NodeIndex) -> bool {
         let forced = self.forced_create_before_destroy.get(index.at()).and_then(|nodes| nodes.get(node.at()));
         forced.copied().unwrap_or(false)
@@ -176,7 +176,7 @@ fn stands_on_elements(resource: &Resource) -> bool {
 
 /// The instances of the state with the elements that the configuration has for them, as far as it can be evaluated.
 fn with_elements(recorded: Expansion, arguments: Arguments<'_>, scope: &dyn Scope) -> Expansion {
-    // What cannot be evaluated keeps nothing from going.
+    // Blocks that cannot be evaluated must not prevent destruction.
     let mut problems = Diagnostics::new();
     let configured = expand_or_defer(arguments, Deferral::Refused, scope, &mut problems);
     let (Expansion::ForEach(keys), Some(configured @ Expansion::ForEach(_))) = (&recorded, configured) else {

@@ -81,7 +81,7 @@ impl Planner<'_> {
         self.deferred_invocations.sort_by(|one, other| one.invocation.order().cmp(&other.invocation.order()));
     }
 
-    /// What the plan has done, in its order, after the nodes that apply comes by.
+    /// Builds the execution graph of the plan, in the order of the nodes that apply visits.
     fn execution(&self, order: &[Visit]) -> ExecutionGraph {
         let undecided: HashSet<_> = self.undecided.iter().collect();
         let undecided: Vec<u32> = (0..)
@@ -125,7 +125,7 @@ impl Planner<'_> {
     }
 
     /// The nodes that apply comes by, in their order. Values are worked out again although they are left to a later run, since others
-    /// look at them; the rest waits.
+    /// refer to them; the rest waits.
     fn carried_out(&mut self) -> Vec<Visit> {
         let order = self.walk.take_order();
         if self.options.deferral == Deferral::Refused {
@@ -165,7 +165,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Blocks with conditions are known, whether they were looked at or not. Destroying decides nothing.
+    /// Registers all blocks with conditions, even those that were not evaluated. A destroy plan decides nothing.
     fn declare_checks(&mut self) {
         let destroys = self.options.mode == Mode::Destroy;
         if destroys {
@@ -245,7 +245,7 @@ impl Planner<'_> {
         Some(known.value.clone().with_marks(&marks))
     }
 
-    /// What was given is kept as it was given; apply converts it again.
+    /// Returns the variables as they were set; apply converts them again.
     fn planned_variables(&self) -> Vec<PlannedVariable> {
         let root = self.world.module(crate::world::ModuleId::ROOT);
         let config = &self.graph.module(root.of).config;
@@ -260,7 +260,7 @@ impl Planner<'_> {
     }
 }
 
-/// What a node stands for, if it is a block with conditions, and its address.
+/// Returns the kind and address of a node, if it is a block with conditions.
 fn checked_block(config: &Module, node: NodeKind) -> Option<(Checkable, String)> {
     let (kind, own) = match node {
         NodeKind::Resource(at) => {

@@ -1,4 +1,4 @@
-//! `ignore_changes`: the prior value stands in for the configured one before the provider plans (PL-20).
+//! `ignore_changes`: the prior value replaces the configured one before the provider plans (PL-20).
 
 use groma_config::IgnoreChanges;
 use groma_hcl::{LiteralKey, Step, Traversal};
@@ -8,15 +8,15 @@ use groma_value::{Kind, Number, Path, PathStep, Type, Value};
 use crate::evaluation::Evaluation;
 use crate::world::InstanceScope;
 
-/// What is left alone in one instance.
+/// The ignored arguments of one instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ignore {
-    /// Nothing.
+    /// No argument is ignored.
     #[default]
     Nothing,
-    /// Everything.
+    /// All arguments are ignored.
     All,
-    /// What is at these paths.
+    /// The arguments at these paths are ignored.
     Paths(Vec<Path>),
 }
 
@@ -155,7 +155,7 @@ fn keep_entry(config: &Value, prior: &Value, key: &str, rest: &[PathStep]) -> Va
     Value::map_of(element, entries)
 }
 
-/// What `ignore_changes` names for one instance.
+/// Evaluates the `ignore_changes` argument for one instance.
 pub(crate) fn ignored(evaluation: &mut Evaluation, ignore: &IgnoreChanges, scope: &InstanceScope<'_>) -> Ignore {
     match ignore {
         IgnoreChanges::None => Ignore::Nothing,

@@ -82,7 +82,7 @@ impl Planner<'_> {
     /// Whether only a later run will know which object is meant.
     fn is_left(&self, module: ModuleId, expression: &Expression, repetition: &Repetition) -> bool {
         let scope = InstanceScope::new(&self.world, module, &self.evaluation.functions).repeated(repetition);
-        // Problems are told where the value is used.
+        // Problems are reported where the value is used.
         let mut problems = Diagnostics::new();
         self.options.deferral == Deferral::Allowed
             && !groma_lang::evaluate(expression, &scope, &mut problems).is_wholly_known()
@@ -124,7 +124,7 @@ impl Planner<'_> {
             None => self.missing_schema(import),
         };
         let Some(schema) = schema else {
-            // That there is no block is the problem, and it is told of all such imports when the walk has ended.
+            // The missing block is the problem. It is reported for all such imports at the end of the walk.
             return (self.options.missing == MissingResources::Refused).then_some(value);
         };
         let found = match schema.identity.as_ref() {
@@ -205,7 +205,7 @@ impl Planner<'_> {
         None
     }
 
-    /// What an instance without an object is to take over.
+    /// Returns the import target of an instance without an object.
     pub(super) fn importing(&mut self, address: &ResourceInstance) -> Option<Importing> {
         let wanted = self.imports.get_mut(address)?;
         wanted.met = true;
@@ -231,7 +231,7 @@ impl Planner<'_> {
     }
 }
 
-/// That there is no instance to import into.
+/// Returns the error for an import target that has no instance in the configuration.
 fn not_configured(address: &ResourceInstance, span: Span) -> Diagnostic {
     let detail = format!(
         "The configuration has no {address}, so nothing can be imported there. Write a resource block for it first, with count or \

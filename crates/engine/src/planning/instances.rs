@@ -33,7 +33,7 @@ impl Planner<'_> {
         self.end_one((instance.module, instance.resource), outcome);
     }
 
-    /// One that the block has lost is through, if it is one that is looked at so early.
+    /// Ends an orphan that was refreshed together with the instances of its resource.
     pub(super) fn end_lost(&mut self, address: &ResourceInstance, outcome: Outcome) {
         if let Some(of) = self.lost.get(address) {
             self.end_one(*of, outcome);
@@ -60,7 +60,7 @@ impl Planner<'_> {
         self.end(self.resource_visit(module, resource), outcome);
     }
 
-    /// Who only looks sees what there is, not what is still to be made; declared is that all the same.
+    /// A plan without changes shows references the existing instances, not the declared ones.
     fn keep_what_is_there(&mut self, module: ModuleId, resource: u32) {
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((address, _)) = config.resources.get_index(resource as usize) else { return };

@@ -1,4 +1,4 @@
-//! What waits for a later run, and is only known by what it stands on.
+//! Deferred changes, and everything that depends on them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ impl Waiting {
         self.unready.insert(provider.block());
     }
 
-    /// Why nothing can be done through it.
+    /// Returns the reason why a provider configuration cannot be used in this run.
     pub(super) fn reason(&self, provider: &ProviderConfig) -> Option<DeferralReason> {
         if self.reasons.is_empty() { None } else { self.reasons.get(&provider.block()).copied() }
     }
@@ -39,7 +39,7 @@ impl Waiting {
 /// Imports of which only a later run will know what they mean.
 #[derive(Debug, Default)]
 pub(super) struct LaterImports {
-    /// Which object is meant is not known.
+    /// Import targets whose identifier is unknown.
     instances: HashSet<ResourceInstance>,
     /// Into which instances is not known either.
     resources: HashSet<ConfigResource>,

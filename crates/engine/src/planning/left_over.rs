@@ -33,12 +33,12 @@ pub(super) struct LeftOver {
     pub(super) prevention: Prevention,
     pub(super) refresh: Refresh,
     pub(super) deferral: Deferral,
-    /// Why it is left to a later run.
+    /// The reason for deferring the change.
     pub(super) left: Option<DeferralReason>,
 }
 
 impl LeftOver {
-    /// The conversation about it, with what is kept of it meanwhile.
+    /// Splits it into the call to the provider and the subject that is kept meanwhile.
     pub(super) fn into_talk(self, hooks: Arc<dyn Hooks>) -> (ManagedSubject, Conversation) {
         let subject = ManagedSubject {
             instance: None,

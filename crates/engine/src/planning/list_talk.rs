@@ -14,9 +14,9 @@ use crate::search::{FoundObject, WrittenBlocks};
 pub(super) struct Search {
     pub(super) address: ResourceInstance,
     pub(super) provider: Arc<Checked>,
-    /// What is searched by.
+    /// The schema of the search configuration.
     pub(super) schema: Arc<Schema>,
-    /// What is found.
+    /// The schema of found objects.
     pub(super) found: Arc<Schema>,
     pub(super) body: Arc<BodyDecoder>,
     pub(super) span: Span,
@@ -24,15 +24,15 @@ pub(super) struct Search {
     pub(super) writing: Option<Writing>,
 }
 
-/// How blocks for found objects are written.
+/// Settings of the blocks to generate for found objects.
 pub(super) struct Writing {
     /// The value of the argument `provider`.
     pub(super) provider: Option<String>,
-    /// What the names of the resources begin with.
+    /// The prefix of the names of generated resources.
     pub(super) name: String,
 }
 
-/// What became of a search.
+/// The result of a search.
 pub(super) struct ListTalk {
     pub(super) address: ResourceInstance,
     pub(super) identity_version: u64,

@@ -32,7 +32,7 @@ impl Planner<'_> {
         self.talk(talk).await;
     }
 
-    /// What is searched for; nothing where the block does not say.
+    /// Returns the search configuration to show; `None` if the block has none.
     fn shown_config(&self, instance: Instance, config: &Value) -> Option<Value> {
         let module = &self.world.static_module(instance.module).config;
         let (_, resource) = module.resources.get_index(instance.resource as usize)?;

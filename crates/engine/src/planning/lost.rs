@@ -1,5 +1,6 @@
-//! Resources whose instances the plan leaves as they are, be there more or fewer than the block makes: whoever names one as a whole sees what
-//! there is.
+//! Resources whose instances the plan leaves as they are, whether there are more or fewer than declared: references to a whole resource
+//! see what
+//! exists.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +13,14 @@ use crate::record;
 use crate::world::ModuleId;
 
 impl Planner<'_> {
-    /// Has the name of a resource that was expanded mean what there is, where this is not what the block says.
+    /// Makes references to an expanded resource see its existing instances instead of the declared ones.
     pub(super) fn show_what_there_is(&mut self, module: ModuleId, at: u32) {
         if let Some(lost) = self.lost(module, at) {
             self.world.module_mut(module).resources[at as usize].show_what_there_is(lost);
         }
     }
 
-    /// The instances that a resource has lost and that are looked at with those that it has, so that whoever names it sees them as they are now.
+    /// Returns the orphaned instances that are refreshed together with the declared ones, so that references see their current objects.
     pub(super) fn lost_to_look_at(&self, module: ModuleId, at: u32) -> Vec<ResourceInstance> {
         let place = self.world.resource_address(module, at);
         if self.options.mode != Mode::RefreshOnly || place.resource.mode != ResourceMode::Managed {

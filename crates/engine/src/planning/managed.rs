@@ -39,7 +39,7 @@ impl Planner<'_> {
     }
 
     async fn start_managed(&mut self, instance: Instance, address: ResourceInstance, template: Arc<Template>) {
-        // What stands for all that there will be is none of those that there are.
+        // An instance that represents all future ones is none of the existing ones.
         let many = self.stands_for_many(instance);
         let record = self.state.object(&address, None).filter(|_| !many).cloned();
         let importing = if many { None } else { self.importing(&address) };
@@ -97,7 +97,7 @@ impl Planner<'_> {
         self.talk(hold(subject, talk)).await;
     }
 
-    /// What an instance is talked about for, with what its configuration says.
+    /// Returns the question to ask about an instance, given its configuration.
     fn purpose(
         &mut self,
         instance: Instance,
@@ -118,7 +118,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What comes of an instance without an object, where none is to be made.
+    /// Ends an instance without an object where none is to be created.
     fn absent(&mut self, instance: Instance, address: &ResourceInstance, template: &Template) -> Outcome {
         if self.options.mode != Mode::RefreshOnly {
             return Outcome::Done;
@@ -127,7 +127,7 @@ impl Planner<'_> {
         outcome_of(self.postconditions(instance, address, &unknown))
     }
 
-    /// Why an instance is replaced whether it changes or not.
+    /// Returns the reason for a forced replacement of an instance.
     fn forced(&mut self, instance: Instance, address: &ResourceInstance) -> Option<ActionReason> {
         if self.triggered(instance) {
             return Some(ActionReason::ReplaceByTriggers);
@@ -135,7 +135,7 @@ impl Planner<'_> {
         self.options.replace.contains(address).then_some(ActionReason::ReplaceByRequest)
     }
 
-    /// What replacements of an instance have left behind.
+    /// Starts planning the deposed objects of an instance.
     async fn start_deposed(
         &mut self,
         instance: Instance,
@@ -203,7 +203,7 @@ impl Planner<'_> {
         (self.world.module(instance.module).of, module.resource(instance.resource as usize))
     }
 
-    /// The provider of an instance; the instance ends here when there is none.
+    /// Returns the provider of an instance. Ends the instance if there is none.
     pub(super) fn configured(&mut self, template: &Template, instance: Instance) -> Option<Arc<Checked>> {
         if let Some(provider) = self.providers.configured(&template.provider) {
             return Some(provider);
@@ -227,7 +227,7 @@ impl Planner<'_> {
             .unwrap_or_default()
     }
 
-    /// Where problems are said to be that a provider has with the arguments as a whole.
+    /// Returns the span for problems that a provider has with the arguments as a whole.
     pub(super) fn body_span(&self, instance: Instance) -> Span {
         let config = &self.world.static_module(instance.module).config;
         let block = config.resources.get_index(instance.resource as usize);
@@ -310,18 +310,18 @@ impl Planner<'_> {
         self.evaluation.postconditions(&self.world, place, address, value)
     }
 
-    /// What `count` and `each` mean for an instance.
+    /// Returns the values of `count` and `each` for an instance.
     pub(super) fn repetition(&self, instance: Instance) -> Repetition {
         repetition_of(&self.world, instance.module, instance.resource, instance.position)
     }
 }
 
-/// What others see of an object.
+/// Returns the value of an object that references see.
 fn seen_by_others(subject: &ManagedSubject, draft: Option<&Draft>, prior: Option<&Object>) -> Option<Value> {
     let stays = |draft: &&Draft| !matches!(draft.action, Action::Delete | Action::Forget);
     match draft.filter(|_| subject.instance.is_some()).filter(stays) {
         Some(draft) => Some(draft.after.clone()),
-        // While everything is looked at or destroyed, what there is now is what others see.
+        // In a refresh-only or destroy plan, references see the current object.
         None => prior.map(|prior| prior.value.clone()),
     }
 }

@@ -1,4 +1,4 @@
-//! Which instance of a provider block manages an instance of a resource or an action.
+//! Selection of the provider configuration for an instance of a resource or an action.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Planner<'_> {
         chosen.or_else(|| self.template(instance.module, instance.resource))
     }
 
-    /// The same for an instance that is about to be planned; the instance ends here when there is none.
+    /// Returns the template of an instance that is about to be planned. Ends the instance if no provider configuration manages it.
     pub(super) fn choose(
         &mut self,
         instance: Instance,
@@ -35,7 +35,7 @@ impl Planner<'_> {
         if self.options.mode == Mode::Destroy {
             match self.recorded_manager(address, &template) {
                 Some(config) => return Some(self.note_choice(instance, &template, config)),
-                // What there is not is not destroyed, and what was read is looked up in the state.
+                // A missing object is not destroyed, and a data source's result is taken from the state.
                 None if address.resource.mode == ResourceMode::Data => return Some(template),
                 None if address.resource.mode == ResourceMode::Managed && self.state.get(address).is_none() => {
                     self.end_instance(instance, Outcome::Done);

@@ -1,4 +1,4 @@
-//! Making a plan.
+//! Planning: from the configuration, the state and the providers' answers to a plan.
 
 mod checked_data;
 mod conversation;
@@ -61,10 +61,10 @@ use crate::world::{Surroundings, World};
 use crate::{deprecation, move_types, moves};
 use planner::{Parts, Planner};
 
-/// What a walk worked with and nobody needs any more.
+/// Memory of a walk that is no longer used.
 pub(crate) type Spent = Box<dyn std::any::Any>;
 
-/// How many objects are worth a thread that works out what they depend on.
+/// Number of objects from which on dependencies are computed on another thread.
 const MANY: usize = 1000;
 
 /// Plans, and gives what it worked with. There is no plan when the configuration is wrong; there is one marked as errored when something else is.
@@ -104,7 +104,7 @@ pub(crate) async fn plan(
     }
 }
 
-/// Plans what the list blocks of the root module stand on, and searches with them.
+/// Plans the dependencies of the list blocks in the root module, and runs their searches.
 pub(crate) async fn query(
     session: &Session,
     providers: &mut Providers,

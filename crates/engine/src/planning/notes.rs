@@ -1,4 +1,4 @@
-//! What a plan keeps of a managed object: its change, what changed outside, and its record.
+//! Results of planning a managed object: its change, its drift, and its record.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl Planner<'_> {
         self.changes.push(change);
     }
 
-    /// What happens to an object, with all that belongs to it.
+    /// Returns the change of an object, with everything that belongs to it.
     pub(super) fn change(&self, subject: &ManagedSubject, draft: Draft) -> ResourceChange {
         // Where an object was before is of no interest once it goes with all others.
         let moves_matter = subject.deposed.is_none() && self.options.mode != Mode::Destroy;
@@ -43,7 +43,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What changed outside since the last run (LC-22); `gone` names an object that is not there any more.
+    /// Records changes made outside of Terraform (LC-22); `gone` is the identity of an object that no longer exists.
     pub(super) fn note_drift(
         &mut self,
         subject: &ManagedSubject,
@@ -82,7 +82,7 @@ impl Planner<'_> {
         });
     }
 
-    /// The state is brought to what was read, so that apply starts from there.
+    /// Updates the state to the refreshed object, from which apply starts.
     pub(super) fn note_prior(&mut self, subject: &ManagedSubject, previous: &Value, prior: Option<&Object>) {
         let Some(record) = self.state.object(&subject.address, subject.deposed.as_ref()).cloned() else {
             if let (Some(_), Some(prior)) = (&subject.importing, prior) {

@@ -1,7 +1,7 @@
 //! Sorting by address, as plans are shown.
 //!
 //! Addresses lie all over the memory, and most of what they are made of is equal. So modules and types become numbers
-//! first, and of a name the first letters lie beside them: hardly any comparison looks at an address.
+//! first, and the first characters of a name are stored beside them: hardly any comparison reads an address.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -21,13 +21,13 @@ use crate::plan::{Action, ActionReason, DeferralReason, Mode, ResourceChange};
 use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, Repetition};
 
-/// Where an address of the state stands in the configuration.
+/// The relation between an address of the state and the configuration.
 enum Standing {
-    /// It has an instance there, which was planned.
+    /// The configuration has the instance, and it was planned.
     Configured,
-    /// What decides about it could not be worked out.
+    /// The expression that decides about it could not be evaluated.
     Undetermined,
-    /// It has none, and why.
+    /// The configuration has no such instance, for this reason.
     Gone(ActionReason),
 }
 
@@ -72,7 +72,7 @@ impl Planner<'_> {
         self.graph.find_resource(&address.config_resource()).is_some()
     }
 
-    /// Why an object goes for which there is no block.
+    /// Returns the reason for destroying an object whose block is gone.
     fn unwritten(&self, address: &ResourceInstance) -> ActionReason {
         match self.moves.previous.contains_key(address) {
             true => ActionReason::DeleteBecauseNoMoveTarget,
@@ -130,7 +130,7 @@ impl Planner<'_> {
         self.talk(hold(subject, talk)).await;
     }
 
-    /// What there is to talk about with the provider of an object, and why it goes; nothing where that cannot be.
+    /// Returns the call to plan an orphan with, and the reason for destroying it; `None` if that is impossible.
     fn left_over(
         &mut self,
         address: &ResourceInstance,
@@ -168,7 +168,7 @@ impl Planner<'_> {
             purpose,
             parting,
             prevention,
-            // What is no longer managed is not looked at either.
+            // Forgotten objects are not refreshed.
             refresh: if forget { Refresh::Trust } else { self.options.refresh },
             deferral: self.options.deferral,
             left,
@@ -176,14 +176,14 @@ impl Planner<'_> {
         Some((left_over, reason))
     }
 
-    /// The provider of an object that has no block, and the schema of its type; says why there is none.
+    /// Returns the provider of an object without a block and its schema, or the reason why there is none.
     fn manager_of_orphan(
         &mut self,
         address: &ResourceInstance,
         config: &ProviderConfig,
     ) -> Option<(Arc<Checked>, Arc<Schema>)> {
         let Some(provider) = self.providers.configured(config) else {
-            // Beside an error, what keeps the provider from being configured may be among what was told.
+            // After another error, that may be the reason why the provider is not configured.
             if !self.is_beside_error {
                 let problem = self.no_manager(config, address, Span::NONE);
                 self.evaluation.diagnostics.push(problem);
@@ -227,8 +227,8 @@ impl Planner<'_> {
         self.leave_unasked(&subject, &config_value, reason);
     }
 
-    /// What becomes of an object that the configuration has lost: a block that is still there says so, or a `removed` block,
-    /// or what the last run noted.
+    /// Returns the treatment of an orphan: by its block if there is one, by a `removed` block,
+    /// or by its record.
     fn parting(&self, address: &ResourceInstance, record: &ObjectRecord) -> Parting {
         let block = self.graph.block(&address.config_resource());
         let destroy = block.and_then(|block| block.lifecycle.destroy.as_ref());
@@ -236,7 +236,7 @@ impl Planner<'_> {
             Some(ExpressionKind::Bool(true)) => Parting::Destroyed,
             Some(ExpressionKind::Bool(false)) => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInConfig),
             None if block.is_some() || self.removal(address).is_some() => Parting::Destroyed,
-            // An instance that is gone has nothing that the expression could be evaluated with.
+            // The expression cannot be evaluated for an instance that is gone.
             _ if record.is_kept() => Parting::Kept(ActionReason::ForgotBecauseLifecycleDestroyInState),
             _ => Parting::Destroyed,
         }
@@ -320,7 +320,7 @@ impl Planner<'_> {
     }
 }
 
-/// What a block in the module at `path` names, seen from the root.
+/// Returns the absolute source address of a `removed` block in the module at `path`.
 fn within(path: &ModulePath, from: &RemovedFrom) -> RemovedFrom {
     let absolute = |inner: &ModulePath| ModulePath::from_names(path.steps().iter().chain(inner.steps()).cloned());
     match from {

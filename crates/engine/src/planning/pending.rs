@@ -1,4 +1,4 @@
-//! What data resources wait for: changes that are planned of what they depend on (PL-07).
+//! Data sources that are read during apply because of planned changes in their dependencies (PL-07).
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ impl Planner<'_> {
             || self.call_pending(module)
     }
 
-    /// A condition is asked about what is there in the end: nothing may change that its answer stands on, however far away.
+    /// Whether a condition has to wait for apply, because a planned change may affect the values that it refers to, even indirectly.
     fn condition_pending(&mut self, module: ModuleId, lifecycle: &Lifecycle) -> bool {
         let mut pending = false;
         let mut look = |traversal: &Traversal| {
@@ -77,7 +77,7 @@ impl Planner<'_> {
         self.graph.depended(naming, name).is_some_and(|node| self.pending_behind(module, node))
     }
 
-    /// Whether a managed resource is going to change that what is at a node stands on, however far away.
+    /// Whether a managed resource that a node depends on, directly or indirectly, is going to change.
     fn pending_behind(&mut self, module: ModuleId, node: NodeIndex) -> bool {
         if let Some(known) = self.pending_behind.get(&(module, node)) {
             return *known;

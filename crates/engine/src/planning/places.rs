@@ -1,4 +1,4 @@
-//! Where the state has objects of each resource.
+//! Index from resources to their module instances in the state.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use groma_state::State;
 pub(super) struct Places(HashMap<ConfigResource, Vec<AbsResource>>);
 
 impl Places {
-    /// Those of a state.
+    /// Builds the index for a state.
     pub(super) fn of(state: &State) -> Self {
         let mut places: HashMap<ConfigResource, Vec<AbsResource>> = HashMap::new();
         for (place, _) in state.resources() {
@@ -18,7 +18,7 @@ impl Places {
         Self(places)
     }
 
-    /// Those of a resource.
+    /// Returns the addresses at which a resource has objects.
     pub(super) fn of_resource(&self, resource: &ConfigResource) -> &[AbsResource] {
         self.0.get(resource).map(Vec::as_slice).unwrap_or_default()
     }

@@ -51,7 +51,7 @@ pub(super) struct Planner<'a> {
     pub(super) walk: Walk,
     pub(super) state: State,
     pub(super) moves: Moves,
-    /// What is needed to destroy everything; none unless that is what is planned.
+    /// The part of the configuration that a destroy plan evaluates; `None` in other modes.
     pub(super) remains: Option<Remains>,
     pub(super) evaluation: Evaluation,
     pub(super) included: Option<Included>,
@@ -61,17 +61,17 @@ pub(super) struct Planner<'a> {
     pub(super) changes: Vec<ResourceChange>,
     pub(super) change_of: HashMap<Instance, usize>,
     pub(super) drift: Vec<ResourceChange>,
-    /// What is left to a later run.
+    /// Deferred changes, with their reasons.
     pub(super) deferred: Vec<DeferredChange>,
     /// The templates of resources whose instances choose an instance of their provider block, by its key.
     pub(super) chosen: HashMap<(ModuleIndex, u32, InstanceKey), Arc<Template>>,
-    /// Those of the instances that are read.
+    /// Templates of data source and ephemeral instances with a selected provider configuration.
     pub(super) managers: HashMap<Instance, Arc<Template>>,
     /// Providers through which nothing can be done in this run.
     pub(super) waiting: Waiting,
-    /// What has been opened.
+    /// Ephemeral resources that are open.
     pub(super) ephemerals: OpenEphemerals,
-    /// What import blocks name.
+    /// The targets of import blocks.
     pub(super) imports: HashMap<ResourceInstance, Wanted>,
     /// Imports of which only a later run will know what they mean.
     pub(super) later_imports: LaterImports,
@@ -79,7 +79,7 @@ pub(super) struct Planner<'a> {
     pub(super) written: HashSet<ResourceInstance>,
     /// Blocks written for imports.
     pub(super) generated: Vec<Generated>,
-    /// What list blocks found.
+    /// Objects that list blocks found.
     pub(super) searched: Vec<Searched>,
     /// Actions to be invoked.
     pub(super) invocations: Vec<Invocation>,
@@ -87,21 +87,21 @@ pub(super) struct Planner<'a> {
     pub(super) is_request_met: bool,
     /// Actions that are left to a later run.
     pub(super) deferred_invocations: Vec<DeferredInvocation>,
-    /// Where the changes of instances are that are left to a later run.
+    /// The positions in `deferred` of instances whose change is deferred.
     pub(super) left_of: HashMap<Instance, usize>,
-    /// Those of them whose actions before the change are told already.
+    /// Instances in `left_of` whose actions before the change are reported already.
     pub(super) told_before: HashSet<Instance>,
-    /// The action blocks that were looked at.
+    /// Action blocks evaluated so far.
     pub(super) actions: ActionBlocks,
-    /// Instances that a block has lost and that are looked at before its resource is through, with the resource.
+    /// Orphans that are refreshed before their resource is done, with that resource.
     pub(super) lost: HashMap<ResourceInstance, (ModuleId, u32)>,
-    /// Instances that nothing changes but whose conditions could not be told.
+    /// Unchanged instances with conditions that are still unknown.
     pub(super) undecided: Vec<ResourceInstance>,
     /// Whether any instance of a resource is updated or replaced, for those that are replaced for its sake: once it was visited it stays so.
     pub(super) acts: HashMap<(ModuleId, u32), bool>,
     /// Whether a change is planned behind a value or a called module, for the data that wait for it; the same.
     pub(super) pending_behind: HashMap<(ModuleId, NodeIndex), bool>,
-    /// Where the state has objects, once something asks.
+    /// Index of the addresses in the state, built on first use.
     pub(super) recorded_places: OnceCell<Places>,
     /// Whether the configuration could not be planned as a whole, when what is to go was looked for.
     pub(super) is_beside_error: bool,
@@ -110,7 +110,7 @@ pub(super) struct Planner<'a> {
     conversations: Conversations<Event>,
 }
 
-/// What a planner is made from.
+/// The inputs from which a [`Planner`] is built.
 pub(super) struct Parts<'a> {
     pub(super) session: &'a Session,
     pub(super) options: &'a PlanOptions,
@@ -126,7 +126,7 @@ pub(super) struct Parts<'a> {
 fn used(parts: &Parts<'_>, graph: &ConfigGraph) -> HashSet<ProviderConfig> {
     let in_flight: Vec<_> = parts.options.recovery.iter().flat_map(|recovery| &recovery.in_flight).collect();
     if parts.options.mode == Mode::Destroy && parts.state.is_empty() && in_flight.is_empty() {
-        // Nothing is there to go: a provider that cannot be configured keeps nobody from that.
+        // Without objects to destroy, a provider that cannot be configured is no problem.
         return HashSet::new();
     }
     let mut used: HashSet<ProviderConfig> =
@@ -203,7 +203,7 @@ impl<'a> Planner<'a> {
         self.evaluation.diagnostics.append(problems);
     }
 
-    /// Walks until nothing is left, or until it is told to stop.
+    /// Walks until all nodes are done, or until the run is cancelled.
     pub(super) async fn run(&mut self) {
         let recovery = self.options.recovery.as_deref();
         let implied = implied(self.templates, &self.used);
@@ -250,7 +250,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Starts a conversation.
+    /// Starts a provider call.
     pub(super) async fn talk(&mut self, talk: impl Future<Output = Event> + Send + 'static) {
         if let Some(event) = self.conversations.start(talk, Sequel::Nothing).await {
             self.take(event);
@@ -319,7 +319,7 @@ impl<'a> Planner<'a> {
         self.end(visit, outcome);
     }
 
-    /// Evaluates what matters to nothing that is destroyed: where that fails, it is unknown.
+    /// Evaluates a node that no destruction needs. Its value is unknown if that fails.
     fn unneeded(&mut self, kind: NodeKind, id: ModuleId) -> Outcome {
         let mut told = std::mem::take(&mut self.evaluation.diagnostics);
         match kind {

@@ -37,7 +37,7 @@ impl Planner<'_> {
     fn configuring(&mut self, module: ModuleId, block: &ProviderTemplate) -> Option<Vec<Configuring>> {
         let instances = BlockInstance::all(block, module, &self.world, &mut self.evaluation, self.providers)?;
         let configuring: Vec<_> = instances.into_iter().map(|instance| self.configuring_one(instance)).collect();
-        // What is wrong with several of them is told at once.
+        // Errors of several instances are reported together.
         configuring.into_iter().collect()
     }
 
@@ -47,7 +47,7 @@ impl Planner<'_> {
         Some(configuring.deferring(self.options.deferral).recovering(self.options.recovery.as_deref()))
     }
 
-    /// What an interrupted run had begun becomes part of the state before anything is planned on it.
+    /// Adds the results of calls that an interrupted run had begun to the state, before anything is planned.
     pub(super) fn recover(&mut self, recovered: Vec<Recovered>) {
         let Some(recovery) = self.options.recovery.clone() else { return };
         for call in recovered {
@@ -71,7 +71,7 @@ impl Planner<'_> {
     fn provider_configured(&mut self, configuring: Configuring) -> Outcome {
         let failed = configuring.diagnostics.has_errors();
         if failed && self.options.deferral == Deferral::Allowed && !configuring.value.is_wholly_known() {
-            // It cannot work with what is known of its configuration now.
+            // The provider cannot be configured with the values that are known now.
             self.waiting.unready(&configuring.config);
             return Outcome::Deferred;
         }

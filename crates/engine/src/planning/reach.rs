@@ -1,4 +1,4 @@
-//! What nodes of the configuration stand on, and what stands on them: for plans that do not look at everything.
+//! Dependencies and dependents of configuration nodes, for plans with targets.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ pub(super) enum Triggers {
     Apart,
 }
 
-/// What a node waits for, expansion included.
+/// Returns the nodes that a node waits for, its expansion included.
 pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> Vec<(ModuleIndex, NodeIndex)> {
     let required = graph.requires(index, node).iter();
     let mut found: Vec<_> = required.filter_map(|requirement| graph.place(index, requirement.place)).collect();
@@ -19,7 +19,7 @@ pub(super) fn requirements(graph: &ConfigGraph, index: ModuleIndex, node: NodeIn
     found
 }
 
-/// The same with what the actions need that changes of a resource have invoked, and with what decides about that.
+/// Returns the requirements of a node, including those of the actions that its changes trigger.
 pub(super) fn needed(
     graph: &ConfigGraph,
     triggers: Triggers,
@@ -36,8 +36,8 @@ pub(super) fn needed(
     found
 }
 
-/// The resources that stand on one of `chosen`, directly or through anything else; and how deep in the tree of modules all ways between
-/// them stay.
+/// Returns the resources that depend on one of `chosen`, directly or indirectly, each with the depth in the module tree that no path
+/// between them leaves.
 pub(super) fn dependents(
     graph: &ConfigGraph,
     triggers: Triggers,

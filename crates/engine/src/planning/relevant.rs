@@ -1,5 +1,5 @@
-//! What the changes of a plan were decided on: attributes of resources that the changing blocks and outputs mention,
-//! directly or through values, and what those come from.
+//! The attributes on which a plan's changes depend: attributes of resources that changing blocks and outputs refer to,
+//! directly or through other values.
 
 use std::collections::{HashMap, HashSet};
 
@@ -57,17 +57,17 @@ pub(super) fn attributes(
 /// An instance of a module, or, where a reference names no key, the module as a whole.
 type Place = u32;
 
-/// What is to be looked at.
+/// A node or attribute to visit.
 struct Visit {
     place: Place,
     node: NodeIndex,
     part: Part,
 }
 
-/// What of a resource matters: all of it, or an argument or a block, by the names of the blocks that it is in and its own.
+/// The relevant part of a resource: all of it, or an argument or a block, by the names of the enclosing blocks and its own.
 type Part = Box<[Name]>;
 
-/// A module instance, or module, and what of it was or will be looked at.
+/// A module instance, or module, with its visited parts.
 struct Looked {
     index: ModuleIndex,
     address: ModuleInstance,
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// To be looked at, if it has not been.
+    /// Adds a visit, unless it was made already.
     fn visit(&mut self, visit: Visit) {
         let Some(whole) = self.places.get_mut(visit.place as usize).and_then(|at| at.whole.get_mut(visit.node.at()))
         else {
@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What is in a value of any type is not told apart.
+    /// Drops steps inside values of dynamic type: Terraform does not distinguish them.
     fn end_at_dynamic_values(&mut self) {
         for (place, position, path) in &mut self.found {
             let index = self.places[*place as usize].index;
@@ -170,7 +170,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// What was found, each once, in the order of addresses.
+    /// Returns the found attributes, sorted by address and without repetition.
     fn finish(mut self) -> Vec<RelevantAttribute> {
         self.found.sort_unstable();
         self.found.dedup();
@@ -254,8 +254,9 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What of a resource a reference leads to, if it is followed at all. As in Terraform one of several blocks of a kind is not told apart from
-/// the others and leads no further, and all of them are taken for all of the body that they stand in.
+/// Returns the part of a resource that a reference leads to, if it is followed at all. As in Terraform, one of several blocks of a type
+/// is not distinguished from
+/// the others and leads no further, and all of them count as the whole enclosing body.
 fn followed(block: Option<&Block>, steps: &[PathStep]) -> Option<Part> {
     let mut part = Vec::new();
     let (mut block, mut steps) = (block, steps);
@@ -311,7 +312,7 @@ fn mentioned(
     }
 }
 
-/// What a part of a body mentions. Blocks that a dynamic block makes stand on what that is made over, too.
+/// Visits the references in a part of a body. Content of a dynamic block also depends on its `for_each`.
 fn part_mentions(body: &Body, part: &[Name], visit: &mut dyn FnMut(&Traversal)) {
     let Some((name, inner)) = part.split_first() else {
         return body.for_each_expression(&mut |expression| for_each_traversal(expression, visit));

@@ -1,5 +1,5 @@
 //! Data sources while everything is destroyed: providers may be configured with them, and outputs told from them for the last
-//! time. One that cannot be read is what the last run found: what is broken must not keep alive what there is.
+//! time. A data source that cannot be read keeps its last result: errors must not prevent destruction.
 
 use std::sync::Arc;
 

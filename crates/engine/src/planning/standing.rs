@@ -1,4 +1,4 @@
-//! What the records of objects say about their place among others: what they depend on, and in which order they are replaced.
+//! Recorded metadata about an object's relations: its dependencies, and the order of its replacement.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Planner<'_> {
         let wanted = self.configured_dependencies(instance);
         let dependencies = match (self.options.mode, action) {
             (Mode::Normal, Some(Action::NoOp)) => wanted,
-            // What is looked at may be about to let go of something: both count until it has.
+            // A refreshed object may be about to lose a dependency: both sets count until it has.
             (Mode::RefreshOnly, _) => union(&record.dependencies, wanted),
             (Mode::Normal, Some(_)) if self.options.refresh == Refresh::Read => union(&record.dependencies, wanted),
             _ => return,

@@ -16,7 +16,7 @@ use crate::plan::{Action, ResourceChange};
 use crate::static_references;
 use crate::world::{InstanceScope, ModuleId};
 
-/// What an entry of the list names: an object, or the part of it that `steps` lead to.
+/// The object or attribute that an entry of `replace_triggered_by` names.
 struct Trigger<'a> {
     resource: u32,
     key: Option<InstanceKey>,
@@ -63,7 +63,7 @@ impl Planner<'_> {
         instance_key_of(&value)
     }
 
-    /// Whether what `trigger` names changes. That there is no such thing matters when its object does, as in Terraform.
+    /// Whether the object that `trigger` names changes. A missing attribute only matters when its object changes, as in Terraform.
     fn fires(&mut self, instance: Instance, trigger: &Trigger<'_>) -> Result<bool, Diagnostic> {
         let number = trigger.resource;
         let Some(key) = &trigger.key else {

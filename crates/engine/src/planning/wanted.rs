@@ -1,4 +1,4 @@
-//! What import blocks ask for.
+//! Import targets from import blocks and the command line.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::options::{MissingResources, PlanOptions};
 use crate::plan::Importing;
 use crate::session::Session;
 
-/// What import blocks say of one instance.
+/// The import target of one instance.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) importing: Importing,
-    /// Where the address is written.
+    /// The location of the target address.
     pub(super) span: Span,
     /// Whether the walk has come by the instance.
     pub(super) met: bool,
@@ -24,7 +24,7 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// What a person asks for without an import block.
+    /// Returns the import target of a plan without import blocks.
     pub(super) fn of_options(options: &PlanOptions) -> HashMap<ResourceInstance, Self> {
         let asked = options.import.iter().map(|(address, id)| {
             let importing = Importing { target: ImportTarget::Id(id.clone()), generated: None };

@@ -5,7 +5,7 @@ use groma_value::{Kind, Value};
 /// The evaluated arguments of a block, without marks.
 pub(super) struct Arguments {
     values: Value,
-    /// Why what comes of them is not shown, if it is not.
+    /// The reason why output is suppressed, if it is.
     pub(super) secret: Option<&'static str>,
 }
 

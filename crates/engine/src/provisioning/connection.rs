@@ -45,7 +45,7 @@ pub(super) fn schema() -> &'static Arc<Block> {
     &SCHEMA
 }
 
-/// Where a connection leads, and as whom.
+/// The address and the user of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Endpoint {
     pub(super) host: String,
@@ -75,9 +75,9 @@ pub(super) struct Connection {
     /// A machine on the way.
     pub(super) bastion: Option<Endpoint>,
     pub(super) agent: Agent,
-    /// How long to try.
+    /// The time limit for connecting.
     pub(super) timeout: Duration,
-    /// Where scripts lie on the machine.
+    /// The remote path for scripts.
     pub(super) script_path: String,
 }
 
@@ -140,12 +140,12 @@ impl Connection {
     }
 }
 
-/// An address of version 6 without the brackets that it may stand in.
+/// Returns an IPv6 address without enclosing brackets.
 fn bare(host: &str) -> String {
     host.trim_start_matches('[').trim_end_matches(']').to_owned()
 }
 
-/// What a connection may ask for that there is not.
+/// Refuses unsupported settings of a connection.
 fn refuse(text: &dyn Fn(&str) -> Option<String>, blocks: &[Arguments]) -> Result<(), String> {
     match text("type").as_deref() {
         None | Some("ssh") => {}

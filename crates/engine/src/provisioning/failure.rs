@@ -1,6 +1,6 @@
-//! Why a provisioner failed.
+//! Errors of provisioners.
 
-/// What is told of it.
+/// An error of a provisioner, as it is reported.
 pub(super) struct Failure {
     pub(super) summary: &'static str,
     pub(super) detail: String,

@@ -29,7 +29,7 @@ pub(super) fn schema() -> &'static Arc<Block> {
     &SCHEMA
 }
 
-/// What is wrong with the arguments.
+/// Checks the arguments of the provisioner.
 pub(super) fn problem(arguments: &Arguments) -> Option<Diagnostic> {
     let summary = match (arguments.has("source"), arguments.has("content")) {
         (true, true) => "Cannot set both 'source' and 'content'",
@@ -44,7 +44,7 @@ enum What {
     Path(PathBuf),
 }
 
-/// What is sent, and where to.
+/// The source and destination of a copy.
 pub(super) struct Copy {
     what: What,
     destination: String,

@@ -33,7 +33,7 @@ pub(super) struct LocalExec {
     working_directory: Option<String>,
     environment: Vec<(String, String)>,
     shows_command: bool,
-    /// Why what it prints is not shown, if it is not.
+    /// The reason why output is suppressed, if it is.
     secret: Option<&'static str>,
 }
 

@@ -99,9 +99,9 @@ pub struct Provision {
 /// The provisioners of a resource, with the connection that they share.
 #[derive(Clone, Debug)]
 pub struct Provisioners<'c> {
-    /// The blocks.
+    /// The provisioner blocks, in order.
     pub blocks: &'c [Provisioner],
-    /// How they reach the object, unless they say otherwise.
+    /// The default connection of the resource.
     pub connection: Option<&'c ConnectionBlock>,
 }
 
@@ -127,7 +127,7 @@ fn has_known_arguments_only(provisioner: &Provisioner, schema: &Block) -> bool {
     arguments.iter().all(|argument| known.iter().any(|name| **name == *argument.name.name))
 }
 
-/// What is wrong with the blocks, as far as that can be told before they run.
+/// Checks the blocks, as far as possible before they run.
 pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &mut Diagnostics) {
     for provisioner in provisioners.blocks {
         let kind = match Kind::of(provisioner) {

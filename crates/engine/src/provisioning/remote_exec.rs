@@ -28,7 +28,7 @@ pub(super) fn schema() -> &'static Arc<Block> {
     &SCHEMA
 }
 
-/// What is wrong with the arguments.
+/// Checks the arguments of the provisioner.
 pub(super) fn problem(arguments: &Arguments) -> Option<Diagnostic> {
     let set = ["inline", "script", "scripts"].into_iter().filter(|name| arguments.has(name)).count();
     (set != 1).then(|| {

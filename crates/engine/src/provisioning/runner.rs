@@ -1,4 +1,4 @@
-//! The programs that a provisioner starts, and how they are told that the run stops.
+//! Processes of provisioners, and their cancellation.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -66,7 +66,7 @@ impl Runner {
         child.wait()
     }
 
-    /// Starts a program; it is told of a request to stop until it is waited for.
+    /// Starts a process; a request to stop is passed on until it has been waited for.
     pub(super) fn start(&self, mut command: Command) -> std::io::Result<Running<'_>> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -163,7 +163,7 @@ impl Running<'_> {
         let mut pause = Duration::from_micros(100);
         loop {
             {
-                // Nobody may be told by a number that another program could have by then.
+                // The process identifier may belong to another process by then, so no signal is sent.
                 let mut running = self.runner.running.lock().unwrap_or_else(PoisonError::into_inner);
                 if let Some(status) = self.child.try_wait()? {
                     *running = None;

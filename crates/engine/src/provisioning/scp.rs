@@ -56,7 +56,7 @@ impl<W: Write, R: Read> Sender<W, R> {
         self.file(name, mode(&facts), facts.len(), &mut file)
     }
 
-    /// Sends a folder with all that it holds.
+    /// Sends a directory with its content.
     ///
     /// # Errors
     ///
@@ -150,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// What `send` sends to a receiving scp of this machine; none without one.
+    /// Returns what a local scp receives from `send`; `None` where scp is not installed.
     fn received(
         flags: &str,
         target: &Path,

@@ -95,7 +95,7 @@ impl<'r> Session<'r> {
     fn command(&self, remote: &str) -> Command {
         let mut command = Command::new("ssh");
         command.args(["-F", "none", "-T", "-o", "ControlMaster=no", "-o", "BatchMode=yes", "-o", "LogLevel=ERROR"]);
-        // Without its master it must not log in by itself.
+        // Without the master connection it must not log in a second time.
         command.args(["-o", "ProxyCommand=exit 255"]);
         command.arg("-S").arg(self.files.socket()).arg("-l").arg(&self.target.user);
         command.arg("--").arg(&self.target.host).arg(remote);
@@ -215,7 +215,7 @@ impl Files {
         options.open(self.folder.path().join(name))?.write_all(text.as_bytes())
     }
 
-    /// How to log in to one machine, without its name.
+    /// Returns the login arguments for one host, without the host name.
     fn arguments(&self, name: &str, endpoint: &Endpoint, agent: &Agent) -> Vec<String> {
         let mut arguments: Vec<String> = ["-F", "none", "-T"].map(str::to_owned).to_vec();
         arguments.extend(["-l".to_owned(), endpoint.user.clone(), "-p".to_owned(), endpoint.port.to_string()]);

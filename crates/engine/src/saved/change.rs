@@ -24,7 +24,7 @@ pub(super) struct Change<'a> {
     action: Cow<'a, str>,
     reason: Option<Cow<'a, str>>,
     before: StoredValue<'a>,
-    /// The same as before where nothing changes.
+    /// The new object; `None` if it equals the prior one.
     after: Option<StoredValue<'a>>,
     replace: Vec<StoredPath<'a>>,
     private: Bytes<'a>,
@@ -120,7 +120,7 @@ fn identity_of<'a>(change: &ResourceChange) -> Result<Option<StoredValue<'a>>, C
     StoredValue::of(identity, &schema.implied_type()).map(Some)
 }
 
-/// What may be missing, but not damaged.
+/// Returns an optional member, or an error if it is damaged.
 fn sound<T>(found: Option<Option<T>>) -> Option<Option<T>> {
     found.map_or(Some(None), |found| found.map(Some))
 }

@@ -9,7 +9,7 @@ use super::tables::{Known, Numbered};
 use super::value::Bytes;
 use crate::plan::ResourceChange;
 
-/// Changes in groups.
+/// Changes in groups of [`GROUP`].
 #[derive(Default, Serialize, Deserialize)]
 pub(super) struct Changes<'a>(#[serde(borrow)] Vec<Group<'a>>);
 
@@ -21,10 +21,10 @@ struct Group<'a> {
     bytes: Bytes<'a>,
 }
 
-/// How many changes are together.
+/// Number of changes in a group.
 const GROUP: usize = 1024;
 
-/// How many groups are opened before it is known what their numbers mean.
+/// Number of groups that are decoded before the tables are available.
 const AHEAD: usize = 64;
 
 /// The fewest bytes that a change takes in the file.
@@ -59,7 +59,7 @@ impl<'a> Changes<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// How many there are; what a damaged file says about their number is not to cost memory.
+    /// Returns the number of changes in a group. A damaged file's claim about it must not cost memory.
     fn count(&self) -> usize {
         self.count.min(self.bytes.0.len() / LEAST)
     }
@@ -77,7 +77,7 @@ impl<'a> Group<'a> {
 }
 
 impl Opened<'_> {
-    /// How many changes there are.
+    /// Returns the number of changes in all groups.
     pub(super) fn count(&self) -> usize {
         self.first.iter().map(Vec::len).chain(self.rest.iter().map(Group::count)).sum()
     }

@@ -1,4 +1,4 @@
-//! What is written of a plan.
+//! The serialized form of a plan.
 
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use super::value::{StoredPath, StoredValue};
 use crate::execution::ExecutionGraph;
 use crate::world::Expansions;
 
-/// What comes before the form: the configuration is loaded with it, so it is read first.
+/// The head of the file: it is read first, because the configuration is loaded with it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Head<'a> {
     #[serde(borrow)]
@@ -27,7 +27,7 @@ pub(super) struct Form<'a> {
     pub(super) resources: Vec<String>,
     /// Provider configurations that changes mean by number.
     pub(super) providers: Vec<String>,
-    /// What changes have in common, which they mean by number.
+    /// The tables that changes refer to by number.
     pub(super) kinds: Vec<Kind>,
     #[serde(borrow)]
     pub(super) changes: Changes<'a>,
@@ -43,7 +43,7 @@ pub(super) struct Form<'a> {
     pub(super) checks: Vec<Check>,
     #[serde(borrow)]
     pub(super) invocations: Vec<Invoked<'a>>,
-    /// With the reasons.
+    /// The deferred invocations: the reason, whether the instance is known, and the invocation.
     /// Why, whether the instance is known, and what.
     pub(super) deferred_invocations: Vec<(String, bool, Invoked<'a>)>,
     pub(super) expansions: Expansions,

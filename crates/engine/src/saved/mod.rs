@@ -1,7 +1,7 @@
 //! A plan as bytes, and back (PL-65).
 //!
 //! The format is our own: only the version that wrote it may apply it. The state, the configuration and the lock file
-//! that belong to it lie beside it in the plan file, each in its usual form.
+//! that belong to it are separate members of the plan file, each in its usual form.
 
 mod change;
 mod changes;
@@ -88,12 +88,12 @@ impl<'a> SavedPlan<'a> {
         Ok(Self { variables, form, addresses, changes, drift, relevant_attributes })
     }
 
-    /// How many changes are planned.
+    /// Returns the number of planned changes.
     pub(crate) fn changes(&self) -> usize {
         self.changes.count()
     }
 
-    /// The plan, with the state that lies beside it. Schemas come from the providers.
+    /// Decodes the plan with the state of its plan file. Schemas come from the providers.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Why a plan cannot be written or read.
+//! Errors of writing and reading plans.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 /// A bug of ours: a value that does not fit its type.
 pub(super) type Unwritable = Box<dyn Error>;
 
-/// What a person is told of bytes that cannot be used.
+/// Returns the error for bytes that are not a plan.
 pub(super) fn not_a_plan(why: &str) -> Diagnostics {
     let detail = format!("The plan in the file cannot be used: {why}. Make a new plan.");
     Diagnostic::error("Failed to read plan file", detail).into()

@@ -1,4 +1,4 @@
-//! What many changes of a saved plan share: written once, and meant by number.
+//! Data that many changes of a saved plan share: written once and referred to by number.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::problem::damaged;
 use crate::config_graph::narrow;
 use crate::providers::Providers;
 
-/// What many changes have in common: who manages their objects, and of which type these are.
+/// A resource type with its provider configuration.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Kind {
     provider: u32,
@@ -68,7 +68,7 @@ impl<'a> Numbered<'a> {
     }
 }
 
-/// What the numbers of a plan that is read mean, as far as no schemas are needed.
+/// The decoded tables that need no schemas.
 #[derive(Default)]
 pub(super) struct Addresses {
     resources: Vec<AbsResource>,
@@ -85,7 +85,7 @@ impl Addresses {
     }
 }
 
-/// What the numbers of a plan that is read mean. It does not change, so that threads may share it.
+/// The decoded tables. They are immutable, so that threads can share them.
 #[derive(Default)]
 pub(super) struct Known {
     addresses: Addresses,

@@ -1,4 +1,4 @@
-//! Values and paths inside a saved plan: msgpack for what is known and unknown, marks beside it.
+//! Values and paths in a saved plan: msgpack for known and unknown values, with marks beside it.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(super) struct Bytes<'a>(pub(super) Cow<'a, [u8]>);
 
 impl<'a> Bytes<'a> {
-    /// The same where they are, for as long as the file is in memory; none of what is yet to be written.
+    /// Returns the bytes as they are in the file, which live as long as the file; `None` for values that are yet to be written.
     pub(super) fn in_file(self) -> Option<&'a [u8]> {
         match self.0 {
             Cow::Borrowed(bytes) => Some(bytes),

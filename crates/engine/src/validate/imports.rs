@@ -1,4 +1,4 @@
-//! Import blocks: what they name is looked at for mistakes only.
+//! Validation of import blocks: their targets are checked, not imported.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, Repetition};
 
 impl Validator<'_> {
-    /// What an import names.
+    /// Validates an import block.
     pub(super) fn import(&mut self, module: ModuleId, at: u32) -> Outcome {
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some(import) = config.imports.get(at as usize) else { return Outcome::Failed };
@@ -66,7 +66,7 @@ impl Validator<'_> {
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(element);
         let mut problems = Diagnostics::new();
         let value = evaluate(&index.key, &scope, &mut problems);
-        // What is wrong with the expression is told where all expressions are checked.
+        // Errors in the expression are reported with all other expressions.
         if problems.has_errors() || !value.is_known() {
             return true;
         }
@@ -80,7 +80,7 @@ impl Validator<'_> {
         false
     }
 
-    /// Why the resource has no instance with a key of this kind.
+    /// Returns the reason why the resource has no instance with this kind of key.
     fn unfit_key(&self, import: &Import, key: &InstanceKey) -> Option<Diagnostic> {
         let declared = self.world.graph().block(&import.to)?;
         let (argument, wanted) = match key {
@@ -92,7 +92,7 @@ impl Validator<'_> {
         Some(Diagnostic::error("Invalid import 'to' expression", detail))
     }
 
-    /// What is wrong with the identity of an import, as far as it is known.
+    /// Checks the identity of an import, as far as it is known.
     fn unsuitable_identity(&mut self, import: &Import, value: &Value) -> Option<Diagnostic> {
         let schema = match self.world.graph().find_resource(&import.to) {
             Some((index, node)) => {
@@ -104,7 +104,7 @@ impl Validator<'_> {
         read_identity(value, schema.identity.as_ref()?).err()
     }
 
-    /// The schema of a resource that has no block. What is wrong with it is told where the block is to be written.
+    /// Returns the schema of a resource without a block. Its errors are reported where the block is generated.
     fn undeclared_schema(&mut self, import: &Import) -> Option<Arc<Schema>> {
         let root = &self.configuration.root.path;
         let config = self.configuration.resolve_provider_config(root, &import.local_provider()).ok()?;
@@ -112,7 +112,7 @@ impl Validator<'_> {
         self.providers.schema(&config.provider, &import.to.resource, span).ok()
     }
 
-    /// Why no block can be made for the target of an import that has none.
+    /// Returns the reason why no block can be generated for an import target.
     fn no_import_target(&self, import: &Import) -> Option<Diagnostic> {
         if self.world.graph().find_resource(&import.to).is_some() {
             return None;
@@ -147,7 +147,7 @@ fn literal_key(to: &Expression) -> Option<&LiteralKey> {
     }
 }
 
-/// What is wrong with the id of an import, as far as it is known.
+/// Checks the identifier of an import, as far as it is known.
 fn unsuitable_id(value: &Value) -> Option<Diagnostic> {
     let (value, _) = value.unmark();
     if value.is_null() {

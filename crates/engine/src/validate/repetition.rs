@@ -1,4 +1,4 @@
-//! What repeats blocks.
+//! Validation of `count` and `for_each` arguments.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::Expression;
@@ -18,7 +18,7 @@ pub(super) fn suitable(
     if let Some(expression) = count.or(for_each) {
         evaluate(expression, scope, &mut quiet);
     }
-    // What is wrong with the expression has been said by whoever evaluated it before, and so have warnings.
+    // Errors and warnings of the expression were reported by its first evaluation.
     if quiet.has_errors() {
         return true;
     }

@@ -21,7 +21,7 @@ use crate::walk::Outcome;
 use crate::world::{Expansion, InstanceScope, ModuleId};
 
 impl Validator<'_> {
-    /// All that can be said of a block before there are values; a provider is asked where nothing is wrong with them.
+    /// Validates a block without values; its provider is asked if the block itself has no errors.
     pub(super) async fn resource(&mut self, module: ModuleId, at: u32) -> Outcome {
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((address, resource)) = config.resources.get_index(at as usize) else { return Outcome::Failed };
@@ -99,7 +99,7 @@ impl Validator<'_> {
     }
 }
 
-/// What a block says beside the arguments of its object, and before there is one.
+/// Validates the arguments of a block that do not belong to its object and precede it.
 fn beside_arguments(evaluation: &mut Evaluation, resource: &Resource, template: &Template, scope: &dyn Scope) {
     let ignored = &resource.lifecycle.ignore_changes;
     evaluation.diagnostics.append(unknown_ignored(ignored, &template.schema.block));
@@ -123,7 +123,7 @@ fn beside_arguments(evaluation: &mut Evaluation, resource: &Resource, template: 
     }
 }
 
-/// What can be said of conditions whether they hold or not.
+/// Validates conditions, whatever their results are.
 fn conditions(evaluation: &mut Evaluation, rules: &[Condition], scope: &dyn Scope) {
     for rule in rules {
         evaluation.value(&rule.condition, scope);
@@ -131,7 +131,7 @@ fn conditions(evaluation: &mut Evaluation, rules: &[Condition], scope: &dyn Scop
     }
 }
 
-/// What a block says of its object when there is one, which `scope` calls `self`.
+/// Validates the arguments that refer to the object of a block, which `scope` calls `self`.
 fn of_object(evaluation: &mut Evaluation, resource: &Resource, instance: &ResourceInstance, scope: &dyn Scope) {
     conditions(evaluation, &resource.lifecycle.postconditions, scope);
     if resource.provisioners.is_empty() {
@@ -157,7 +157,7 @@ fn unknown_object(mode: ResourceMode, template: &Template) -> Value {
     }
 }
 
-/// What is wrong with an `ignore_changes` that is an expression.
+/// Returns the error for an `ignore_changes` argument that is an expression.
 fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
     let (value, _) = value.unmark();
     let is_list = matches!(value.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_) | Type::Dynamic);
@@ -167,7 +167,7 @@ fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
     })
 }
 
-/// What `ignore_changes` names though the resource type has no such argument.
+/// Returns errors for names in `ignore_changes` that the resource type does not have.
 fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
     let IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
     let problem = |path: &Traversal| {
@@ -184,7 +184,7 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
     paths.iter().filter_map(problem).collect()
 }
 
-/// What `ignore_changes` names though the configuration never says it.
+/// Returns warnings for names in `ignore_changes` that the configuration never sets.
 fn ignored_for_nothing(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
     let IgnoreChanges::Paths(paths) = ignored else { return Vec::new() };
     let is_the_providers = |path: &&Traversal| {

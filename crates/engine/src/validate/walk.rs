@@ -26,7 +26,7 @@ use crate::world::{Expansion, InstanceScope, ModuleId, Repetition, Surroundings,
 /// Whether it is followed here where a secret goes that an output of a module has declared to be one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeclaredSecrets {
-    /// Into all that stands on the output.
+    /// References through the output are followed.
     Followed,
     /// No further than the output, as in Terraform: a plan that leaves something out does not ask where it goes there.
     LeftToThePlan,
@@ -86,7 +86,7 @@ impl Validator<'_> {
         match self.world.static_module(id).kind(visit.node) {
             NodeKind::Variable(at) => self.variable(id, at),
             NodeKind::Validation(at) => {
-                // Whatever is wrong with a rule, what uses the variable is looked at too.
+                // Uses of the variable are checked even if a rule has errors.
                 self.evaluation.validation(&self.world, id, at);
                 Outcome::Done
             }
@@ -95,7 +95,7 @@ impl Validator<'_> {
             NodeKind::Check(at) => self.check(id, at),
             NodeKind::Import(at) => self.import(id, at),
             NodeKind::Action(at) => self.action(id, at).await,
-            // What triggers is looked at when something changes.
+            // Triggers are evaluated when something changes.
             NodeKind::Trigger(_) => Outcome::Done,
             NodeKind::CallOutput { .. } | NodeKind::CallEnd(_) => Outcome::Done,
             NodeKind::Call(at) => self.call(id, at),
@@ -104,7 +104,8 @@ impl Validator<'_> {
         }
     }
 
-    /// What a call gives is held against the variable. Nothing after that may lean on it: a module is checked for all values that
+    /// Checks an argument of a module call against its variable. Nothing else relies on its value: a module is checked for all values
+    /// that
     /// its callers could give, as in Terraform.
     fn variable(&mut self, module: ModuleId, at: u32) -> Outcome {
         let outcome = self.evaluation.variable(&mut self.world, module, at);
@@ -132,8 +133,8 @@ impl Validator<'_> {
         self.world.graph().is_always_there(self.world.module(module).of)
     }
 
-    /// Assertions are only looked at for mistakes: nothing is known that could decide them. Terraform looks at their conditions when it plans, so
-    /// that none are wrong of a module that is not there.
+    /// Checks assertions for errors only: nothing is known that decides them. Terraform evaluates their conditions when it plans, so
+    /// conditions in a module without instances are never evaluated.
     fn check(&mut self, module: ModuleId, at: u32) -> Outcome {
         let config = Arc::clone(&self.world.static_module(module).config);
         let Some((_, check)) = config.checks.get_index(at as usize) else { return Outcome::Failed };
@@ -212,7 +213,7 @@ impl Validator<'_> {
         let expansion = if call.is_repeated() { Expansion::Abstract } else { Expansion::Single };
         let instances = self.world.expand_call(module, at, expansion);
         if !(call.is_always_there() && self.is_always_there(module)) {
-            // Whether an object of another repetition is wrong in the arguments is told where there is an instance.
+            // Uses of `count` and `each` that do not match are reported for existing instances.
             instances.iter().for_each(|made| self.world.module_mut(*made).repetition = Repetition::Unknown);
         }
         self.walk.expanded(&self.world, module, at, &instances);
@@ -234,7 +235,7 @@ impl Validator<'_> {
             repetition = Repetition::Unknown;
         }
         let written = self.world.static_module(module).config.providers.get_index(at as usize);
-        // Nobody needs it: neither Terraform nor OpenTofu looks at what it is configured with.
+        // A provider that nothing uses: neither Terraform nor OpenTofu checks its configuration.
         if written.is_some_and(|(_, written)| !self.configuration.is_used(written)) {
             return Outcome::Done;
         }

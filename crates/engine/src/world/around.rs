@@ -1,11 +1,11 @@
-//! Which instances of another module belong to an instance of a module.
+//! Instances of another module as seen from a module instance.
 
 use super::{ModuleId, World};
 use crate::config_graph::{Caller, ModuleIndex};
 
 impl World {
-    /// The instances of `module` that an object in `from` can stand on: those inside the closest instance around it that has
-    /// `module` inside, itself included.
+    /// Returns the instances of `module` that an object in `from` can depend on: those inside its closest ancestor that contains
+    /// `module`, itself included.
     pub fn seen_from(&self, from: ModuleId, module: ModuleIndex) -> Vec<ModuleId> {
         let callers = self.callers(module);
         let mut around = std::iter::successors(Some(from), |id| self.module(*id).caller);
@@ -23,7 +23,7 @@ impl World {
         found
     }
 
-    /// Who calls `module`, who calls the caller, and so on to the root module.
+    /// Returns the call of `module`, the call of its caller, and so on up to the root module.
     fn callers(&self, module: ModuleIndex) -> Vec<Caller> {
         std::iter::successors(self.graph.module(module).caller, |caller| self.graph.module(caller.module).caller)
             .collect()

@@ -1,4 +1,4 @@
-//! What the name of a module call means.
+//! Values of references to module calls.
 
 use groma_config::Output;
 use groma_value::{Type, Value};
@@ -6,7 +6,8 @@ use groma_value::{Type, Value};
 use super::{Expansion, ModuleId, World};
 
 impl World {
-    /// What a module call's name alone means: an object of its outputs, or as many of them as there are instances.
+    /// Returns the value of a reference to a whole module call: an object of its outputs, or a collection of one object for each
+    /// instance.
     pub(super) fn whole_call(&self, module: ModuleId, call: usize) -> Value {
         let data = &self.module(module).calls[call];
         let one = |position: usize| data.instances.get(position).map_or(Value::DYNAMIC, |id| self.outputs(*id));
@@ -31,7 +32,7 @@ impl World {
         Value::unknown(if has_count { Type::list(one) } else { Type::map(one) })
     }
 
-    /// What the called module says of its outputs; none where there is no such module.
+    /// Returns the type of the called module's outputs; `None` if the module is missing.
     fn type_of_one(&self, module: ModuleId, call: usize) -> Option<Type> {
         let called = self.graph.module(self.static_module(module).children.get(call).copied().flatten()?);
         Some(Type::object(called.config.outputs.iter().map(|(name, output)| (name.clone(), declared_type(output)))))

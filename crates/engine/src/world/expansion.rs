@@ -1,4 +1,4 @@
-//! How a resource or a module call repeats.
+//! Repetition of resources and module calls.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use groma_value::Value;
 /// The instances of a resource or module call, once its `count` or `for_each` is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Expansion {
-    /// Not known yet.
+    /// The expansion is not evaluated yet.
     #[default]
     Pending,
     /// No repetition: one instance without a key.
@@ -19,31 +19,31 @@ pub enum Expansion {
     Count(u64),
     /// An instance for each element, sorted by key.
     ForEach(Arc<[(Name, Value)]>),
-    /// One instance that stands for all there may be: while checking without values.
+    /// One instance that represents all possible ones, in a validation without values.
     Abstract,
-    /// One instance that stands for all there may be, because how many there are depends on what only a later run will
-    /// know. No address names it.
+    /// One instance that represents all future ones, because their number depends on values that only a later run
+    /// knows. It has no address.
     Unknown,
 }
 
-/// What `count` and `each` mean for one instance.
+/// The values of `count` and `each` for one instance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Repetition {
-    /// Neither means anything.
+    /// The block does not repeat.
     #[default]
     None,
     /// `count.index`
     Count(u64),
     /// `each.key` and `each.value` of an instance
     Each(Name, Value),
-    /// The same of an import, whose elements have keys of any kind.
+    /// The key and value of an import element, whose key may have any type.
     Element(Value, Value),
     /// All three mean something that is not known: while checking without instances.
     Unknown,
 }
 
 impl Repetition {
-    /// What the key of an instance tells alone: the element that it was made of is not there any more.
+    /// Returns the meaning of `count` and `each` for an orphan: its key is known, but not its element.
     pub fn of_lost(key: &InstanceKey) -> Self {
         match key {
             InstanceKey::None => Self::None,
@@ -64,7 +64,7 @@ impl Expansion {
         Self::Count(near.map(|(_, number)| number + 1).max().unwrap_or_default())
     }
 
-    /// How many instances there are.
+    /// Returns the number of instances.
     pub fn len(&self) -> usize {
         match self {
             Self::Pending | Self::Absent => 0,
@@ -85,7 +85,7 @@ impl Expansion {
         }
     }
 
-    /// Where the instance with `key` is.
+    /// Returns the position of the instance with `key`.
     pub fn position(&self, key: &InstanceKey) -> Option<usize> {
         match (self, key) {
             (Self::Single, InstanceKey::None) | (Self::Abstract, _) => Some(0),
@@ -97,7 +97,7 @@ impl Expansion {
         }
     }
 
-    /// What `count` and `each` mean for the instance at `position`.
+    /// Returns the values of `count` and `each` for the instance at `position`.
     pub fn repetition(&self, position: usize) -> Repetition {
         match self {
             Self::Pending | Self::Absent | Self::Single => Repetition::None,
@@ -110,8 +110,9 @@ impl Expansion {
         }
     }
 
-    /// What is known of an instance whose value is `value`. Of one of several, before anything is planned, not even whether it is there: nothing is
-    /// wrong yet with what is made of it.
+    /// Returns the known part of an instance's value. Before planning not even the existence of one of several instances is known, so
+    /// that no
+    /// error follows from it yet.
     pub fn known(&self, value: Value) -> Value {
         match self {
             Self::Abstract => Value::DYNAMIC.with_marks(value.marks()),
@@ -133,7 +134,7 @@ impl Expansion {
         }
     }
 
-    /// The keys alone.
+    /// Returns the instance keys without values.
     pub fn keys(&self) -> ExpansionKeys {
         match self {
             Self::Pending | Self::Abstract => ExpansionKeys::Pending,
@@ -149,14 +150,14 @@ impl Expansion {
 /// An [`Expansion`] without the values of its elements: what a plan keeps of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum ExpansionKeys {
-    /// Was not reached.
+    /// The block was not reached.
     #[default]
     Pending,
     /// One instance without a key.
     Single,
-    /// None, switched off.
+    /// The block is disabled and has no instance.
     Absent,
-    /// That many instances.
+    /// That many instances, numbered from 0.
     Count(u64),
     /// One instance for each key.
     ForEach(Vec<Name>),
@@ -178,18 +179,18 @@ impl ExpansionKeys {
     }
 }
 
-/// How everything in one module instance repeats.
+/// The expansions of all blocks in one module instance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ModuleExpansions {
     /// The calling module instance, the call in it, and which of its instances this is; nothing for the root module.
     pub caller: Option<(u32, u32, u32)>,
-    /// Module calls.
+    /// The expansions of module calls.
     pub calls: Vec<ExpansionKeys>,
-    /// Resources.
+    /// The expansions of resources.
     pub resources: Vec<ExpansionKeys>,
 }
 
-/// How everything repeats, by the number of the module instance.
+/// The expansions of all module instances, by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Expansions {
     /// In the order in which module instances came into being.

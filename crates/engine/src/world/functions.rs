@@ -14,7 +14,7 @@ use crate::module_functions::Handed;
 use crate::provider_instances::read_key;
 
 impl World {
-    /// What expressions in a module can call: `common`, and the functions of the module's providers.
+    /// Returns the functions for expressions in a module: `common`, and the functions of the module's providers.
     pub(super) fn functions<'a>(&'a self, id: ModuleId, common: &'a FunctionContext) -> &'a FunctionContext {
         let module = self.module(id).of;
         let Some(functions) = self.surroundings.templates.functions().of(module) else { return common };
@@ -31,7 +31,7 @@ impl World {
         }
     }
 
-    /// The instances of provider blocks with `for_each` that calls hand in to a module instance; those whose keys are wrong are told
+    /// Returns the instances of provider blocks with `for_each` that calls pass to a module instance; invalid keys are reported
     /// where the block is used.
     fn chosen_providers(
         &self,

@@ -33,7 +33,9 @@ use crate::config_graph::{ConfigGraph, Deprecations, ModuleIndex, StaticModule, 
 use crate::deprecated_objects::Marker;
 use crate::templates::Template;
 
-/// All module instances.
+/// The values of all module instances while a walk evaluates them: variables, locals, outputs, resources and how they repeat. Only the
+/// walking thread changes it. References are resolved by [`World::scope`]. It holds values, not the state: a result is in the state or
+/// journal before it is set here.
 #[derive(Debug)]
 pub struct World {
     graph: Arc<ConfigGraph>,
@@ -61,7 +63,7 @@ impl World {
         &self.graph
     }
 
-    /// What is the same everywhere.
+    /// Returns the data that all module instances share.
     pub fn surroundings(&self) -> &Surroundings {
         &self.surroundings
     }
@@ -195,21 +197,21 @@ impl World {
         open
     }
 
-    /// Where a resource instance is, if the configuration has it.
+    /// Returns the location of a resource instance, if the configuration has it.
     pub fn locate(&self, address: &ResourceInstance) -> Option<(ModuleId, u32, usize)> {
         let (module, resource) = self.locate_block(address)?;
         let instance = self.module(module).resources[resource as usize].expansion.position(&address.key)?;
         Some((module, resource, instance))
     }
 
-    /// Where the block of a resource instance is, be it one that the block makes or not.
+    /// Returns the location of the block of a resource instance, whether or not the block declares that instance.
     pub fn locate_block(&self, address: &ResourceInstance) -> Option<(ModuleId, u32)> {
         let module = self.find(&address.module)?;
         let resource = self.static_module(module).config.resources.get_index_of(&address.resource)?;
         Some((module, narrow(resource)))
     }
 
-    /// How everything repeats: what apply needs to make the same world again.
+    /// Returns all expansions, from which apply rebuilds the same module instances.
     pub fn expansions(&self) -> Expansions {
         let modules = self.modules.iter().map(|module| ModuleExpansions {
             caller: module.caller.and_then(|caller| {
@@ -284,7 +286,7 @@ impl World {
     }
 }
 
-/// What a resource is that is switched off: no object, but of its type.
+/// Returns the value of a disabled resource: null of its type.
 fn absent(template: Option<&Arc<Template>>) -> Value {
     Value::null(template.map_or(Type::Dynamic, |template| template.schema.block.implied_type().clone()))
 }

@@ -15,10 +15,10 @@ use crate::config_graph::ModuleIndex;
 pub struct ModuleId(pub u32);
 
 impl ModuleId {
-    /// The root module.
+    /// The number of the root module's instance.
     pub const ROOT: Self = Self(0);
 
-    /// For indexing.
+    /// Returns the number as an index into slices.
     pub const fn at(self) -> usize {
         self.0 as usize
     }
@@ -27,32 +27,32 @@ impl ModuleId {
 /// One instance of a module.
 #[derive(Debug)]
 pub struct ModuleData {
-    /// Its address.
+    /// The address of the module instance.
     pub address: ModuleInstance,
-    /// Which module it is an instance of.
+    /// The module in the configuration.
     pub of: ModuleIndex,
     /// The instance that calls it.
     pub caller: Option<ModuleId>,
-    /// What `count` and `each` were in the call.
+    /// The values of `count` and `each` in the call.
     pub repetition: Repetition,
-    /// Values of variables.
+    /// The values of variables, by position.
     pub variables: Vec<Option<Value>>,
-    /// Values of locals.
+    /// The values of locals, by position.
     pub locals: Vec<Option<Value>>,
-    /// Values of outputs.
+    /// The values of outputs, by position.
     pub outputs: Vec<Option<Value>>,
-    /// Module calls.
+    /// The module calls, by position.
     pub calls: Vec<CallData>,
-    /// Resources.
+    /// The resources, by position.
     pub resources: Vec<ResourceData>,
-    /// What it can call, where that is not the same for all instances of the module.
+    /// The functions of this instance, if they are not the same for all instances of the module.
     pub(super) functions: OnceCell<Box<FunctionContext>>,
 }
 
 /// A module call in one instance of the calling module.
 #[derive(Debug, Default)]
 pub struct CallData {
-    /// How it repeats.
+    /// The expansion of the call.
     pub expansion: Expansion,
     /// Its instances, in the order of their keys.
     pub instances: Vec<ModuleId>,

@@ -86,7 +86,7 @@ pub fn path(
 pub fn terraform(surroundings: &Surroundings, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
     let value = match attribute {
         "workspace" => Value::string(&surroundings.workspace),
-        // Differs between plan and apply, so nothing that is stored may depend on it.
+        // The value differs between plan and apply, so nothing that is stored may depend on it.
         "applying" => Value::bool(surroundings.applying).with_marks(&Marks::EPHEMERAL),
         other => {
             let detail = format!(

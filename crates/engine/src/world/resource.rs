@@ -12,17 +12,17 @@ use crate::deprecated_objects::Marker;
 /// A resource in one module instance.
 #[derive(Debug, Default)]
 pub struct ResourceData {
-    /// How it repeats.
+    /// The expansion of the resource.
     pub expansion: Expansion,
     /// The value of each instance, in the order of their keys; none before it is planned and after a failure.
     pub values: Vec<Option<Value>>,
     /// Whether an instance is going to change.
     pub pending: bool,
-    /// Where instances are left as they are: the objects of those that the block has lost.
+    /// The objects of orphaned instances that stay as they are, by key.
     pub(super) lost: Option<BTreeMap<InstanceKey, Value>>,
     pub(super) whole: OnceCell<Value>,
     pub(super) marker: Option<Box<Marker>>,
-    /// What there is where it is switched off, if it can be.
+    /// The value of a disabled resource.
     pub(super) absent: Option<Box<Value>>,
 }
 
@@ -43,8 +43,7 @@ impl ResourceData {
         }
     }
 
-    /// Has the name of the resource mean what there is: the instances that have a value, and the objects `lost`, of instances that the block has
-    /// lost and that stay where they are.
+    /// Makes references see the existing instances: those with a value, and the objects `lost` of orphaned instances that stay.
     pub fn show_what_there_is(&mut self, lost: BTreeMap<InstanceKey, Value>) {
         self.lost = Some(lost);
         self.whole = OnceCell::new();
@@ -88,12 +87,12 @@ impl ResourceData {
         }
     }
 
-    /// The value of the instance at `position`; unknown where there is none.
+    /// Returns the value of the instance at `position`; unknown if it is not evaluated yet.
     pub(super) fn value(&self, position: usize) -> Value {
         self.values.get(position).cloned().flatten().unwrap_or(Value::DYNAMIC)
     }
 
-    /// What the resource's name alone means: the object, or a tuple or object of all of them.
+    /// Returns the value of a reference to the whole resource: the object, or a tuple or object of all instances.
     pub(super) fn whole(&self) -> Value {
         match self.expansion {
             // Most resources do not repeat: nothing is put together then.

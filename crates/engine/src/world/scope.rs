@@ -1,4 +1,4 @@
-//! What an expression sees from inside a module instance.
+//! Scope of expressions in a module instance.
 
 use groma_address::{InstanceKey, Resource};
 use groma_diagnostics::{Diagnostic, Span};
@@ -25,13 +25,13 @@ impl<'a> InstanceScope<'a> {
         Self { world, module, functions, repetition: &Repetition::None, itself: None }
     }
 
-    /// The same, where `count` and `each` have this meaning.
+    /// Returns a scope with these values of `count` and `each`.
     #[must_use]
     pub fn repeated(self, repetition: &'a Repetition) -> Self {
         Self { repetition, ..self }
     }
 
-    /// The same, where `self` is `value`.
+    /// Returns a scope in which `self` is `value`.
     #[must_use]
     pub fn with_self(self, value: &'a Value) -> Self {
         Self { itself: Some(value), ..self }
@@ -95,7 +95,7 @@ impl<'a> InstanceScope<'a> {
         Some(Resolved { value, consumed: binding.steps() })
     }
 
-    /// What is wrong with the steps into an object by what there can be in it.
+    /// Returns the error for the steps of a reference into an object of known type.
     fn inside(&self, traversal: &Traversal) -> Option<Diagnostic> {
         let (block, steps) = Binding::object_of(traversal)?;
         let template = self.world.surroundings().templates.resource(self.data().of, block)?;
@@ -137,7 +137,7 @@ impl<'a> InstanceScope<'a> {
             Some(key) => (data.expansion.position(key), 1),
             None => (matches!(data.expansion, Expansion::Single).then_some(0), 0),
         };
-        // One output of one instance needs no look at the others.
+        // A single output of one instance is resolved without evaluating the others.
         if let Some(id) = at.and_then(|at| data.instances.get(at)).copied()
             && let Some(Step::Attribute { name, .. }) = found.rest.first()
             && let Some(output) = self.world.static_module(id).config.outputs.get_index_of(name)

@@ -1,4 +1,4 @@
-//! What instances stand on that is the same for all of them.
+//! Data that all module instances share.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::session::Session;
 use crate::templates::Templates;
 
-/// What is the same everywhere in a run.
+/// The data of a run that all module instances share.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     /// `terraform.workspace`
@@ -17,12 +17,12 @@ pub struct Surroundings {
     pub root_directory: PathBuf,
     /// `terraform.applying`
     pub applying: bool,
-    /// The prepared blocks.
+    /// The prepared blocks, bound to their schemas.
     pub(super) templates: Arc<Templates>,
 }
 
 impl Surroundings {
-    /// Those of a walk that does not apply.
+    /// Creates the shared data of a walk that does not apply.
     pub(crate) fn new(session: &Session, templates: &Arc<Templates>) -> Self {
         Self {
             workspace: session.workspace.clone(),
@@ -33,7 +33,7 @@ impl Surroundings {
         }
     }
 
-    /// Those of the walk that applies.
+    /// Creates the shared data of the walk that applies.
     pub(crate) fn applying(session: &Session, templates: &Arc<Templates>) -> Self {
         Self { applying: true, ..Self::new(session, templates) }
     }

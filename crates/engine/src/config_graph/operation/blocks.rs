@@ -1,4 +1,4 @@
-//! What the configuration says, and what a plan does to it.
+//! Nodes for the blocks of the configuration, and for the changes that a plan makes to them.
 
 use super::drawing::{Drawing, Operation, at, prefix};
 use super::drawn::DrawnObject;
@@ -61,7 +61,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// Whoever refers to a variable waits for its rules.
+    /// Adds the validation rules of a variable, for which every reference to the variable waits.
     fn validations(&mut self, module: &StaticModule, position: u32, name: &str) {
         let variable = module.config.variables.get_index(position as usize);
         if variable.is_some_and(|(_, variable)| !variable.validations.is_empty()) {

@@ -1,11 +1,11 @@
 //! Graphs with circles, for those who want to see where they are.
 
-/// What becomes of references that lead in a circle.
+/// The treatment of reference cycles in drawn graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Circles {
-    /// They are errors.
+    /// Cycles are reported as errors.
     Refused,
-    /// They are drawn. Edges that follow from others are then left in: which of those these are, a circle does not tell.
+    /// Cycles are drawn. Edges that follow from others then stay in: a cycle does not determine which of them those are.
     Drawn,
 }
 
@@ -19,7 +19,7 @@ pub(super) fn circular(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     nodes.map(|(node, direct)| inside(node, direct)).collect()
 }
 
-/// For each node one of those that it leads to and that lead to it, the same for all of them (Kosaraju: two looks at each edge).
+/// Returns the strongly connected component of each node, as one of its members (Kosaraju's algorithm; it visits each edge twice).
 fn groups(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut back = vec![Vec::new(); edges.len()];
     for (node, direct) in edges.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A graph while it is drawn: what stands for whom, by name.
+//! A graph under construction: nodes by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,14 +10,14 @@ use super::drawn::{Drawn, DrawnObject, OperationNode, in_order};
 use crate::config_graph::{ConfigGraph, ModuleIndex, NodeKind, Place, Requirement, StaticModule};
 use crate::plan::{Action, Plan, ResourceChange};
 
-/// Which operation.
+/// The operation whose graph is drawn.
 #[derive(Clone, Copy, Debug)]
 pub enum Operation<'a> {
     /// Planning, beside this state.
     Plan(&'a State),
     /// Applying whatever would be planned beside this state.
     Apply(&'a State),
-    /// Applying this plan.
+    /// The apply of this plan.
     Planned(&'a Plan),
     /// Planning that everything goes that this state has.
     Destroy(&'a State),
@@ -37,7 +37,7 @@ fn changes_by_resource(plan: &Plan) -> BTreeMap<String, Vec<&ResourceChange>> {
     changes
 }
 
-/// What is drawn so far, by name.
+/// The nodes drawn so far, by name.
 pub(super) struct Drawing<'a> {
     pub(super) configuration: &'a Configuration,
     pub(super) graph: &'a ConfigGraph,
@@ -66,7 +66,7 @@ impl<'a> Drawing<'a> {
         Self { configuration, graph, operation, changes, nodes: BTreeMap::new() }
     }
 
-    /// Adds a node, or more of what it stands on.
+    /// Adds a node, or further dependencies of an existing one.
     pub(super) fn add(
         &mut self,
         name: String,
@@ -86,7 +86,7 @@ impl<'a> Drawing<'a> {
         name
     }
 
-    /// What stands for a resource: its instances where the plan changes some, or its expansion.
+    /// Returns the nodes of a resource: its instances where the plan changes some, or its expansion.
     pub(super) fn instances(&self, resource: &str) -> Vec<String> {
         match self.changes.get(resource) {
             Some(changes) => changes.iter().map(|change| change.address.to_string()).collect(),
@@ -94,7 +94,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The names of what stands for a node.
+    /// Returns the names of the drawn nodes for a node of the configuration.
     pub(super) fn names(&self, module: &StaticModule, kind: NodeKind) -> Vec<String> {
         let (config, own) = (&module.config, prefix(module));
         let name = match kind {

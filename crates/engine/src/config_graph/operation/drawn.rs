@@ -8,13 +8,13 @@ use super::reduction::reduce;
 /// A node of the graph of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationNode {
-    /// What it is called; each name once.
+    /// The unique name of the node.
     pub name: String,
-    /// What it stands for, where that is an object that people wrote.
+    /// The block that the node represents, if any.
     pub object: Option<DrawnObject>,
-    /// The positions of those that come before, without what follows from others.
+    /// The positions of the nodes that come before, without transitive ones.
     pub depends_on: Vec<usize>,
-    /// Those of them that are part of a circle.
+    /// The positions in `depends_on` that are part of a cycle.
     pub circular: Vec<usize>,
 }
 
@@ -23,7 +23,7 @@ pub struct OperationNode {
 pub enum DrawnObject {
     /// A resource, or an instance of it.
     Resource(String),
-    /// A provider configuration.
+    /// A provider configuration, by its address.
     Provider(String),
     /// An input variable of the root module.
     Variable(String),

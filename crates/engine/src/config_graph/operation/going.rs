@@ -1,4 +1,4 @@
-//! Objects that go.
+//! Nodes for objects that are destroyed.
 
 use std::collections::BTreeMap;
 

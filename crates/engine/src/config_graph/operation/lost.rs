@@ -1,4 +1,4 @@
-//! What only the state still has, in the graphs that are drawn.
+//! Nodes for orphans: objects that only the state has.
 
 use groma_address::{Mode as ResourceMode, ModulePath};
 use groma_state::State;

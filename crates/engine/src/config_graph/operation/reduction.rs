@@ -15,7 +15,7 @@ fn without_detours(
     node: usize,
     direct: &[usize],
 ) -> Vec<usize> {
-    // What lies lower than all that could be left out need not be looked at.
+    // Nodes below every candidate for removal need no visit.
     let lowest = direct.iter().map(|next| heights[*next]).min().unwrap_or(0);
     let mut pending: Vec<usize> = direct.to_vec();
     while let Some(next) = pending.pop() {
@@ -32,7 +32,7 @@ fn without_detours(
     kept
 }
 
-/// How long the longest way from each node to an end is. A circle, which there should not be, is cut somewhere.
+/// Returns the length of the longest path from each node to a leaf. A cycle is cut at an arbitrary edge.
 fn heights(edges: &[Vec<usize>]) -> Vec<usize> {
     const UNKNOWN: usize = usize::MAX;
     let mut heights = vec![UNKNOWN; edges.len()];

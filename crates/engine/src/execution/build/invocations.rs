@@ -66,7 +66,7 @@ impl Builder<'_> {
         Some(self.ends[module.at()][node.at()]).filter(|step| *step != NONE)
     }
 
-    /// What a person asks for stands on nothing that changes.
+    /// Adds steps for actions that were requested with `-invoke`. They depend on no change.
     pub(super) fn requested(&mut self) {
         for (at, invocation) in self.inputs.invocations.iter().enumerate() {
             if invocation.trigger().is_none() {
@@ -77,7 +77,7 @@ impl Builder<'_> {
     }
 }
 
-/// What is invoked around each change, in the order of the plan.
+/// Returns the invocations around each change, in the order of the plan.
 pub(super) fn around(inputs: &Inputs<'_>) -> HashMap<u32, Vec<u32>> {
     let mut invoked: HashMap<u32, Vec<u32>> = HashMap::new();
     if inputs.invocations.is_empty() {

@@ -24,23 +24,23 @@ use crate::plan::{Action, Mode, ResourceChange};
 use crate::walk::{Visit, plays_no_part_in_destroying};
 use crate::world::{Expansion, ModuleId, World};
 
-/// What the order is made from.
+/// The inputs of [`build`].
 pub struct Inputs<'a> {
-    /// The instances.
+    /// The module instances with their values.
     pub world: &'a World,
     /// The nodes in the order in which planning ended them.
     pub order: &'a [Visit],
-    /// The changes.
+    /// The planned changes.
     pub changes: &'a [ResourceChange],
-    /// What the object of each change depended on when it was last written (PL-12).
+    /// The recorded dependencies of each change's object (PL-12).
     pub dependencies: &'a dyn Fn(usize) -> Dependencies,
-    /// Changes without an action whose conditions could not be told.
+    /// Changes without an action whose conditions are not decided yet.
     pub undecided: &'a [u32],
     /// Actions to be invoked.
     pub invocations: &'a [Invocation],
-    /// What kind of plan it is.
+    /// The kind of plan.
     pub mode: Mode,
-    /// Whether the plan looks at a node: one for chosen targets leaves the others alone.
+    /// Whether the plan includes a node; a plan with targets leaves others out.
     pub looks_at: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
     /// Whether the old object of an instance whose new one is created first stays deposed: a plan for chosen targets may not have
     /// all its users.
@@ -68,13 +68,13 @@ struct Builder<'a> {
     inputs: &'a Inputs<'a>,
     steps: Vec<Step>,
     edges: Edges,
-    /// The step that stands for the end of each node, by module instance and node.
+    /// The step after which each node is done, by module instance and node.
     ends: Vec<Vec<u32>>,
     /// The step that makes the object of a change.
     makes: HashMap<u32, u32>,
     /// The change of each instance in the configuration that has an action or something to decide.
     live: HashMap<(ModuleId, u32), Vec<(InstanceKey, u32)>>,
-    /// What is invoked around each change.
+    /// The invocations around each change.
     invoked: HashMap<u32, Vec<u32>>,
     /// The steps of the actions before each change.
     before: HashMap<u32, Vec<u32>>,
@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
         number
     }
 
-    /// One step that stands for all of `steps`; none for none.
+    /// Returns one step that waits for all of `steps`; `NONE` for an empty slice.
     fn join(&mut self, steps: &[u32]) -> u32 {
         match steps {
             [] => NONE,
@@ -271,7 +271,7 @@ impl<'a> Builder<'a> {
         self.join(&made.into_iter().map(|(_, step)| step).collect::<Vec<_>>())
     }
 
-    /// Blocks that were written for imports have no node: they stand on their provider alone.
+    /// Adds steps for generated blocks of imported objects. They have no node and depend on their provider alone.
     fn written(&mut self) {
         for (at, change) in self.inputs.changes.iter().enumerate() {
             let is_written = change.importing.as_ref().is_some_and(|importing| importing.generated.is_some());
@@ -306,7 +306,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Data sources inside check blocks are read when everything is made: that is what the checks are about. Nothing but
-    /// their check stands on them.
+    /// their check depends on them.
     fn checked_data_last(&mut self) {
         let world = self.inputs.world;
         let is_checked = |change: u32| {

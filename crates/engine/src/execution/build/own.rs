@@ -1,4 +1,4 @@
-//! Provisioners that look at other instances of the resource they belong to.
+//! Provisioners that refer to other instances of their own resource.
 
 use groma_address::InstanceKey;
 use groma_config::{Connection, Module, ProvisionerWhen, Resource};
@@ -8,17 +8,17 @@ use groma_lang::{Binding, for_each_traversal, instance_key};
 use super::super::Step;
 use super::Builder;
 
-/// What the provisioners of a resource, run when an object is created, want of the resource itself.
+/// The instances of its own resource that a creation-time provisioner refers to.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
-    /// These instances.
+    /// A fixed set of instances, by key.
     Instances(Vec<InstanceKey>),
     /// All, or one that is named by an expression.
     All,
 }
 
 impl Builder<'_> {
-    /// An instance is created after those that its provisioners look at. What is drawn here can be a circle.
+    /// Orders the creation of an instance after those that its provisioners refer to. These edges may form a cycle.
     pub(super) fn after_own(&mut self, config: &Module, resource: u32, made: &[(InstanceKey, u32)]) {
         let block = config.resources.get_index(resource as usize).map(|(_, block)| block);
         let Some(wanted) = block.and_then(|block| wanted(config, resource, block)) else { return };

@@ -74,7 +74,7 @@ impl Planner<'_> {
         Some(InvocationDraft { invocation, config, which, template, ask, span, named_at: named.named_at })
     }
 
-    /// Why an action is left to a later run, as far as that can be told before its provider is asked.
+    /// Returns the reason for deferring an action, as far as it is known before its provider is asked.
     fn left_action(&self, module: ModuleId, block: u32, provider: &ProviderConfig) -> Option<DeferralReason> {
         if self.options.deferral == Deferral::Refused {
             return None;

@@ -1,4 +1,4 @@
-//! Which actions are invoked, and with what.
+//! Invocations of actions in a plan, and their configurations.
 
 mod condition;
 mod drafting;

@@ -23,11 +23,11 @@ struct Triggering {
     address: ResourceInstance,
     action: Action,
     events: Events,
-    /// Why nothing of it is done in this run.
+    /// The reason for deferring the invocations.
     left: Option<DeferralReason>,
 }
 
-/// Which events of a change count.
+/// The events of a change that trigger actions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Events {
     Before,
@@ -132,7 +132,7 @@ impl Planner<'_> {
         self.ask(visit, drafts).await;
     }
 
-    /// What has still to be planned of the actions around a change.
+    /// Returns the invocations around a change that are still to be planned.
     fn triggering(&self, instance: Instance) -> Option<Triggering> {
         if !self.triggers(instance) {
             return None;
@@ -151,7 +151,7 @@ impl Planner<'_> {
         })
     }
 
-    /// The actions around a change that is left to a later run, as far as they can be told: what is wrong with them is told by that.
+    /// Defers the invocations around a deferred change, and reports errors in them as far as they are known.
     fn leave_triggered(&mut self, triggering: &Triggering, drafts: &mut Vec<InvocationDraft>) {
         let told = std::mem::take(&mut self.evaluation.diagnostics);
         self.triggered_by(triggering, drafts);

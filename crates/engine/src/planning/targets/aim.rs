@@ -1,24 +1,24 @@
-//! Which instances a plan is about: those that targets name, or those that nothing excludes.
+//! Membership of instances in a plan with targets or excludes.
 
 use std::collections::HashSet;
 
 use groma_address::{ConfigResource, ResourceInstance, Target};
 
-/// Which instances are meant.
+/// The addresses that a partial plan covers.
 #[derive(Debug)]
 pub(super) enum Aim {
-    /// Those that a target names.
+    /// The instances that a target names.
     At(Vec<Target>),
-    /// Those that nothing names, but for what stays with what is named.
+    /// All instances except the excluded ones and those that must stay with them.
     Past {
         excludes: Vec<Target>,
-        /// What depends on something excluded; when destroying, what something excluded depends on.
+        /// Dependents of excluded resources; in a destroy plan, their dependencies.
         stays: HashSet<ConfigResource>,
     },
 }
 
 impl Aim {
-    /// Whether no instance of a resource is looked at.
+    /// Whether the plan includes no instance of a resource.
     pub(super) fn leaves_out(&self, address: &ConfigResource) -> bool {
         match self {
             Self::At(_) => false,

@@ -1,4 +1,4 @@
-//! Which instances go along with what is destroyed.
+//! Instances that are destroyed together with targeted ones.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,8 +6,9 @@ use groma_address::{ModuleInstance, ResourceInstance};
 
 use crate::config_graph::{ModuleIndex, NodeIndex};
 
-/// Which instances of a resource stand on something chosen. The state does not say so, but the configuration does: what is connected
-/// inside of a module alone is so in each of its instances by itself.
+/// The instances of dependent resources that a targeted destroy includes. The state does not record this, but the configuration implies
+/// it: a connection
+/// inside one module holds separately in each of its instances.
 #[derive(Debug, Default)]
 pub(super) struct Along {
     /// By resource: how many steps of the modules around it all ways from it to what is chosen stay below.

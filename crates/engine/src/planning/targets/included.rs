@@ -1,4 +1,4 @@
-//! What a partial plan looks at.
+//! The target set of a partial plan.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,8 @@ use crate::plan::Mode;
 use crate::planning::reach::{Triggers, dependents, needed, requirements};
 use crate::planning::wanted::is_missing;
 
-/// What a partial plan looks at.
+/// The target set of a partial plan: the nodes to evaluate and the instances to plan. Owns no plan data; [`Included::instance`] and
+/// [`Included::left_over`] decide whether an object is planned, [`Included::node`] whether a node is evaluated. A complete plan has none.
 #[derive(Debug)]
 pub struct Included {
     aim: Aim,
@@ -21,20 +22,20 @@ pub struct Included {
     /// Resources that something chosen depends on and that nothing chosen is of: all their instances count. When destroying, those
     /// that depend on something chosen, because they cannot stay without it.
     required: HashSet<(ModuleIndex, NodeIndex)>,
-    /// When destroying: the chosen resources and what they depend on, which are read first.
+    /// In a destroy plan: the targeted resources and their dependencies, which are refreshed first.
     read: HashSet<(ModuleIndex, NodeIndex)>,
     /// The chosen resources and, when destroying, what depends on them.
     resources: HashSet<ConfigResource>,
-    /// When destroying: which instances of what depends on something chosen go along with it.
+    /// In a destroy plan: the instances of dependents that are destroyed with a target.
     along: Along,
-    /// When destroying: the instances whose record names something that goes, although the configuration refers to it no more.
+    /// In a destroy plan: instances whose record names a destroyed resource, although the configuration no longer refers to it.
     recorded_users: HashSet<ResourceInstance>,
     /// With `-exclude`: the resources that something excluded uses, by the configuration or by its record.
     used_by_excluded: HashSet<ConfigResource>,
 }
 
 impl Included {
-    /// Works it out; none when everything is looked at.
+    /// Computes the target set; `None` for a complete plan.
     pub fn new(graph: &ConfigGraph, options: &PlanOptions, state: &State) -> Option<Self> {
         if let (true, Some(action)) = (options.excludes.is_empty(), &options.invoke) {
             return Some(Self::action(graph, action));
@@ -62,7 +63,7 @@ impl Included {
         }
     }
 
-    /// What is left out is neither expanded nor read: that it cannot be worked out yet is a reason to leave it out.
+    /// Excluded resources are neither expanded nor read, because an expansion that fails may be the reason for excluding them.
     fn all_but(graph: &ConfigGraph, excludes: &[Target], mode: Mode, state: &State) -> Self {
         let touched: Vec<_> = resources(graph)
             .filter(|(_, address)| excludes.iter().any(|target| covers(target, address)))
@@ -148,7 +149,7 @@ impl Included {
         included
     }
 
-    /// What goes with objects that are destroyed: where a target has no object, nothing does.
+    /// Returns the target set of a destroy plan. A target without an object has no effect.
     fn destroyed(graph: &ConfigGraph, targets: &[Target], state: &State) -> Self {
         let mut included = Self::aiming(Aim::At(targets.to_vec()));
         let recorded = state.iter().map(|view| view.address());
@@ -171,7 +172,7 @@ impl Included {
         included.resources.extend(users.iter().map(ResourceInstance::config_resource));
         open.extend(users.iter().filter_map(|address| graph.find_resource(&address.config_resource())));
         included.recorded_users = users;
-        // What they stand on is looked at for its values only.
+        // Their dependencies are only evaluated for their values.
         let required = std::mem::take(&mut included.required);
         included.close(graph, Triggers::Apart, open);
         included.required = required;
@@ -211,7 +212,7 @@ impl Included {
         found
     }
 
-    /// An action that a person asks for, with what it stands on.
+    /// Returns the target set of an action that was requested with `-invoke`, with its dependencies.
     fn action(graph: &ConfigGraph, action: &InvokeTarget) -> Self {
         let mut included = Self::aiming(Aim::At(Vec::new()));
         let name = (action.type_name.clone(), action.name.clone());
@@ -237,7 +238,7 @@ impl Included {
         }
     }
 
-    /// An output is worked out when all resources that it stands on are.
+    /// Adds outputs whose dependencies are all included.
     fn add_outputs(&mut self, graph: &ConfigGraph) {
         let root = graph.module(ConfigGraph::ROOT);
         for at in 0..root.config.outputs.len() {
@@ -262,7 +263,7 @@ impl Included {
         }
     }
 
-    /// Whether a node is looked at.
+    /// Whether a node is part of the plan.
     pub fn node(&self, graph: &ConfigGraph, index: ModuleIndex, node: NodeIndex) -> bool {
         let module = graph.module(index);
         // What is triggered belongs to the resource.

@@ -1,4 +1,4 @@
-//! What people are told about a plan that does not cover everything.
+//! Warnings about partial plans.
 
 use std::collections::BTreeSet;
 
