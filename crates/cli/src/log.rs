@@ -1,4 +1,4 @@
-//! The log of `TF_LOG`: what the program does, for whoever looks for the cause of a problem. It never holds values.
+//! The log of `TF_LOG`: steps of the program, for finding the cause of a problem. It never contains values.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -19,21 +19,21 @@ use crate::environment::Environment;
 use crate::terminal::printable_line;
 use crate::views::progress::Progress;
 
-/// How important a line is.
+/// The severity of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Every step.
+    /// Every step of the program.
     Debug,
-    /// What a user would want to know.
+    /// Information that a user would want.
     Info,
-    /// What went wrong.
+    /// Errors of the program.
     Error,
 }
 
 /// The form of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Plain text.
+    /// Lines of plain text.
     #[default]
     Text,
     /// A JSON object a line: `TF_LOG=json`.
@@ -91,7 +91,7 @@ impl LogSettings {
     }
 }
 
-/// Where lines go.
+/// The destination of log lines.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Option<Arc<Target>>);
 

@@ -18,16 +18,16 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The workspace that is there without being made.
 pub const DEFAULT_WORKSPACE: &str = "default";
 
-/// What the environment says.
+/// The settings from environment variables.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the program keeps what it can make again: `TF_DATA_DIR`, else `.terraform`.
+    /// The directory for data that can be restored: `TF_DATA_DIR`, or `.terraform`.
     pub data_directory: PathBuf,
     /// The workspace of `TF_WORKSPACE`, else the chosen one, else `default`.
     pub workspace: String,
     /// Whether `TF_WORKSPACE` decides about the workspace.
     pub workspace_is_overridden: bool,
-    /// Who reads: `TF_IN_AUTOMATION`.
+    /// The kind of reader: `TF_IN_AUTOMATION`.
     pub reader: Reader,
     /// Whether questions may be asked: `TF_INPUT`.
     pub questions: Questions,
@@ -52,9 +52,9 @@ pub struct Settings {
 /// Whether questions may be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Questions {
-    /// They may.
+    /// Prompts are allowed.
     Allowed,
-    /// They may not: `-input=false`, `TF_INPUT=0`.
+    /// Prompts are forbidden: `-input=false`, `TF_INPUT=0`.
     Forbidden,
 }
 

@@ -19,7 +19,7 @@ use super::words::split_words;
 /// Environment variables, handed in.
 pub type Environment<'e> = &'e dyn Fn(&str) -> Option<String>;
 
-/// What is to be parsed, and where.
+/// The command line to parse, with the directory of the program's start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// `-chdir`.
@@ -66,7 +66,7 @@ pub fn invocation(
     let help = given().find(|word| *word == HELP).cloned().or(before.help);
     let asks_version = !names.is_empty() && given().any(|word| VERSION.iter().any(|flag| word == flag));
     match help {
-        // Whoever asks for help may have got the rest wrong.
+        // A request for help is answered even if the rest is wrong.
         Some(help) => words.push(help),
         None if asks_version => words.splice(1.., [OsString::from("version")]).for_each(drop),
         None => words.extend(flags),
@@ -74,13 +74,13 @@ pub fn invocation(
     Ok(Invocation { directory: before.directory, words })
 }
 
-/// What the options before the command say.
+/// The options before the command name.
 #[derive(Default)]
 struct Before {
     directory: Option<PathBuf>,
-    /// The name of the command that `-version` stands for.
+    /// The name of the command that `-version` is short for.
     version: Option<OsString>,
-    /// The flag of the command that `-help` stands for.
+    /// The flag of the command that `-help` is short for.
     help: Option<OsString>,
 }
 
@@ -127,7 +127,7 @@ fn after_equals(option: &OsStr) -> OsString {
     option.to_string_lossy().split_once('=').map(|(_, value)| value.into()).unwrap_or_default()
 }
 
-/// That there is no such option before a command.
+/// Returns the error for an unknown option before the command name.
 fn no_option(option: &str, command: Option<OsString>) -> UsageError {
     let known = "Before the command there are only -chdir=DIRECTORY, -help and -version.";
     let problem = format!("There is no option {option:?} before the command. {known}");

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-/// Commands of `emulator`.
+/// The subcommands of `emulator`.
 #[derive(Debug, Subcommand)]
 pub enum Emulator {
     /// Answer the Cloud Control API on a port
@@ -19,7 +19,7 @@ pub enum Emulator {
     Delete(EmulatorObject),
 }
 
-/// Where an emulator keeps its objects.
+/// The storage of an emulator's objects.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorData {
     /// The file that holds the objects
@@ -30,7 +30,7 @@ pub struct EmulatorData {
 /// Arguments of `emulator serve`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorServe {
-    /// Where the objects are
+    /// Options for the emulator's storage
     #[command(flatten)]
     pub data: EmulatorData,
     /// Address and port to listen on
@@ -41,7 +41,7 @@ pub struct EmulatorServe {
 /// Arguments of `emulator list`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorList {
-    /// Where the objects are
+    /// Options for the emulator's storage
     #[command(flatten)]
     pub data: EmulatorData,
     /// A type such as AWS::S3::Bucket
@@ -52,7 +52,7 @@ pub struct EmulatorList {
 /// Arguments of `emulator get` and `emulator delete`.
 #[derive(Args, Clone, Debug)]
 pub struct EmulatorObject {
-    /// Where the objects are
+    /// Options for the emulator's storage
     #[command(flatten)]
     pub data: EmulatorData,
     /// A type such as AWS::S3::Bucket

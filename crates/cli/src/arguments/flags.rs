@@ -1,4 +1,4 @@
-//! Values of flags.
+//! Values of boolean and enumerated flags.
 
 use std::any::TypeId;
 use std::ffi::OsStr;
@@ -11,9 +11,9 @@ use clap::{Arg, Command};
 /// A flag that may be given bare or with a truth value: `-refresh`, `-refresh=false`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flag {
-    /// Set.
+    /// The flag is given as true.
     On,
-    /// Taken back.
+    /// The flag is given as false.
     Off,
 }
 
@@ -36,15 +36,15 @@ impl FromStr for Flag {
     }
 }
 
-/// Which uses of what modules have deprecated are told of.
+/// The deprecation warnings to show: of which modules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Deprecations {
-    /// All.
+    /// Warnings of all modules.
     #[default]
     All,
     /// Not those inside modules that come from elsewhere.
     Local,
-    /// None.
+    /// No deprecation warnings at all.
     Untold,
 }
 

@@ -8,13 +8,13 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{Common, JsonMessages, Locking, View};
 
-/// Arguments of `init`.
+/// The arguments of `init`.
 #[derive(Args, Clone, Debug)]
 pub struct Init {
     /// -backend=false leaves the backend alone
     #[arg(long)]
     pub backend: Option<Flag>,
-    /// The same by another name
+    /// Alias of -backend
     #[arg(long, hide = true)]
     pub cloud: Option<Flag>,
     /// A setting of the backend, or a file with settings
@@ -38,7 +38,7 @@ pub struct Init {
     /// Move the state without asking
     #[arg(long)]
     pub force_copy: Option<Flag>,
-    /// What may happen to the lock file: readonly
+    /// Lock file mode: readonly
     #[arg(long, value_name = "MODE")]
     pub lockfile: Option<String>,
     /// A folder with provider packages
@@ -62,18 +62,18 @@ pub struct Init {
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
-    /// How the state is locked
+    /// Options for state locking
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
 }
 
-/// Arguments of `providers`.
+/// The arguments of `providers`.
 #[derive(Args, Debug)]
 pub struct Providers {
     /// A further command
@@ -99,7 +99,7 @@ impl Providers {
     }
 }
 
-/// Commands of `providers`.
+/// The subcommands of `providers`.
 #[derive(Debug, Subcommand)]
 pub enum ProvidersTask {
     /// Write hashes of packages, for other platforms too, into the lock file
@@ -154,7 +154,7 @@ pub struct ProvidersMirror {
     /// Variables and texts
     #[command(flatten)]
     pub common: Common,
-    /// Where the copies go
+    /// Directory for the copies
     #[arg(value_name = "DIR")]
     pub rest: Vec<PathBuf>,
 }

@@ -8,7 +8,7 @@ use super::assignments::Variables;
 use super::flags::{Flag, PathOrNone};
 use super::shared::{Common, JsonDocument, JsonMessages, Locking, View};
 
-/// Arguments of `get`.
+/// The arguments of `get`.
 #[derive(Args, Clone, Debug)]
 pub struct Get {
     /// Fetch every module again, in its newest version
@@ -25,7 +25,7 @@ pub struct Get {
     pub common: Common,
 }
 
-/// Arguments of `modules`.
+/// The arguments of `modules`.
 #[derive(Args, Clone, Debug)]
 pub struct Modules {
     /// Print JSON
@@ -36,7 +36,7 @@ pub struct Modules {
     pub common: Common,
 }
 
-/// Arguments of `fmt`.
+/// The arguments of `fmt`.
 #[derive(Args, Clone, Debug)]
 pub struct Fmt {
     /// -list=false does not name the files that differ
@@ -54,7 +54,7 @@ pub struct Fmt {
     /// Work on the folders inside, too
     #[arg(long)]
     pub recursive: Option<Flag>,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// Files and folders, or - for standard input
@@ -62,7 +62,7 @@ pub struct Fmt {
     pub targets: Vec<PathBuf>,
 }
 
-/// Arguments of `graph`.
+/// The arguments of `graph`.
 #[derive(Args, Clone, Debug)]
 pub struct Graph {
     /// The graph of an operation: plan, plan-refresh-only, plan-destroy or apply
@@ -71,7 +71,7 @@ pub struct Graph {
     /// The graph of a saved plan
     #[arg(long, value_name = "FILE")]
     pub plan: Option<PathBuf>,
-    /// How the graph is written: dot or mermaid
+    /// Output format: dot or mermaid
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
     /// Draw references that lead in a circle, marked, instead of refusing them (with -type)
@@ -88,7 +88,7 @@ pub struct Graph {
     pub common: Common,
 }
 
-/// Commands of `metadata`.
+/// The subcommands of `metadata`.
 #[derive(Debug, Subcommand)]
 pub enum Metadata {
     /// Print the signatures of the functions
@@ -106,7 +106,7 @@ pub struct Functions {
     pub no_color: Option<Flag>,
 }
 
-/// Arguments of `validate`.
+/// The arguments of `validate`.
 #[derive(Args, Clone, Debug)]
 pub struct Validate {
     /// The folder of the configuration, if it is another one
@@ -124,15 +124,15 @@ pub struct Validate {
     /// The folder with test files, if it is not "tests"
     #[arg(long, value_name = "DIR")]
     pub test_directory: Option<PathBuf>,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
 }
 
-/// Arguments of `console`.
+/// The arguments of `console`.
 #[derive(Args, Clone, Debug)]
 pub struct Console {
     /// See what a plan would make of it, and not only what is in the state
@@ -144,7 +144,7 @@ pub struct Console {
     /// -input=false never asks
     #[arg(long)]
     pub input: Option<Flag>,
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
     /// The state file
@@ -153,7 +153,7 @@ pub struct Console {
     /// Accepted: looking at a state locks nothing
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
 }

@@ -56,7 +56,7 @@ impl<T: Subcommand> Subcommand for Lazy<T> {
     }
 }
 
-/// What the command is for stays what its variant says: the type of its arguments has words of its own.
+/// Adds the arguments of a command. Its description stays that of the variant: the argument type has its own.
 fn augmented(command: Command, augment: fn(Command) -> Command) -> Command {
     let about = command.get_about().cloned();
     let command = with_bare_flags(augment(command));

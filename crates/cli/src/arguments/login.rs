@@ -7,7 +7,7 @@ use super::shared::View;
 /// Arguments of `login` and of `logout`.
 #[derive(Args, Clone, Debug)]
 pub struct Login {
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// The host, app.terraform.io unless given

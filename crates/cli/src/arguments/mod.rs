@@ -1,4 +1,4 @@
-//! What was typed: parsed, without looking at any file or variable.
+//! Parsing of the command line, without reading files or environment variables.
 
 mod argv;
 mod assignments;

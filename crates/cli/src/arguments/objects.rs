@@ -7,7 +7,7 @@ use clap::Args;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Writing};
 
-/// Arguments of `import`.
+/// The arguments of `import`.
 #[derive(Args, Clone, Debug)]
 pub struct ImportArguments {
     /// The folder with the configuration that configures the provider
@@ -16,7 +16,7 @@ pub struct ImportArguments {
     /// Accepted for remote backends that compare versions
     #[arg(long)]
     pub ignore_remote_version: Option<Flag>,
-    /// How many operations go on at once
+    /// Number of concurrent operations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub parallelism: i64,
     /// -input=false never asks

@@ -9,25 +9,25 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Locking, Secrets, View, Writing};
 
-/// What to plan and how.
+/// The planning options.
 #[derive(Args, Clone, Debug)]
 pub struct Planning {
     /// Plan to delete everything
     #[arg(long)]
     pub destroy: Option<Flag>,
-    /// Plan only to take in what has changed outside
+    /// Plan only the update of the state to match real objects
     #[arg(long)]
     pub refresh_only: Option<Flag>,
-    /// -refresh=false takes the state for true instead of reading every object
+    /// Skip reading real objects; plan from the stored state (-refresh=false)
     #[arg(long)]
     pub refresh: Option<Flag>,
-    /// Replace this instance although nothing else says so; may be given more than once
+    /// Replace this instance regardless of its configuration; may be given more than once
     #[arg(long, value_name = "ADDRESS")]
     pub replace: Vec<String>,
     /// Look only at this and what it depends on; may be given more than once
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
-    /// More ways to say what to look at
+    /// Options for partial plans
     #[command(flatten)]
     pub focus: Focus,
     /// Invoke this action, and do nothing else
@@ -36,13 +36,13 @@ pub struct Planning {
     /// Leave to a later run what depends on values that are not known yet, instead of stopping
     #[arg(long)]
     pub allow_deferral: Option<Flag>,
-    /// How many operations go on at once
+    /// Number of concurrent operations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub parallelism: i64,
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
-    /// How the state is locked
+    /// Options for state locking
     #[command(flatten)]
     pub locking: Locking,
     /// -input=false never asks
@@ -51,21 +51,21 @@ pub struct Planning {
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// The state file, in place of the backend's
+    /// State file to use instead of the backend's
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// Whether secrets are shown
     #[command(flatten)]
     pub secrets: Secrets,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
 }
 
-/// Arguments of `plan`.
+/// The arguments of `plan`.
 #[derive(Args, Clone, Debug)]
 pub struct Plan {
-    /// What to plan and how
+    /// Options for planning
     #[command(flatten)]
     pub planning: Planning,
     /// Save the plan for apply
@@ -82,19 +82,19 @@ pub struct Plan {
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `apply`.
+/// The arguments of `apply`.
 #[derive(Args, Clone, Debug)]
 pub struct Apply {
-    /// What to plan and how
+    /// Options for planning
     #[command(flatten)]
     pub planning: Planning,
     /// Do not ask before changing anything
     #[arg(long)]
     pub auto_approve: Option<Flag>,
-    /// Where to keep the state as it was, or - for nowhere
+    /// Backup file of the previous state, or - for none
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
-    /// Where to write the new state
+    /// Output file for the new state
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
     /// Accepted: that a destroy leaves behind what is to be kept is no error
@@ -105,7 +105,7 @@ pub struct Apply {
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `destroy`.
+/// The arguments of `destroy`.
 #[derive(Args, Clone, Debug)]
 pub struct Destroy {
     /// As for apply
@@ -113,40 +113,40 @@ pub struct Destroy {
     pub apply: Apply,
 }
 
-/// What a partial plan looks at, as OpenTofu lets it be said.
+/// The options for partial plans, with those of OpenTofu.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Focus {
     /// Look only at what this file names, one address a line, as with -target
     #[arg(long, value_name = "FILE")]
     pub target_file: Vec<PathBuf>,
-    /// Look at all but this and what depends on it; may be given more than once
+    /// Exclude this resource and everything that depends on it; may be given more than once
     #[arg(long, value_name = "ADDRESS")]
     pub exclude: Vec<String>,
-    /// Look at all but what this file names, one address a line, as with -exclude
+    /// Exclude the addresses in this file, one per line, as with -exclude
     #[arg(long, value_name = "FILE")]
     pub exclude_file: Vec<PathBuf>,
 }
 
 impl Focus {
-    /// Whether nothing is said.
+    /// Whether no such option is given.
     pub fn is_empty(&self) -> bool {
         self.target_file.is_empty() && self.exclude.is_empty() && self.exclude_file.is_empty()
     }
 }
 
-/// Arguments of `refresh`.
+/// The arguments of `refresh`.
 #[derive(Args, Clone, Debug)]
 pub struct Refresh {
     /// Look only at this and what it depends on; may be given more than once
     #[arg(long, value_name = "ADDRESS")]
     pub target: Vec<String>,
-    /// More ways to say what to look at
+    /// Options for partial plans
     #[command(flatten)]
     pub focus: Focus,
     /// Leave out what depends on values that are not known yet, instead of stopping
     #[arg(long)]
     pub allow_deferral: Option<Flag>,
-    /// How many operations go on at once
+    /// Number of concurrent operations
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub parallelism: i64,
     /// -input=false never asks

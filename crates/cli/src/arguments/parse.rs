@@ -12,14 +12,14 @@ use super::argv::{Environment, invocation};
 use super::task::{Arguments, command};
 use super::usage::UsageError;
 
-/// What the command line asks for.
+/// The result of parsing the command line.
 #[derive(Debug)]
 pub enum Parsed {
     /// To run a command.
     Run {
         /// `-chdir`.
         directory: Option<PathBuf>,
-        /// The command.
+        /// The parsed command with its arguments.
         arguments: Box<Arguments>,
     },
     /// To print help because it was asked for.
@@ -60,7 +60,7 @@ pub fn parse(program: &str, arguments: Vec<OsString>, environment: Environment<'
     }
 }
 
-/// The help text with flags as they are typed here; what is left out leaves its room, so that columns stay columns.
+/// Rewrites a help text to flags with one dash, keeping the columns aligned.
 fn with_one_dash(help: &str) -> String {
     let bare = help.replace("[=<BOOL>]", "         ").replace("-h, --help", "    --help");
     bare.replace("\n      --", "\n  -").replace(" --", " -")

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use super::flags::{Duration, Flag};
 use super::shared::View;
 
-/// Commands of `provider`.
+/// The subcommands of `provider`.
 #[derive(Debug, Subcommand)]
 pub enum Provider {
     /// Hold a provider to the lifecycle rules, with made-up configurations
@@ -26,19 +26,19 @@ pub struct ProviderCheck {
     /// Only this resource type; may be given several times
     #[arg(long = "type", value_name = "TYPE")]
     pub types: Vec<String>,
-    /// A file with a provider block and resource blocks to use in place of made-up ones
+    /// File with a provider block and resource blocks to use instead of generated ones
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
-    /// How many configurations to make up for each type
+    /// Number of configurations to generate for each type
     #[arg(long, value_name = "NUMBER", default_value_t = 24)]
     pub count: usize,
     /// Another number makes up other configurations
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
-    /// How long a call may take
+    /// Time limit for each provider call
     #[arg(long, value_name = "DURATION", default_value = "60s")]
     pub timeout: Duration,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// A source address such as hashicorp/random, or the program of a provider

@@ -1,4 +1,4 @@
-//! Flags of `query`.
+//! The arguments of `query`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::View;
 
-/// Arguments of `query`.
+/// The parsed arguments of `query`.
 #[derive(Args, Clone, Debug)]
 pub struct Query {
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
     /// Write resource and import blocks for what is found to this new file
@@ -21,7 +21,7 @@ pub struct Query {
     /// Print one JSON object a line
     #[arg(long)]
     pub json: Option<Flag>,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// Nothing else may follow

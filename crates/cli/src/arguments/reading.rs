@@ -8,7 +8,7 @@ use clap::Args;
 use super::flags::Flag;
 use super::shared::{Common, JsonDocument, Secrets};
 
-/// What the commands have that show what a state or a plan holds.
+/// The arguments that commands share which show a state or a plan.
 #[derive(Args, Clone, Debug)]
 pub struct Reading {
     /// The result for programs
@@ -22,10 +22,10 @@ pub struct Reading {
     pub common: Common,
 }
 
-/// Arguments of `show`.
+/// The arguments of `show`.
 #[derive(Args, Clone, Debug)]
 pub struct Show {
-    /// What is shown, and of which configuration
+    /// Options for the shown state or plan
     #[command(flatten)]
     pub reading: Reading,
     /// Show the state
@@ -45,10 +45,10 @@ pub struct Show {
     pub rest: Vec<OsString>,
 }
 
-/// Arguments of `output`.
+/// The arguments of `output`.
 #[derive(Args, Clone, Debug)]
 pub struct Output {
-    /// What is shown, and of which configuration
+    /// Options for the shown state or plan
     #[command(flatten)]
     pub reading: Reading,
     /// Print the bare value of one output
@@ -62,7 +62,7 @@ pub struct Output {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `version`.
+/// The arguments of `version`.
 #[derive(Args, Clone, Debug)]
 pub struct Version {
     /// Print JSON

@@ -7,7 +7,7 @@ use clap::Args;
 use super::assignments::Variables;
 use super::flags::{Deprecations, Duration, Flag};
 
-/// How texts are shown.
+/// The arguments for the style of text output.
 #[derive(Args, Clone, Debug)]
 pub struct View {
     /// Show text without colours
@@ -22,11 +22,10 @@ pub struct View {
     /// Show errors that say the same of several places as one
     #[arg(long)]
     pub consolidate_errors: Option<Flag>,
-    /// Leave out what only tells of progress
+    /// Hide progress messages
     #[arg(long)]
     pub concise: Option<Flag>,
-    /// Which uses of deprecated variables and outputs are told of: module:all, module:local (only where they can be mended here) or
-    /// module:none
+    /// Deprecation warnings to show: module:all, module:local (only from modules of this configuration) or module:none
     #[arg(long, value_name = "module:WHICH", default_value = "module:all")]
     pub deprecation: Deprecations,
 }
@@ -37,7 +36,7 @@ pub struct JsonMessages {
     /// Print one JSON object a line
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Write what -json would print to this file, beside what is shown
+    /// Also write the output of -json to this file
     #[arg(long, value_name = "FILE")]
     pub json_into: Option<PathBuf>,
 }
@@ -48,7 +47,7 @@ pub struct JsonDocument {
     /// Print JSON
     #[arg(long)]
     pub json: Option<Flag>,
-    /// Write what -json would print to this file, beside what is shown
+    /// Also write the output of -json to this file
     #[arg(long, value_name = "FILE")]
     pub json_into: Option<PathBuf>,
 }
@@ -61,7 +60,7 @@ pub struct Secrets {
     pub show_sensitive: Option<Flag>,
 }
 
-/// How the state is locked.
+/// The arguments for state locking.
 #[derive(Args, Clone, Debug)]
 pub struct Locking {
     /// -lock=false does without the lock of the state; another run may get in the way
@@ -78,46 +77,46 @@ pub struct StateFiles {
     /// The state file
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Where to write the new state
+    /// Output file for the new state
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
-    /// Where to keep the state as it was, or - for nowhere
+    /// Backup file of the previous state, or - for none
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
 }
 
-/// What the commands have that read the configuration, if only for the sake of its backend.
+/// The arguments that commands share which read the configuration, if only for its backend.
 #[derive(Args, Clone, Debug)]
 pub struct Common {
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
 }
 
-/// What the commands have that change an object in the state, or all of them.
+/// The arguments that commands share which change objects in the state.
 #[derive(Args, Clone, Debug)]
 pub struct Writing {
-    /// Where the state is
+    /// Options for state files
     #[command(flatten)]
     pub files: StateFiles,
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
-    /// How the state is locked
+    /// Options for state locking
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
 }
 
-/// What the commands of `state` have that write a state.
+/// The arguments that subcommands of `state` share which write a state.
 #[derive(Args, Clone, Debug)]
 pub struct StateAccess {
-    /// How the state is locked
+    /// Options for state locking
     #[command(flatten)]
     pub locking: Locking,
     /// Accepted for the remote backends that compare versions

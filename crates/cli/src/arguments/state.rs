@@ -8,7 +8,7 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{Common, JsonDocument, JsonMessages, Secrets, StateAccess};
 
-/// Commands of `state`.
+/// The subcommands of `state`.
 #[derive(Debug, Subcommand)]
 pub enum State {
     /// List the identities of the instances, as JSON
@@ -68,7 +68,7 @@ pub struct StateList {
 /// Arguments of `state identities`.
 #[derive(Args, Clone, Debug)]
 pub struct StateIdentities {
-    /// What to list
+    /// Options for the listing
     #[command(flatten)]
     pub list: StateList,
 }
@@ -93,19 +93,19 @@ pub struct StateShow {
     pub rest: Vec<String>,
 }
 
-/// What the commands share that write a state.
+/// The arguments that subcommands share which change a state.
 #[derive(Args, Clone, Debug)]
 pub struct StateChange {
-    /// The state file, in place of the backend's
+    /// State file to use instead of the backend's
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// Where to keep the state as it was
+    /// Backup file of the previous state
     #[arg(long, value_name = "FILE")]
     pub backup: Option<PathBuf>,
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// How the state is got at
+    /// Options for access to the state
     #[command(flatten)]
     pub access: StateAccess,
 }
@@ -119,10 +119,10 @@ pub struct StateMv {
     /// Another state file to move to
     #[arg(long, value_name = "FILE")]
     pub state_out: Option<PathBuf>,
-    /// Where to keep the other state as it was
+    /// Backup file of the previous destination state
     #[arg(long, value_name = "FILE")]
     pub backup_out: Option<PathBuf>,
-    /// What is changed and how
+    /// Options for the change
     #[command(flatten)]
     pub change: StateChange,
     /// The address now, and the address to be
@@ -136,10 +136,10 @@ pub struct StateRm {
     /// Only say what would be removed
     #[arg(long)]
     pub dry_run: Option<Flag>,
-    /// What is changed and how
+    /// Options for the change
     #[command(flatten)]
     pub change: StateChange,
-    /// What to forget
+    /// Addresses to forget
     #[arg(value_name = "ADDRESS")]
     pub addresses: Vec<String>,
 }
@@ -150,7 +150,7 @@ pub struct StateReplaceProvider {
     /// Do not ask before changing anything
     #[arg(long)]
     pub auto_approve: Option<Flag>,
-    /// What is changed and how
+    /// Options for the change
     #[command(flatten)]
     pub change: StateChange,
     /// The provider now, and the provider to be
@@ -164,7 +164,7 @@ pub struct StatePull {
     /// Variables and texts
     #[command(flatten)]
     pub common: Common,
-    /// Nothing else is looked at
+    /// Positional arguments; none are expected
     #[arg(hide = true)]
     pub rest: Vec<String>,
 }
@@ -178,7 +178,7 @@ pub struct StatePush {
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// How the state is got at
+    /// Options for access to the state
     #[command(flatten)]
     pub access: StateAccess,
     /// The file with the state, or - for standard input

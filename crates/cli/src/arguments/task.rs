@@ -28,7 +28,7 @@ use super::workspace::{ForceUnlock, Workspace};
     after_help = "Before the command:\n  -chdir=DIR  Work in another directory\n  -help       Show this, or the help of a command\n  -version    The same as the command version"
 )]
 pub struct Arguments {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub task: Task,
 }
@@ -38,7 +38,7 @@ pub fn command(program: &str) -> Command {
     Arguments::command().name(program.to_owned()).bin_name(program.to_owned())
 }
 
-/// What to do.
+/// The commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Task {
     /// Get the directory ready: modules, providers, backend
@@ -87,7 +87,7 @@ pub enum Task {
     Modules(Lazy<Modules>),
     /// Draw the resources and what they depend on
     Graph(Lazy<Graph>),
-    /// Tell about the language
+    /// Print information about the language
     #[command(subcommand)]
     Metadata(Lazy<Metadata>),
     /// Bring files into the canonical layout

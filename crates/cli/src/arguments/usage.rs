@@ -1,4 +1,4 @@
-//! What can be wrong with what was typed.
+//! Errors in the command line.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -9,7 +9,7 @@ use groma_diagnostics::Diagnostic;
 pub enum UsageError {
     /// A sentence that stands alone.
     Bare(String),
-    /// The same, where nothing says what is to be done.
+    /// A command group without a subcommand.
     NoCommand(String),
     /// A problem with the arguments of a command, shown as a diagnostic.
     Diagnostic(Box<Diagnostic>),

@@ -8,7 +8,7 @@ use super::assignments::Variables;
 use super::flags::Flag;
 use super::shared::{JsonMessages, Locking, View};
 
-/// Commands of `workspace`.
+/// The subcommands of `workspace`.
 #[derive(Debug, Subcommand)]
 pub enum Workspace {
     /// Delete a workspace with its state
@@ -39,13 +39,13 @@ impl Workspace {
 /// Arguments of `workspace list`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceList {
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// Nothing may follow
@@ -56,13 +56,13 @@ pub struct WorkspaceList {
 /// Arguments of `workspace show`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceShow {
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
-    /// Nothing else is looked at
+    /// Positional arguments; none are expected
     #[arg(hide = true)]
     pub rest: Vec<String>,
 }
@@ -70,7 +70,7 @@ pub struct WorkspaceShow {
 /// Arguments of `workspace new`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceNew {
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
     /// Messages for programs
@@ -79,10 +79,10 @@ pub struct WorkspaceNew {
     /// A state file that the workspace begins with
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
-    /// How the state is locked
+    /// Options for state locking
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// The name of the workspace
@@ -93,16 +93,16 @@ pub struct WorkspaceNew {
 /// Arguments of `workspace select`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceSelect {
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
     /// Messages for programs
     #[command(flatten)]
     pub json: JsonMessages,
-    /// Make the workspace if there is none of that name
+    /// Create the workspace if it does not exist
     #[arg(long)]
     pub or_create: Option<Flag>,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// The name of the workspace
@@ -113,7 +113,7 @@ pub struct WorkspaceSelect {
 /// Arguments of `workspace delete`.
 #[derive(Args, Clone, Debug)]
 pub struct WorkspaceDelete {
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
     /// Messages for programs
@@ -122,10 +122,10 @@ pub struct WorkspaceDelete {
     /// Delete it although it manages objects, which are then no longer managed
     #[arg(long)]
     pub force: Option<Flag>,
-    /// How the state is locked
+    /// Options for state locking
     #[command(flatten)]
     pub locking: Locking,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// The name of the workspace
@@ -133,10 +133,10 @@ pub struct WorkspaceDelete {
     pub rest: Vec<String>,
 }
 
-/// Arguments of `force-unlock`.
+/// The arguments of `force-unlock`.
 #[derive(Args, Clone, Debug)]
 pub struct ForceUnlock {
-    /// Where the values of variables come from
+    /// Options for values of variables
     #[command(flatten)]
     pub variables: Variables,
     /// Messages for programs
@@ -145,7 +145,7 @@ pub struct ForceUnlock {
     /// Do not ask
     #[arg(long)]
     pub force: Option<Flag>,
-    /// How texts are shown
+    /// Options for text output
     #[command(flatten)]
     pub view: View,
     /// The name of the lock

@@ -7,12 +7,12 @@ use super::context::Context;
 use super::outcome::fail;
 use crate::terminal::Answer;
 
-/// What the user wants.
+/// The decision about the plan.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Approval {
-    /// Yes.
+    /// The user has approved.
     Given,
-    /// Anything else.
+    /// The user has declined.
     Refused,
 }
 

@@ -8,7 +8,7 @@ use groma_install::settings::{CliConfiguration, Places, read};
 use super::default_registry::default_registry;
 use crate::settings::Settings;
 
-/// What the files of the CLI configuration say, and what is wrong with them. `directory` is where the program was started.
+/// Reads the CLI configuration files, with their errors. `directory` is where the program was started.
 pub(super) fn cli_configuration(settings: &Settings, directory: &Path) -> (CliConfiguration, Diagnostics) {
     let places = Places {
         file: main_file(settings, directory),

@@ -21,7 +21,7 @@ use super::mistakes;
 use super::outcome::fail;
 use super::variables::{ask_for_encryption, check_given, check_options_given};
 
-/// What an empty directory means to a command.
+/// The treatment of an empty directory.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Empty {
     /// Nothing wrong: there is just nothing declared.
@@ -56,7 +56,7 @@ pub(super) fn load_to_check(
     whole(load(&options, &context.sources, files))
 }
 
-/// The same for who wants to see what it comes to: at most names are wrong in it.
+/// Loads a configuration that will be evaluated but not applied: only names may be wrong in it.
 ///
 /// # Errors
 /// More is wrong.
@@ -69,13 +69,13 @@ pub(super) fn load_directory(context: &Context, empty: Empty) -> Result<(Configu
     load_here(context, &load_options(context), empty)
 }
 
-/// The same as far as its blocks go, for commands that evaluate nothing: what expressions name does not matter to them. Whoever
-/// gives values for variables is told all the same what is wrong with these.
+/// Loads the blocks of a configuration for commands that evaluate nothing: references in expressions are not checked. Errors in
+/// values that are set for variables are reported all the same.
 pub(super) fn load_blocks(context: &Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
     load_blocks_of(context, empty, None)
 }
 
-/// The same with the files of tests, and what their runs name.
+/// Loads the blocks with test files, and the modules that their runs name.
 pub(super) fn load_blocks_and_tests(
     context: &Context,
     empty: Empty,
@@ -108,7 +108,7 @@ fn load_here(
     loaded(context, options, &nothing())
 }
 
-/// A configuration that declares nothing, in place of none.
+/// Returns an empty configuration, for directories without one.
 fn nothing() -> MemoryFiles {
     MemoryFiles::new().with("main.tf", "")
 }
@@ -140,7 +140,7 @@ fn may_be_empty(context: &Context, empty: Empty) -> Result<(), Diagnostics> {
     }
 }
 
-/// The same for commands that may ask: for the variables without which the state could not be opened.
+/// Loads the configuration for a command that may prompt for the variables that opening the state needs.
 pub(super) fn load_to_change(context: &mut Context, empty: Empty) -> Result<(Configuration, Diagnostics), Diagnostics> {
     let (configuration, warnings) = load_directory(context, empty)?;
     if ask_for_encryption(context, &configuration.root)? {
@@ -202,8 +202,8 @@ fn whole(
     }
 }
 
-/// The problems in the words of commands that work with a state: a backend that there is not is told of in two ways, and people search
-/// for the one that they see.
+/// Rewords errors for commands that work with a state: Terraform has two messages about an unknown backend, and users search for the one
+/// that they know.
 fn as_told_of_states(problems: Diagnostics) -> Diagnostics {
     let told = |problem: Diagnostic| match problem.summary == UNSUPPORTED_BACKEND {
         true => Diagnostic { summary: "Invalid backend type".to_owned(), ..problem },
@@ -219,14 +219,14 @@ pub(super) fn load_with_queries(context: &Context) -> Result<(Configuration, Dia
 }
 
 /// The root module, which says where the state is: what it calls does not matter for that, nor what expressions name. For commands
-/// that look at the state.
+/// that read the state.
 pub(super) fn load_for_state(context: &Context) -> Result<Configuration, Diagnostics> {
     check_options_given(context)?;
     load_where_state_is(context, Calls::LeftAlone)
 }
 
-/// The configuration as far as it says so, without modules that are not installed. For commands that change the state or hand it
-/// out, which are as strict as plans with the values of variables.
+/// Loads the parts of a configuration that are needed without installed modules. For commands that write or export the state, which are
+/// as strict as plan with the values of variables.
 pub(super) fn load_to_change_state(context: &Context) -> Result<Configuration, Diagnostics> {
     let configuration = load_where_state_is(context, Calls::Followed)?;
     check_given(context, &configuration.root)?;
@@ -264,7 +264,7 @@ impl ModuleLocator for WhereInstalled {
     }
 }
 
-/// How configurations are loaded here.
+/// Returns the loading options of this program.
 pub(super) fn load_options(context: &Context) -> LoadOptions {
     LoadOptions {
         working_directory: context.original_directory.clone(),
@@ -295,7 +295,7 @@ fn has_tests(options: &LoadOptions) -> bool {
     options.tests.as_ref().is_some_and(|folder| has_test_files(options, folder, &DiskFiles::new(".")))
 }
 
-/// Where files of tests are; `named` is what `-test-directory` says.
+/// Returns the directory of test files; `named` is the value of `-test-directory`.
 pub(super) fn test_folder(named: Option<&Path>) -> TestFolder {
     named.map_or(TestFolder::Usual, |folder| TestFolder::Named(folder.to_owned()))
 }

@@ -1,4 +1,4 @@
-//! What every command works with.
+//! The context that all commands share.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -26,45 +26,45 @@ use crate::views::wording::Wording;
 /// Settings, streams and names.
 pub(super) struct Context {
     pub settings: Settings,
-    /// What the files of the CLI configuration say.
+    /// The CLI configuration files.
     pub cli: CliConfiguration,
     pub streams: Streams,
     pub sources: Arc<Sources>,
     pub wording: Wording,
     pub log: Log,
-    /// Where the program was started; `-chdir` leads away from it.
+    /// The directory in which the program was started, before `-chdir`.
     pub original_directory: PathBuf,
-    /// Where the configuration is: the working directory, but for `import -config`.
+    /// The directory of the root module: the working directory, except for `import -config`.
     pub root_directory: PathBuf,
     /// Values of variables on the command line.
     pub given: Vec<VariableOption>,
-    /// Those that the user was asked for before the state was opened.
+    /// Answers to prompts for variables, given before the state was opened.
     pub answers: Vec<VariableOption>,
     colors: Colors,
     warnings: Warnings,
     consolidation: Consolidation,
-    /// Whether what happens is told while it happens.
+    /// Whether progress is reported.
     pub progress: Telling,
-    /// What is shown of secrets.
+    /// The treatment of sensitive values in output.
     pub secrecy: Secrecy,
-    /// Which uses of what is deprecated the user wants to hear of.
+    /// The deprecation warnings to show.
     deprecations: Deprecations,
-    /// The others.
+    /// The deprecation warnings to suppress.
     untold: Untold,
     messages: Option<Stream>,
-    /// Messages that go to a file beside what is shown.
+    /// The message stream to a file, in addition to the shown output.
     aside: Option<Stream>,
     interrupts: Option<Interrupts>,
 }
 
-/// How warnings are shown.
+/// The style in which warnings are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Warnings {
     Full,
     Compact,
 }
 
-/// Whether something is told.
+/// Whether progress is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Telling {
     Told,
@@ -98,8 +98,8 @@ impl Context {
         }
     }
 
-    /// Reads the files of the CLI configuration. What is wrong with them ends no command, and is no part of its output: it is told on
-    /// standard error at once.
+    /// Reads the CLI configuration files. Errors in them end no command and are not part of its output: they are reported on standard
+    /// error at once.
     pub fn read_cli_configuration(&mut self) {
         let (cli, problems) = cli_configuration(&self.settings, &self.original_directory);
         self.cli = cli;
@@ -144,17 +144,17 @@ impl Context {
         }
     }
 
-    /// From here on the uses of what is deprecated in `configuration` are told of that the user wants to hear of.
+    /// Selects the deprecation warnings of `configuration` to show from here on.
     pub fn tell_deprecations(&mut self, configuration: &Configuration) {
         self.untold = Untold::of(self.deprecations, &configuration.root);
     }
 
-    /// What the user wants to hear of.
+    /// Removes suppressed deprecation warnings.
     pub fn wanted(&self, diagnostics: Diagnostics) -> Diagnostics {
         diagnostics.into_iter().filter(|diagnostic| !self.untold.contains(diagnostic, &self.sources)).collect()
     }
 
-    /// From here on everything is told as messages in the way that the flags ask for: in place of texts, or beside them.
+    /// Switches output to messages as the flags ask for: instead of text, or in addition to it.
     ///
     /// # Errors
     /// Both were asked for, or the file cannot be written.
@@ -170,7 +170,7 @@ impl Context {
         self.speak_into(path)
     }
 
-    /// From here on everything is told as messages in that file, too.
+    /// Writes messages to that file in addition to the shown output.
     pub fn speak_into(&mut self, path: &Path) -> Result<(), Diagnostics> {
         let stream = Stream::new(Arc::new(Mutex::new(json_file(path)?)), clock::now_in_microseconds);
         stream.version(TERRAFORM_VERSION);
@@ -178,24 +178,24 @@ impl Context {
         Ok(())
     }
 
-    /// From here on everything is told as JSON messages.
+    /// Switches all output to JSON messages.
     pub fn speak_json(&mut self) -> Stream {
         let stream = Stream::new(Arc::clone(self.streams.documents()), clock::now_in_microseconds);
         self.messages = Some(stream.clone());
         stream
     }
 
-    /// Where messages go, in place of texts or beside them.
+    /// Iterates over the message streams, that of the output and that of a file.
     pub fn listeners(&self) -> impl Iterator<Item = &Stream> {
         self.messages.iter().chain(&self.aside)
     }
 
-    /// The messages that go to a file beside what is shown.
+    /// Returns the message stream to a file, if there is one.
     pub fn aside(&self) -> Option<&Stream> {
         self.aside.as_ref()
     }
 
-    /// Says something: as it is to people, as one message to programs.
+    /// Prints a text for people, or sends it as one message to programs.
     pub fn say(&self, text: &str) {
         self.say_as(text, || {
             let words: Vec<&str> = text.split_whitespace().skip_while(|word| *word == "-").collect();
@@ -203,14 +203,14 @@ impl Context {
         });
     }
 
-    /// The same of a text that may be empty.
+    /// Prints a text, unless it is empty.
     pub fn say_if_any(&self, text: &str) {
         if !text.is_empty() {
             self.say(text);
         }
     }
 
-    /// The same with a message of its own.
+    /// Prints a text for people, or sends `message` to programs.
     pub fn say_as(&self, text: &str, message: impl FnOnce() -> Message) {
         if let Some(listener) = self.messages.as_ref().or(self.aside.as_ref()) {
             listener.send(message());
@@ -230,7 +230,7 @@ impl Context {
         }
     }
 
-    /// The message stream, if that is how things are told.
+    /// Returns the message stream that replaces text output, if there is one.
     pub fn messages(&self) -> Option<&Stream> {
         self.messages.as_ref()
     }
@@ -277,7 +277,7 @@ impl Context {
         self.show_on(Channel::Output, diagnostics);
     }
 
-    /// The same where standard output is what was asked for, such as a document, which warnings would spoil.
+    /// Shows diagnostics on standard error, for commands whose standard output is a document.
     pub fn show_aside(&self, diagnostics: &Diagnostics) {
         self.show_on(Channel::Error, diagnostics);
     }
@@ -348,7 +348,7 @@ impl Context {
     }
 }
 
-/// Where something is printed.
+/// The output of a text.
 #[derive(Clone, Copy)]
 enum Channel {
     Output,

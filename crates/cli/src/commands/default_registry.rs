@@ -1,4 +1,4 @@
-//! Whose registry a provider is in, or a module, whose source names none.
+//! The default registry host of providers and modules without one in their source.
 
 use std::fs::File;
 use std::io::Read;

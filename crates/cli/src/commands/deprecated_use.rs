@@ -1,4 +1,4 @@
-//! Which uses of what is deprecated nobody wants to hear of: `-deprecation`.
+//! Deprecation warnings to suppress: `-deprecation`.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use crate::arguments::Deprecations;
 pub(super) enum Untold {
     #[default]
     None,
-    /// Those in and of modules that come from elsewhere: nobody can mend them here.
+    /// Warnings in and about modules from remote sources, which cannot be changed here.
     Remote(Vec<RemoteModule>),
     All,
 }
@@ -21,13 +21,13 @@ pub(super) enum Untold {
 /// A module that comes from elsewhere, or is inside one that does.
 #[derive(Clone, Debug)]
 pub(super) struct RemoteModule {
-    /// What the names of its outputs begin with: `module.a.module.b.`.
+    /// The prefix of the module's output addresses: `module.a.module.b.`.
     prefix: String,
     directory: PathBuf,
 }
 
 impl Untold {
-    /// What `wanted` leaves out of what the modules below `root` have deprecated.
+    /// Returns the warnings to suppress about modules below `root`, given the `wanted` ones.
     pub fn of(wanted: Deprecations, root: &Module) -> Self {
         match wanted {
             Deprecations::All => Self::None,
@@ -40,7 +40,7 @@ impl Untold {
         }
     }
 
-    /// Whether `diagnostic` is not to be told.
+    /// Whether `diagnostic` is suppressed.
     pub fn contains(&self, diagnostic: &Diagnostic, sources: &Sources) -> bool {
         match self {
             Self::None => false,
@@ -61,7 +61,7 @@ impl RemoteModule {
     }
 }
 
-/// Where a module comes from.
+/// The origin of a module.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Here,

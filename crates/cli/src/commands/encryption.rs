@@ -1,4 +1,4 @@
-//! How states and plans are sealed.
+//! Encryption settings for states and plans.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use groma_encryption::Encryption;
 use super::configuration::load_options;
 use super::context::Context;
 
-/// What the `encryption` block of `module` comes to.
+/// Returns the encryption methods of the `encryption` block of `module`.
 ///
 /// # Errors
 /// When it cannot be carried out: nothing is written in clear by mistake then.
@@ -17,7 +17,7 @@ pub(super) fn of(module: &Module) -> Result<EncryptionMethods, Diagnostics> {
     module.encryption.as_ref().map_or_else(|| Ok(EncryptionMethods::default()), |encryption| encryption.methods.clone())
 }
 
-/// What the configuration in this directory says, which need not be sound otherwise: for files that are read before it.
+/// Returns the encryption settings in this directory, for files that are read before the configuration is loaded completely.
 ///
 /// # Errors
 /// As for [`of`].
@@ -30,7 +30,7 @@ pub(super) fn here(context: &Context) -> Result<Option<EncryptionMethods>, Diagn
     }
 }
 
-/// How plans are sealed in this directory.
+/// Returns the encryption of plan files in this directory.
 ///
 /// # Errors
 /// As for [`of`].
@@ -38,7 +38,7 @@ pub(super) fn of_plans_here(context: &Context) -> Result<Option<Arc<Encryption>>
     Ok(here(context)?.and_then(|methods| methods.plan))
 }
 
-/// How states are.
+/// Returns the encryption of states in this directory.
 ///
 /// # Errors
 /// As for [`of`].

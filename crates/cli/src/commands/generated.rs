@@ -13,7 +13,7 @@ use super::context::Context;
 use super::outcome::fail;
 use crate::views::plan::Generated;
 
-/// Whether the file can be written later, as far as that can be told now.
+/// Checks as far as possible whether the file can be written later.
 pub(super) fn check(path: &Path, mode: Mode) -> Result<(), Diagnostics> {
     if mode != Mode::Normal {
         let detail = "Blocks are written by a plan that makes objects match the configuration, not by one that destroys or only refreshes.";

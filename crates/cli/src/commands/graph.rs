@@ -59,7 +59,7 @@ pub(super) fn run(context: &mut Context, arguments: &Graph) -> Outcome {
     Ok(0)
 }
 
-/// What the word behind `-type` means.
+/// Parses the value of `-type`.
 fn operation(kind: &str) -> Option<fn(&State) -> Operation<'_>> {
     match kind {
         "plan" | "plan-refresh-only" => Some(|state| Operation::Plan(state)),
@@ -79,7 +79,7 @@ fn unknown_type(kind: &str, context: &Context) -> Diagnostics {
     misuse(&context.wording.command, "graph", summary, detail)
 }
 
-/// How the graph of an operation is drawn.
+/// The style of an operation's graph.
 #[derive(Clone, Copy)]
 struct Drawing {
     format: Format,
@@ -101,7 +101,7 @@ fn planned(context: &mut Context, path: &Path, drawing: Drawing) -> Result<Strin
     drawing.of(&run.session().configuration, Operation::Planned(&plan))
 }
 
-/// The graph of an operation here, or on what a saved plan stands on.
+/// Returns the graph of an operation in this directory, or of a saved plan.
 fn drawn(
     context: &mut Context,
     plan: Option<&Path>,
@@ -125,7 +125,7 @@ fn looked_at(context: &mut Context) -> Result<(Arc<Configuration>, State), Diagn
     Ok((configuration, state))
 }
 
-/// How a graph is written.
+/// The output format of a graph.
 #[derive(Clone, Copy)]
 enum Format {
     Dot,
@@ -156,7 +156,7 @@ fn operation_dot(nodes: &[OperationNode]) -> String {
     text
 }
 
-/// How an edge between objects looks that is part of a circle.
+/// Returns the attributes of an edge between objects that is part of a cycle.
 fn mark(node: &OperationNode, to: usize, nodes: &[OperationNode]) -> &'static str {
     let is_drawn = node.object.is_some() && nodes[to].object.is_some();
     if is_drawn && node.circular.contains(&to) { " [color = \"red\", penwidth = \"2.0\"]" } else { "" }

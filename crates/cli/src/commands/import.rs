@@ -66,7 +66,7 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     Ok(u8::from(failed))
 }
 
-/// Where to import, and what.
+/// Parses the target address and the identifier.
 fn what(rest: &[String]) -> Result<(ResourceInstance, &str), Diagnostics> {
     let [text, id] = rest else {
         return Err(fail(
@@ -146,7 +146,7 @@ fn must_be_configured(configuration: &Configuration, address: &ResourceInstance)
     Err(fail(&format!("resource address \"{address}\" does not exist in the configuration."), detail))
 }
 
-/// Who tells about the import.
+/// Returns the hooks that report the import.
 fn hooks(context: &Context) -> Arc<dyn Hooks> {
     let messages = |stream: &Stream| Arc::new(MessageProgress::new(stream.clone(), Arc::default()));
     if let Some(stream) = context.messages() {
@@ -162,7 +162,7 @@ fn hooks(context: &Context) -> Arc<dyn Hooks> {
     }
 }
 
-/// Tells about the import, a line for each stage.
+/// Reports an import, one line for each stage.
 struct Lines {
     out: Arc<Mutex<dyn std::io::Write + Send>>,
     palette: Palette,

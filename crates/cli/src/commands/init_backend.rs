@@ -52,8 +52,8 @@ pub(super) fn ready(
     }
 }
 
-/// Where the states are as far as the record goes: what the configuration says does not count with `-backend=false`, nor what is
-/// wrong with it.
+/// Returns the location of the states by the backend record alone: with `-backend=false` the configuration does not count, nor do
+/// its errors.
 fn as_recorded(file: &RecordFile) -> Local {
     match file.read() {
         Ok(Some(Record::Local { settings, .. })) => settings,

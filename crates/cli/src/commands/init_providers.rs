@@ -20,7 +20,7 @@ use super::plugins::schema_folder;
 use super::servers::wait;
 use crate::arguments::{Flag, Init};
 
-/// What is to be told about the lock file when the backend is ready.
+/// Messages about the lock file for the time after the backend is initialized.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     lock_file: Option<String>,
@@ -90,7 +90,7 @@ impl<'a> ProviderSteps<'a> {
             teller.item(context, &format!("Reusing previous version of {}", address.display_short()));
         };
         for address in in_state {
-            // What the step before has put in place and verified is told again, as people know it, and not hashed again.
+            // A package that was installed and verified by the previous step is reported again, but not hashed again.
             if let Some(lock) = self.done.locks.providers.get(&address) {
                 reusing(&address);
                 teller.event(context, &Event::Present(&address, &lock.version));
@@ -149,7 +149,7 @@ impl<'a> ProviderSteps<'a> {
     }
 }
 
-/// What is built in is part of this program, in one version, or there is none.
+/// Refuses versions of built-in providers: each exists in one version only, or not at all.
 fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> Result<(), Diagnostics> {
     let problem = |(address, constraints): (&ProviderAddress, &Constraints)| {
         let product = &context.wording.product;
@@ -254,7 +254,7 @@ fn finish(
 
 fn read_only(context: &Context, mut notices: Notices, before: &Locks, now: &Locks) -> Result<Notices, Diagnostics> {
     let command = &context.wording.command;
-    // A version stays as it is locked; constraints and hashes may be told anew without anything else being selected.
+    // The same selections with other constraints or hashes are no change for the user.
     let has_same_selections = before.providers.keys().eq(now.providers.keys());
     if !has_same_selections {
         return Err(fail(
@@ -318,7 +318,7 @@ fn overrides_warning(
 }
 
 impl Notices {
-    /// Tells them.
+    /// Prints the collected messages.
     pub fn tell(&self, context: &Context, teller: &Teller) {
         if let Some(text) = &self.lock_file {
             teller.notice(context, text, "lock_info");

@@ -1,4 +1,4 @@
-//! What `init` says it does, to people or as messages.
+//! Progress reports of `init`, as text or messages.
 
 use groma_address::ProviderAddress;
 use groma_install::providers::Event;
@@ -11,7 +11,7 @@ use crate::views::plan::Reader;
 /// Tells what init does: to people, as messages, or both.
 pub(super) struct Teller;
 
-/// Who is told.
+/// The receiver of the reports.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Listener {
     Person,
@@ -37,7 +37,7 @@ impl Teller {
         context.say_as(text, || coded(text.trim(), code));
     }
 
-    /// What happens with a provider package.
+    /// Reports an event of a provider package.
     pub fn event(&self, context: &Context, event: &Event<'_>) {
         let shown = event_text(event, Listener::Person);
         context.say_as(&format!("- {shown}\n"), || Message::new("log", event_text(event, Listener::Program)));

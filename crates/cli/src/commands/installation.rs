@@ -15,7 +15,7 @@ use super::servers::discovery;
 /// Whether the list of installed modules is written where no module is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EmptyList {
-    /// It is.
+    /// The manifest is written.
     Written,
     /// A folder that needs none gets none.
     LeftOut,
@@ -36,7 +36,7 @@ impl Installed {
     /// The configuration with the warnings about it.
     ///
     /// # Errors
-    /// The configuration is wrong, or a module cannot be had.
+    /// Returns the configuration, or an error if it is wrong or a module is missing.
     pub fn sound(self) -> Result<(Configuration, Diagnostics), Diagnostics> {
         match self.configuration {
             Some(configuration) if !self.problems.has_errors() => Ok((configuration, self.problems)),
@@ -58,7 +58,7 @@ pub(super) fn install(
 ) -> Result<Installed, Diagnostics> {
     let options = LoadOptions { references: References::LeftAlone, tests: Some(tests), ..load_options(context) };
     let files = DiskFiles::new(".");
-    // A manifest that cannot be read is written anew.
+    // An unreadable manifest is replaced.
     let before = ModuleManifest::read(&options.data_directory, &files).unwrap_or_default();
     let discovery = discovery(context)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -12,7 +12,7 @@ use super::outcome::fail;
 /// # Errors
 /// It cannot be written.
 pub(super) fn json_file(path: &Path) -> Result<File, Diagnostics> {
-    // What programs are told has secrets in it.
+    // Messages contain secrets, so the file is for its owner only.
     owned_file(path).map_err(|problem| {
         let detail = format!(
             "The file {} of the option -json-into cannot be written: {problem}. Name one in a folder that exists.",

@@ -1,4 +1,4 @@
-//! How the services are spoken with that keep keys for states and plans.
+//! HTTP access to key management services for states and plans.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
@@ -64,7 +64,7 @@ impl Network for KeyNetwork {
         let method = Method::from_bytes(request.method.as_bytes()).map_err(|problem| problem.to_string())?;
         let headers: Vec<(&str, &str)> =
             request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        // A thread of its own: whoever needs a key may be part of a runtime already.
+        // A separate thread, because the caller may run inside an async runtime.
         let asked = std::thread::scope(|threads| {
             let started = std::thread::Builder::new().name("key request".to_owned()).spawn_scoped(threads, || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

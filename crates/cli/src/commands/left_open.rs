@@ -1,4 +1,4 @@
-//! What an apply leaves for later runs.
+//! Work that an apply leaves to later runs.
 
 use groma_diagnostics::Diagnostic;
 use groma_engine::Plan;

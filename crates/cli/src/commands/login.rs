@@ -17,13 +17,13 @@ use super::token_place::TokenPlace;
 use crate::arguments::Login;
 use crate::terminal::{Answer, Hidden, Tone};
 
-/// What a host says about an account is not longer.
+/// Maximal length of a host's answer about an account.
 const LARGEST_ANSWER: u64 = 1 << 20;
 
-/// How often it is looked whether the user has had enough.
+/// Interval of checks for an interrupt.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// How the host gives tokens.
+/// The way in which the host issues tokens.
 enum Way {
     Browser(OauthClient),
     /// The user makes the token on a page of the host; the address is that of its API.

@@ -23,7 +23,7 @@ pub(super) struct Lookup {
 }
 
 impl Lookup {
-    /// None started yet.
+    /// Creates a lookup without started providers.
     ///
     /// # Errors
     /// The CLI configuration is wrong.
@@ -115,7 +115,7 @@ fn decode(
     }
     let stored = record.decode(schema.block.implied_type());
     let fits = stored.is_ok() && record.schema_version == schema.version;
-    // What is written as the provider has it today is shown as it is written.
+    // A value in the provider's current format is shown as it is stored.
     let value = if mode == Mode::Managed && !fits {
         let request = UpgradeRequest {
             type_name: type_name.clone(),

@@ -16,13 +16,13 @@ use crate::terminal::Answer;
 /// Whether the user has agreed to the copying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Consent {
-    /// Not yet.
+    /// The user has to be asked.
     Asked,
     /// With `-force-copy`, or for all workspaces at once.
     Given,
 }
 
-/// What becomes of a state in its old place.
+/// The treatment of the state in its old location.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leftover {
     /// It stays as it is.

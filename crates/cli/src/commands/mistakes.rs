@@ -1,4 +1,4 @@
-//! What else is wrong with a configuration in which names are wrong: whoever mends one mistake wants to know of all.
+//! Further errors in a configuration with unknown names, so that the user sees all of them at once.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,8 +13,7 @@ use super::packages::Packages;
 use super::provider_source::Included;
 use super::session::{DEFAULT_PARALLELISM, Watch, session};
 
-/// `told`, and whatever `validate` finds. Where that cannot be looked for (a provider is not installed, say), what is told will do:
-/// it has to be mended in any case.
+/// Returns `told` and the errors of validation. If validation is impossible (a provider is missing, for example), `told` alone has to do.
 pub(super) fn all(context: &Context, configuration: Configuration, told: Diagnostics) -> Diagnostics {
     let watch = Watch { hooks: Arc::new(Silent), cancellation: Cancellation::new(), parallelism: DEFAULT_PARALLELISM };
     let packages = Packages::of(context, &configuration).ok().filter(|packages| packages.missing().is_none());
@@ -25,8 +24,7 @@ pub(super) fn all(context: &Context, configuration: Configuration, told: Diagnos
     }
 }
 
-/// `told`, and what validation finds but for what is in a line that an error is told of already: it would mostly follow from that.
-/// Nor is there anything else that follows from another of them.
+/// Returns `told` and the errors of validation on other lines: further errors on the same line mostly follow from the first one.
 pub(super) fn with_further(run: &mut Run, sources: &Sources, told: Diagnostics) -> Diagnostics {
     let found = run.validate();
     let consequences: Consequences = told.iter().chain(&found).collect();
@@ -37,7 +35,7 @@ pub(super) fn with_further(run: &mut Run, sources: &Sources, told: Diagnostics) 
     };
     let wrong: HashSet<_> = all.iter().filter(|problem| problem.is_error()).filter_map(line).collect();
     let is_told = |problem: &Diagnostic| line(problem).is_some_and(|line| wrong.contains(&line));
-    // A module is looked at by what calls it, and again by the tests that run it.
+    // A module is validated by its callers, and again by the tests that run it.
     let text = |problem: &Diagnostic| (problem.subject, problem.summary.clone(), problem.detail.clone());
     let known: HashSet<_> = all.iter().map(text).collect();
     let is_told = |problem: &Diagnostic| is_told(problem) || known.contains(&text(problem));

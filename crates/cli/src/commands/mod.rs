@@ -114,7 +114,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     context.finish(outcome)
 }
 
-/// The command itself.
+/// Runs the command itself.
 fn perform(task: Task, context: &mut Context) -> Outcome {
     match task {
         Task::Init(arguments) => init::run(context, &arguments),
@@ -243,7 +243,7 @@ fn tell_error(text: &str, exit: u8) -> u8 {
     exit
 }
 
-/// How mistakes on the command line are told.
+/// The output of errors in the command line.
 #[derive(Clone, Copy)]
 enum Telling {
     Text,

@@ -9,7 +9,7 @@ use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Modules};
 use crate::views::json::compact;
 
-/// A called module.
+/// A module with its call.
 struct Called {
     name: String,
     source: String,
@@ -57,7 +57,7 @@ fn called(module: &Module, manifest: &ModuleManifest, registry: &str) -> Vec<Cal
 fn document(called: &[Called]) -> String {
     let mut records = Vec::new();
     collect(called, &mut records);
-    // Terraform says null where there are none.
+    // Terraform writes null for an empty list.
     let records = (!records.is_empty()).then_some(records);
     format!("{}\n", compact(&json!({ "format_version": "1.0", "modules": records })))
 }

@@ -1,4 +1,4 @@
-//! What plan and apply have in common: the run of the engine, its progress, its state.
+//! Common parts of plan and apply: the engine run, its progress reports, its state.
 
 use std::sync::{Arc, Weak};
 
@@ -60,7 +60,7 @@ pub(super) fn watch_lines(context: &Context) -> Arc<dyn Progress> {
     }
 }
 
-/// A run over `configuration`; what there is to know about its providers before is told.
+/// Creates a run for `configuration`, and shows warnings about its providers.
 pub(super) fn run(
     context: &mut Context,
     configuration: Configuration,
@@ -72,7 +72,7 @@ pub(super) fn run(
     run_with(context, configuration, packages, hooks, parallelism)
 }
 
-/// A run that only looks: nothing stands before its answer, which programs may read.
+/// Creates a run without progress reports, for commands whose output programs read.
 pub(super) fn quiet_run(
     context: &mut Context,
     configuration: Configuration,
@@ -83,7 +83,7 @@ pub(super) fn quiet_run(
     run_with(context, configuration, packages, hooks, parallelism)
 }
 
-/// What answers for the providers of `configuration`.
+/// Returns the providers that are available for `configuration`.
 fn installed(context: &Context, configuration: &Configuration) -> Result<Packages, Diagnostics> {
     let packages = Packages::of(context, configuration)?;
     match packages.missing() {
@@ -100,7 +100,7 @@ pub(super) fn run_with(
     hooks: Arc<dyn Hooks>,
     parallelism: i64,
 ) -> Result<Run, Diagnostics> {
-    // A block that cannot be carried out is told of where states are opened.
+    // An encryption block with errors is reported where states are opened.
     let remote = encryption::of(&configuration.root).unwrap_or_default().remote;
     let providers = Included::unless(packages).with_encryption(remote);
     let cancellation = context.interrupts()?.cancellation().clone();
@@ -115,7 +115,7 @@ pub(super) struct OpenState {
     pub in_flight: Vec<Begin>,
 }
 
-/// The state as it is, for a command that prints what is in it; what there is to be told about it does not mix with that.
+/// Reads the state for a command that prints it; its warnings go to standard error.
 pub(super) fn look_at_state(context: &Context, paths: StatePaths) -> Result<State, Diagnostics> {
     let opened = look(paths)?;
     context.show_aside(&opened.warnings);
@@ -135,7 +135,7 @@ pub(super) fn open_state(
     Ok((opened.store, opened.state))
 }
 
-/// The state as it is, for a command that neither waits for a lock nor tells of interrupted runs.
+/// Reads the state for a command that neither waits for a lock nor reports interrupted runs.
 pub(super) fn peek_state(paths: StatePaths) -> Result<State, Diagnostics> {
     Ok(look(paths)?.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
 }
@@ -255,7 +255,7 @@ fn refresh(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Refre
     refresh
 }
 
-/// What is replaced whether it changes or not.
+/// Parses the addresses of `-replace`.
 fn replaced(planning: &Planning, mode: Mode, problems: &mut Diagnostics) -> Vec<ResourceInstance> {
     let replace = parsed::<ResourceInstance>(&planning.replace, "force-replace address", problems);
     for address in replace.iter().filter(|address| address.resource.mode != groma_address::Mode::Managed) {

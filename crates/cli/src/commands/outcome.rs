@@ -1,10 +1,10 @@
-//! How commands end.
+//! The results of commands.
 
 use std::io;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, capitalized, io_reason};
 
-/// How a command ends: its exit code, or the problems that ended it.
+/// The result of a command: its exit code, or the errors that ended it.
 pub(super) type Outcome = Result<u8, Diagnostics>;
 
 /// The failure of a command because of one problem.

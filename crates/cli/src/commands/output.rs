@@ -17,12 +17,12 @@ use crate::views::json::{compact, pretty, type_json, value_json};
 use crate::views::secrecy::Secrecy;
 use crate::views::state::told_of;
 
-/// How the value of one output is printed.
+/// The output format of a single value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Manner {
-    /// As an expression.
+    /// As an expression of the language.
     Shown,
-    /// As bare text.
+    /// As a raw string.
     Raw,
 }
 

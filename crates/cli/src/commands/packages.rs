@@ -19,7 +19,7 @@ use super::plugins::Plugins;
 use super::servers::{discovery, implied_mirrors};
 use crate::views::wording::Wording;
 
-/// What answers for the providers of a run.
+/// The selected packages and built-in providers of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packages {
     selected: BTreeMap<ProviderAddress, Selection>,
@@ -31,25 +31,25 @@ pub(super) struct Packages {
     plugins: Plugins,
 }
 
-/// The warning that development builds stand in for released packages, whatever the configuration needs.
+/// Returns the warning that development overrides replace released packages.
 pub(super) fn overrides_in_effect(context: &Context) -> Diagnostics {
     if context.cli.overrides.is_empty() {
         return Diagnostics::new();
     }
-    // What keeps it from being known is told where it matters.
+    // Errors are reported where the package is needed.
     Packages::of_surroundings(context).map(|packages| packages.warning()).unwrap_or_default()
 }
 
-/// Which versions of providers do.
+/// The selection of provider versions.
 #[derive(Clone, Copy)]
 enum Versions {
-    /// Those that the configuration wants.
+    /// The versions that the configuration requires.
     Wanted,
-    /// Those of the lock file.
+    /// The versions of the lock file.
     Locked,
 }
 
-/// What may answer for providers that no module requires: those of the state.
+/// Providers that no module requires, available for objects of the state.
 #[derive(Clone, Debug)]
 struct Available {
     overrides: BTreeMap<ProviderAddress, PathBuf>,
@@ -59,8 +59,9 @@ struct Available {
 }
 
 impl Packages {
-    /// A version constraint, an entry of the lock file, a development override or a running provider chooses a package, also in the place of
-    /// a provider that is built in. What is not installed is told when it is needed.
+    /// Selects the packages of a configuration. A version constraint, a lock file entry, a development override or a running provider
+    /// selects a package, also
+    /// instead of a built-in provider. A missing package is reported when it is needed.
     ///
     /// # Errors
     /// The CLI configuration is wrong.
@@ -68,7 +69,7 @@ impl Packages {
         Self::of_needed(context, &needed(configuration), Versions::Wanted)
     }
 
-    /// The same for whoever only checks: the lock file chooses, whatever versions the configuration wants by now.
+    /// Selects packages by the lock file alone, for commands that only check, whatever versions the configuration requires.
     ///
     /// # Errors
     /// The CLI configuration is wrong.
@@ -76,7 +77,7 @@ impl Packages {
         Self::of_needed(context, &needed(configuration), Versions::Locked)
     }
 
-    /// The same where there is no configuration: what the lock file, the CLI configuration and running processes say.
+    /// Selects packages without a configuration: by the lock file, the CLI configuration and running providers.
     ///
     /// # Errors
     /// The CLI configuration is wrong.
@@ -91,7 +92,7 @@ impl Packages {
     ) -> Result<Self, Diagnostics> {
         let cli = &context.cli;
         let plugins = Plugins::of(context)?;
-        // What is wrong with a lock file is told where it would be written anew, or leaves out what is needed.
+        // Errors in the lock file are reported where it would be written, or where an entry is missing.
         let mut problems = Diagnostics::new();
         let locks = locks(context, &mut problems);
         let reattached = plugins.reattached().cloned().collect();
@@ -134,24 +135,24 @@ impl Packages {
         Ok(Self { selected, missing, needed, unusable, available, plugins })
     }
 
-    /// What answers for the provider; none where it is not installed.
+    /// Returns the selected package or built-in provider; `None` if it is not installed.
     pub fn selection(&self, address: &ProviderAddress) -> Option<Selection> {
         let selected = self.selected.get(address).cloned();
         selected.or_else(|| self.available.as_ref()?.select(address, &self.plugins)?.ok())
     }
 
-    /// Why nothing answers for the provider, as far as the configuration or the lock file asks for it.
+    /// Returns the reason why a required or locked provider is not available.
     pub fn problem_with(&self, address: &ProviderAddress) -> Option<Diagnostic> {
         let locked = || self.available.as_ref()?.select(address, &self.plugins)?.err();
         self.missing.clone().or_else(locked)
     }
 
-    /// How plugin processes are reached.
+    /// Returns the access to plugin processes.
     pub fn plugins(&self) -> &Plugins {
         &self.plugins
     }
 
-    /// The warning that development builds stand in for released packages.
+    /// Returns the warning that development overrides replace released packages.
     pub fn warning(&self) -> Diagnostics {
         let is_attached = |address: &ProviderAddress| self.plugins.reattached().any(|one| one == address);
         let overrides = self.available.iter().flat_map(|available| &available.overrides);
@@ -193,14 +194,14 @@ impl Packages {
         if reported.is_empty() { self.missing.clone().map_or_else(Diagnostics::new, Into::into) } else { reported }
     }
 
-    /// Why providers of the configuration have nobody that answers for them.
+    /// Returns the error for required providers that are not available.
     pub fn missing(&self) -> Option<&Diagnostic> {
         self.missing.as_ref()
     }
 }
 
 impl Available {
-    /// What answers for the provider, or why nothing does; none where nothing here names it.
+    /// Selects a provider, or returns the reason why it is not available; `None` if nothing names it.
     fn select(&self, address: &ProviderAddress, plugins: &Plugins) -> Option<Result<Selection, Diagnostic>> {
         let candidates = Candidates {
             builtin: BTreeSet::new(),
@@ -226,7 +227,7 @@ pub(super) fn needed(configuration: &Configuration) -> BTreeMap<ProviderAddress,
     requirements.iter().map(|(address, requirement)| (address.clone(), requirement.constraints.clone())).collect()
 }
 
-/// Those of the needed providers that are part of this program and give way to no package.
+/// Returns the required providers that are built in and not replaced by a package.
 pub(super) fn builtin(
     needed: &BTreeMap<ProviderAddress, Constraints>,
     cli: &CliConfiguration,
@@ -250,14 +251,14 @@ pub(super) fn reattached(context: &Context) -> Result<BTreeSet<ProviderAddress>,
     Ok(Plugins::of(context)?.reattached().cloned().collect())
 }
 
-/// What the lock file of the working directory says.
+/// Reads the lock file of the working directory.
 pub(super) fn locks(context: &Context, problems: &mut Diagnostics) -> Locks {
     let (file, found) = LockFile::read(&context.sources, &DiskFiles::new("."));
     problems.append(found);
     Locks::from(&file)
 }
 
-/// Where the packages of the working directory are.
+/// Returns the package directory of the working directory.
 pub(super) fn store(context: &Context) -> Store {
     noted_store(context, context.settings.data_directory.join("providers"))
 }
@@ -274,7 +275,7 @@ pub(super) fn cache(context: &Context) -> Option<Cache> {
     cli.plugin_cache.as_ref().map(|folder| Cache { store: noted_store(context, folder), trust })
 }
 
-/// What installs the packages of these providers.
+/// Returns the installer for these providers.
 ///
 /// # Errors
 /// The network cannot be used.
@@ -288,8 +289,8 @@ pub(super) fn installer(context: &Context, methods: Vec<Method>) -> Result<Insta
     })
 }
 
-/// Where packages come from: as configured; else from the folders that are searched anyway, and from the registries for the providers that
-/// none of these folders has.
+/// Returns the installation methods: as configured; otherwise the implied local directories, and the registries for providers that
+/// these directories lack.
 pub(super) fn methods(context: &Context, needed: &BTreeMap<ProviderAddress, Constraints>) -> Vec<Method> {
     if let Some(methods) = &context.cli.methods {
         return methods.clone();

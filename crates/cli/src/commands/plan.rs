@@ -116,7 +116,7 @@ pub(super) fn show_plan(context: &Context, plan: &groma_engine::Plan) {
     }
 }
 
-/// What is shown when planning did not even get to a plan.
+/// Shows errors that prevented any plan.
 pub(super) fn failed_without_plan(context: &Context, problems: &Diagnostics) -> Outcome {
     context.show(problems);
     Ok(1)

@@ -29,10 +29,10 @@ const CONFIGURATION: &str = "configuration/";
 /// The values that variables of the root module are given, by name.
 pub(super) type Given = IndexMap<Name, Input>;
 
-/// What a plan was made with that has to be there again when it is applied.
+/// The settings of a plan that must be the same when it is applied.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Made {
-    /// Where the state is.
+    /// The location of the state.
     pub backend: Local,
     /// The workspace in it.
     pub workspace: String,
@@ -87,7 +87,7 @@ impl Made {
     }
 }
 
-/// What is given to the ephemeral ones among the variables of `root`.
+/// Iterates over the values of ephemeral root variables.
 pub(super) fn ephemeral<'g>(root: &Module, given: &'g Given) -> impl Iterator<Item = (&'g Name, &'g Input)> {
     given.iter().filter(|(name, _)| root.variables.get(*name).is_some_and(|variable| variable.ephemeral))
 }
@@ -135,13 +135,13 @@ fn not_saved(what: &str, problem: &dyn Display) -> Diagnostics {
     fail("Plan not saved", format!("The {what} cannot be written: {problem}."))
 }
 
-/// What a saved plan holds.
+/// The content of a saved plan.
 pub(super) struct Saved {
     /// The plan, for [`Run::load`].
     pub plan: Vec<u8>,
     /// The state it was made from.
     pub state: PriorState,
-    /// What has to be there again.
+    /// The settings that must be the same.
     pub made: Made,
     /// The configuration it was made from.
     files: MemoryFiles,

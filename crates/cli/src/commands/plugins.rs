@@ -16,13 +16,13 @@ use super::context::Context;
 use super::outcome::fail;
 use crate::log::{Level, Log};
 
-/// How plugin processes are reached.
+/// Access to plugin processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Plugins {
     reattached: BTreeMap<ProviderAddress, Reattach>,
     tls: Tls,
     log: Log,
-    /// Where what providers declare is kept.
+    /// The directory of the schema cache.
     schemas: PathBuf,
 }
 

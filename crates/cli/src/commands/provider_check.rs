@@ -82,7 +82,7 @@ fn plain(problems: &ProviderDiagnostics) -> Diagnostics {
     problems.iter().map(|one| Diagnostic::error(one.summary.clone(), one.detail.clone())).collect()
 }
 
-/// Where the provider to be checked is.
+/// The location of the provider to check.
 enum Known {
     Program(ProviderAddress, PathBuf),
     Builtin,

@@ -22,7 +22,7 @@ use super::packages::{builtin, cache, locks, methods, needed};
 use super::servers::{discovery, wait};
 use crate::arguments::{Flag, ProvidersLock, ProvidersMirror};
 
-/// What is to be done, and what with.
+/// The task and its settings.
 struct Work {
     wanted: BTreeMap<ProviderAddress, Constraints>,
     locks: Locks,
@@ -186,7 +186,7 @@ async fn learn(
     Ok(told)
 }
 
-/// What the lock file gains.
+/// Describes the additions to the lock file.
 fn told(before: &[Arc<str>], learnt: &[Arc<str>], shown: &str, platform: &Platform) -> String {
     let is_tracked = learnt.iter().all(|hash| before.contains(hash));
     let what = match (before, is_tracked) {
@@ -228,7 +228,7 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
     Ok(0)
 }
 
-/// Mirrors what can be had, and tells of all that cannot.
+/// Mirrors all available packages, and reports the others.
 async fn mirror_all(context: &Context, work: &Work, folder: &Path) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     for (address, constraints) in &work.wanted {

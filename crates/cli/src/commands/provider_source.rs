@@ -1,4 +1,4 @@
-//! Where providers come from: packages, and what is part of this program.
+//! The source of providers for a run: packages, and built-in providers.
 
 use std::sync::Arc;
 
@@ -22,12 +22,12 @@ pub(super) struct Included {
 }
 
 impl Included {
-    /// Those that give way to no package of `packages`.
+    /// Creates a source of built-in providers, except those that `packages` replaces.
     pub fn unless(packages: Packages) -> Self {
         Self { packages, remote: RemoteEncryption::default() }
     }
 
-    /// The same, with the states of others opened as `remote` says.
+    /// Sets the encryption of remote states.
     pub fn with_encryption(self, remote: RemoteEncryption) -> Self {
         Self { remote, ..self }
     }

@@ -22,7 +22,7 @@ use crate::settings::{Questions, TERRAFORM_VERSION};
 use crate::terminal::Tone;
 use crate::views::query::blocks;
 
-/// How many searches go on at once.
+/// Number of concurrent searches.
 const PARALLELISM: i64 = 10;
 
 pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {

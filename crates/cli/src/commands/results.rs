@@ -12,11 +12,11 @@ use super::outcome::fail;
 use crate::arguments::{Flag, JsonDocument};
 use crate::views::json::write_compact;
 
-/// Who gets a result.
+/// The format of results.
 pub(super) enum Results {
-    /// People.
+    /// Text for people.
     Text,
-    /// Programs, in place of people.
+    /// A document for programs.
     Document,
     /// People, and programs in this file.
     Both(File),
@@ -46,7 +46,7 @@ impl Results {
         !matches!(self, Self::Text)
     }
 
-    /// Tells it.
+    /// Prints a result.
     pub fn tell(
         &self,
         context: &Context,

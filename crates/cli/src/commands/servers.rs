@@ -24,7 +24,7 @@ pub(super) fn http(settings: &Settings) -> Result<Http, Diagnostics> {
     http_over(settings, Route::default())
 }
 
-/// The same over a route of its own.
+/// Creates an HTTP client that uses this route.
 ///
 /// # Errors
 /// As [`http`]; its proxies or certificates cannot be used.
@@ -41,7 +41,7 @@ pub(super) fn http_over(settings: &Settings, route: Route) -> Result<Http, Diagn
     Http::new(options).map_err(|error| fail("Cannot use the network", format!("{error}.")))
 }
 
-/// Who tells what a host offers, and which token it gets.
+/// Creates the service discovery of hosts, with their tokens.
 ///
 /// # Errors
 /// As [`http`].

@@ -1,4 +1,4 @@
-//! What a run of the engine works with.
+//! Creation of an engine session.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use super::provider_source::Included;
 use crate::clock;
 use crate::settings::TERRAFORM_VERSION;
 
-/// How many operations run at once where nobody says.
+/// The default number of concurrent operations.
 pub(super) const DEFAULT_PARALLELISM: usize = 10;
 
-/// Who looks at a run, and how it is held back.
+/// The hooks and the cancellation of a run.
 pub(super) struct Watch {
     pub hooks: Arc<dyn Hooks>,
     pub cancellation: Cancellation,

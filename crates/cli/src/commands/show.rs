@@ -45,7 +45,7 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     }
 }
 
-/// What there is to show.
+/// The object to show.
 enum Shown<'a> {
     /// The state of the workspace.
     State,
@@ -53,7 +53,7 @@ enum Shown<'a> {
     /// A saved plan or a state.
     File(&'a Path),
     Configuration,
-    /// The module in a folder, by itself.
+    /// A module in a directory, without its calls.
     Module(&'a Path),
 }
 
@@ -195,7 +195,7 @@ fn add_schemas(module: &Module, providers: &mut Providers, schemas: &mut Schemas
         let address = &resource.address;
         let Entry::Vacant(place) = schemas.entry((address.mode, address.type_name.clone())) else { continue };
         let provider = module.provider_for(resource);
-        // Without its provider a block that makes nothing is told without its arguments.
+        // Without its provider, a block without instances is shown without arguments.
         if let Ok(schema) = providers.schema(&provider, address, resource.type_span) {
             place.insert(schema);
         }

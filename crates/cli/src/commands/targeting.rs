@@ -1,4 +1,4 @@
-//! What a partial plan looks at: `-target`, `-exclude`, and files of such addresses.
+//! Options of partial plans: `-target`, `-exclude`, and files of such addresses.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,13 +9,13 @@ use groma_diagnostics::{Decoded, Diagnostic, Diagnostics, io_reason};
 use super::outcome::fail;
 use crate::arguments::Planning;
 
-/// What to look at, or what not to; everything when both are empty.
+/// The targets and the excludes; both are empty for a complete plan.
 pub(super) struct Targets {
     pub targets: Vec<Target>,
     pub excludes: Vec<Target>,
 }
 
-/// What the flags say.
+/// Parses the options.
 pub(super) fn targets(planning: &Planning, problems: &mut Diagnostics) -> Targets {
     let focus = &planning.focus;
     let aims = !planning.target.is_empty() || !focus.target_file.is_empty();

@@ -1,4 +1,4 @@
-//! Where the token of a host is kept: in a file, or by a program.
+//! Storage of a host's token: in a file, or by a credentials helper.
 
 use groma_diagnostics::Diagnostics;
 use groma_install::credentials::{Helper, Token, TokenFile, normal_host};
@@ -9,7 +9,7 @@ use super::context::Context;
 use super::outcome::fail;
 use super::servers::{helper, wait};
 
-/// Where the token of one host is kept.
+/// The storage of one host's token.
 pub(super) struct TokenPlace {
     host: String,
     keeper: Keeper,
@@ -26,7 +26,7 @@ enum Keeper {
 pub(super) enum Kept {
     /// There was, as far as is known.
     Yes,
-    /// There was none.
+    /// No token was stored.
     No,
 }
 
@@ -79,7 +79,7 @@ impl TokenPlace {
         }
     }
 
-    /// Keeps the token.
+    /// Stores the token of the host.
     ///
     /// # Errors
     /// The file cannot be written, or the program fails.
@@ -92,7 +92,7 @@ impl TokenPlace {
         }
     }
 
-    /// Forgets the token.
+    /// Removes the token of the host.
     ///
     /// # Errors
     /// As [`Self::store`].

@@ -40,7 +40,7 @@ pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     Ok(u8::from(failed))
 }
 
-/// What people read when nothing is wrong.
+/// Returns the message for a valid configuration.
 fn success(context: &Context, warnings: &Diagnostics) -> String {
     let success = context.palette().paint(Tone::BoldGreen, "Success!");
     let rest = if warnings.is_empty() {
@@ -105,7 +105,7 @@ fn check(context: &mut Context, arguments: &Validate) -> Result<Diagnostics, Dia
     Ok(diagnostics)
 }
 
-/// What runs of tests name in the place of the configuration, a folder once.
+/// Returns the modules that test runs use instead of the configuration, without repetition.
 fn modules_of_runs(configuration: &Configuration) -> Vec<Configuration> {
     let mut folders = HashSet::from([&configuration.root.directory]);
     let modules = configuration.modules_of_runs().filter(|module| folders.insert(&module.root.directory));

@@ -13,12 +13,12 @@ use crate::arguments::{Assignment, Variables};
 use crate::settings::Questions;
 use crate::terminal::Answer;
 
-/// What is done about a variable without a value.
+/// The treatment of a variable without a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Missing {
     /// The user is asked, if that is allowed.
     Ask,
-    /// It stays without.
+    /// The variable stays without value.
     Leave,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn values(
     let (mut values, mut diagnostics) = collect(&root.variables, &given, &context.sources, &disk);
     let absent = without_value(root, |name| values.contains_key(name));
     if missing == Missing::Ask && !absent.is_empty() {
-        // Nobody is asked for anything before the mistakes are mended, but all of them are told.
+        // Nobody is asked before the errors are corrected, but all errors are reported.
         let answers = if diagnostics.has_errors() { Vec::new() } else { ask(context, root, &absent)? };
         if !answers.is_empty() {
             given.options.extend(answers);
@@ -63,8 +63,8 @@ pub(super) fn values(
     Ok((values.into_iter().map(|(name, value)| (name, input(value))).collect(), diagnostics))
 }
 
-/// What is wrong with the values given for the variables of `root`, for commands that need none of them: files that cannot be
-/// read, and values of variables that there are not. Warnings about them are the result.
+/// Checks the values that are set for variables of `root`, for commands that need none of them: files that cannot be
+/// read, and values of undeclared variables. Returns warnings about them.
 ///
 /// # Errors
 ///
@@ -75,12 +75,12 @@ pub(super) fn check_given(context: &Context, root: &Module) -> Result<Diagnostic
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(diagnostics) }
 }
 
-/// The same for commands that look at a state, which have these flags as in OpenTofu: only what the command line itself says, and
+/// Checks the values on the command line, for commands that only read a state and accept these flags as OpenTofu does.
 /// whether a variable is declared does not matter.
 ///
 /// # Errors
 ///
-/// A file cannot be read, or what is given is no value.
+/// A file cannot be read, or a value cannot be parsed.
 pub(super) fn check_options_given(context: &Context) -> Result<(), Diagnostics> {
     let problems = check_options(&context.given, &context.sources, &DiskFiles::new("."));
     if problems.has_errors() { Err(problems) } else { Ok(()) }
@@ -105,7 +105,7 @@ pub(super) fn ask_for_encryption(context: &mut Context, root: &Module) -> Result
     let given = VariableSources { environment: context.settings.variables.clone(), options: context.given.clone() };
     let (values, problems) = collect(&root.variables, &given, &context.sources, &DiskFiles::new("."));
     let absent = without_value(root, |name| values.contains_key(name));
-    // What is wrong with the given ones is told before anybody is asked for more.
+    // Errors in given values are reported before anybody is asked for further ones.
     if absent.is_empty() || problems.has_errors() {
         return Ok(false);
     }

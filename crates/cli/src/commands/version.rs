@@ -14,7 +14,7 @@ use crate::settings::{TERRAFORM_VERSION, VERSION};
 use crate::views::json::pretty;
 
 pub(super) fn run(context: &mut Context, arguments: &Version) -> Outcome {
-    // What is wrong with a lock file is told by those who work with it.
+    // Errors in the lock file are reported by commands that use it.
     let locks = match Path::new(LOCK_FILE).exists() {
         true => locks(context, &mut Diagnostics::new()),
         false => Locks::default(),

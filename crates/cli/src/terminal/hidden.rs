@@ -10,7 +10,7 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// Begins to hide.
+    /// Disables echo on the terminal.
     #[cfg(unix)]
     pub fn begin() -> Self {
         let before = tcgetattr(std::io::stdin()).ok();
@@ -23,7 +23,7 @@ impl Hidden {
         Self { before }
     }
 
-    /// Begins to hide.
+    /// Disables echo on the terminal.
     #[cfg(not(unix))]
     pub fn begin() -> Self {
         Self {}

@@ -15,7 +15,7 @@ use signal_hook::iterator::Signals;
 
 use super::streams::Streams;
 
-/// How long a run has to stop by itself after the second interrupt.
+/// The time that a run has to stop after the second interrupt.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Listens for interrupts as long as the process lives.
@@ -26,7 +26,7 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// Begins to listen; what the user is told goes to `streams`, in the name of `product`.
+    /// Starts to handle signals; messages for the user go to `streams`, in the name of `product`.
     ///
     /// # Errors
     /// The operating system does not allow another thread.
@@ -41,7 +41,7 @@ impl Interrupts {
         })
     }
 
-    /// Begins to listen; the user is told nothing.
+    /// Starts to handle signals without messages.
     ///
     /// # Errors
     /// The operating system does not allow another thread.
@@ -54,7 +54,7 @@ impl Interrupts {
         #[cfg(unix)]
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         let interrupts = Self { cancellation: Cancellation::new(), waiting: Arc::default() };
-        // Without signals an interrupt ends the process, and the journal keeps what was done.
+        // Without signal handling an interrupt ends the process, and the journal keeps the results.
         if let Ok(mut signals) = Signals::new(requests_to_stop()) {
             let own = interrupts.clone();
             let listen = move || {
@@ -67,7 +67,7 @@ impl Interrupts {
         Ok(interrupts)
     }
 
-    /// What runs hold, to be told.
+    /// Returns the cancellation token for runs.
     pub fn cancellation(&self) -> &Cancellation {
         &self.cancellation
     }
@@ -92,8 +92,8 @@ impl Interrupts {
     }
 }
 
-/// Ends what waits for providers and does not hear of the interrupt by itself, such as the question what they declare. A walk that hears of
-/// it has stopped by then, with calls noted as under way rather than as failed.
+/// Ends waits for providers that do not observe cancellation themselves, such as schema requests. A walk that observes
+/// cancellation has stopped by then, with its calls recorded as in flight rather than as failed.
 fn give_up_soon() {
     let wait = || {
         std::thread::sleep(PATIENCE);

@@ -1,29 +1,29 @@
-//! Colours, or none.
+//! Colors of terminal output.
 
 use std::fmt::{self, Display, Formatter};
 
-/// How a piece of text looks.
+/// The style of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// Deletions, errors.
+    /// Deletions and errors.
     Red,
-    /// Creations, success.
+    /// Creations and success.
     Green,
-    /// Changes, warnings.
+    /// Changes and warnings.
     Yellow,
-    /// Reads, notes.
+    /// Reads and notes.
     Cyan,
     /// Things of less weight.
     Gray,
-    /// Headings.
+    /// Headings without color.
     Bold,
-    /// Headings of success.
+    /// Headings of successful results.
     BoldGreen,
-    /// Headings of failure.
+    /// Headings of failed results.
     BoldRed,
-    /// Headings of warnings.
+    /// Headings of warnings, bold.
     BoldYellow,
-    /// Headings of notes.
+    /// Headings of notes, bold.
     BoldCyan,
     /// The text at fault.
     Underline,

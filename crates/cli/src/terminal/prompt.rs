@@ -11,16 +11,16 @@ use super::palette::{Palette, Tone};
 use super::safe_text::printable;
 use super::streams::Streams;
 
-/// What came of a question.
+/// The answer to a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// A line, without its end.
     Line(String),
     /// A line that is not valid UTF-8.
     NotUtf8,
-    /// The input ended.
+    /// The input has ended.
     End,
-    /// The user interrupted.
+    /// The user has interrupted the prompt.
     Interrupted,
 }
 
@@ -39,7 +39,7 @@ struct Reader {
 }
 
 impl Prompter {
-    /// Questions to `streams`.
+    /// Creates prompts on `streams`.
     pub fn new(streams: Streams, palette: Palette, interrupts: Interrupts) -> Self {
         Self { streams, palette, interrupts, lines: Mutex::default() }
     }

@@ -13,7 +13,7 @@ pub const PIPE_COLUMNS: usize = 78;
 /// An output that threads share.
 pub type Shared = Arc<Mutex<dyn Write + Send>>;
 
-/// What an output is connected to.
+/// The device behind an output stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Device {
     /// A terminal of so many columns.
@@ -23,7 +23,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// Columns to fill.
+    /// Returns the width in columns.
     pub fn columns(self) -> usize {
         match self {
             Self::Terminal(columns) => columns,
@@ -45,7 +45,7 @@ impl Device {
 pub enum Colors {
     /// Wherever they are useful.
     Allowed,
-    /// Nowhere: `-no-color`, `NO_COLOR`.
+    /// Color is disabled: `-no-color`, `NO_COLOR`.
     Forbidden,
 }
 
@@ -61,9 +61,9 @@ pub trait Overlay: Send + Sync {
 /// programs, which get them byte for byte; only on a terminal they are made safe, too.
 #[derive(Clone)]
 pub struct Streams {
-    /// What standard output is connected to.
+    /// The device behind standard output.
     pub output: Device,
-    /// What standard error is connected to.
+    /// The device behind standard error.
     pub error: Device,
     /// Whether somebody can be asked on standard input.
     pub input_is_terminal: bool,

@@ -41,7 +41,7 @@ pub fn wrap_line(line: &str, limit: usize, out: &mut String) {
             }
             return;
         }
-        // A word that fits no line at all breaks the line only if something stands before it.
+        // A word longer than a line only starts a new line if the current one is not empty.
         if column + space_width + width.min(limit.saturating_sub(1)) > limit {
             out.push('\n');
             column = width;

@@ -1,4 +1,4 @@
-//! What a person or a program gets to see. Views know no files, no environment and no engine calls: data in, text out.
+//! Rendering for people and programs. Views access no files, no environment and no engine calls: data in, text out.
 
 pub mod diagnostic;
 pub mod difference;

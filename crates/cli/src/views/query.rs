@@ -1,4 +1,4 @@
-//! What searches find, for people, for programs, and as configuration.
+//! Search results as text, as messages, and as configuration.
 
 use std::fmt::Write as _;
 
@@ -90,7 +90,7 @@ fn named(address: &ResourceInstance) -> Map<String, Json> {
     fields
 }
 
-/// The file of the blocks that were written; empty where there are none.
+/// Returns the file of generated blocks; empty without results.
 pub fn blocks(product: &str, searched: &[Searched]) -> String {
     let mut text = String::new();
     for one in searched {

@@ -1,16 +1,16 @@
-//! What is shown of secrets.
+//! Redaction of sensitive values.
 
 use std::borrow::Cow;
 
 use groma_value::{Marks, Value};
 
-/// What is shown of secrets.
+/// The treatment of sensitive values in output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Secrecy {
-    /// That there is one.
+    /// Show a placeholder instead.
     #[default]
     Hidden,
-    /// What it is, because the user asked for it: `-show-sensitive`.
+    /// Show the value, because the user asked for it: `-show-sensitive`.
     Revealed,
 }
 
@@ -24,7 +24,7 @@ impl Secrecy {
         }
     }
 
-    /// The same of a value that is a secret as a whole.
+    /// Redacts a value that is sensitive as a whole.
     pub fn of_secret(self, value: &Value) -> Cow<'_, Value> {
         match self {
             Self::Hidden => Cow::Owned(value.clone().with_marks(&Marks::SENSITIVE)),

@@ -1,6 +1,6 @@
 //! Names that texts use.
 
-/// How the program speaks of itself.
+/// The name of the program and of its commands in output.
 ///
 /// Scripts look for the sentences that people know, so that the product keeps its familiar name in them; commands that a
 /// reader should type carry the name that the program was started by.

@@ -1,4 +1,4 @@
-//! What is said when all is done.
+//! The final report of an apply.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::commands::output;
 use crate::terminal::Tone;
 use crate::views::json::Counted;
 
-/// Says what was done, and where the state is if the flags have put it `elsewhere`.
+/// Prints the numbers of changed objects, and the location of the state if the flags have moved it `elsewhere`.
 pub(super) fn tell_done(context: &Context, kind: Kind, counts: Counts, state: &State, elsewhere: Option<&Path>) {
     for stream in context.listeners() {
         match kind {

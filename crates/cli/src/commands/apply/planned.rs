@@ -62,7 +62,7 @@ pub(super) fn from_directory(
     Ok(Some(Ready { run, store, plan, inputs: options.inputs, warnings }))
 }
 
-/// Whether planning failed with nothing that could be shown beside the error.
+/// Whether planning failed without any change to show.
 fn failed_at_once(plan: &Plan) -> bool {
     let has_looked = plan.mode == Mode::RefreshOnly || plan.changes.is_empty();
     plan.errored && plan.outputs.is_empty() && has_looked

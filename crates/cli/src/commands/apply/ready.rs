@@ -1,4 +1,4 @@
-//! What carrying a plan out needs.
+//! Preparation of an apply.
 
 use groma_address::Name;
 use groma_diagnostics::Diagnostics;
@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use crate::arguments::Apply;
 use crate::commands::backend::Elsewhere;
 
-/// Which of the commands it is.
+/// The command that applies the plan.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Apply,
@@ -23,11 +23,11 @@ pub(super) struct Ready {
     pub(super) store: LocalStore,
     pub(super) plan: Plan,
     pub(super) inputs: IndexMap<Name, Input>,
-    /// What planning had to say, if nobody was told yet.
+    /// Warnings of planning that are not shown yet.
     pub(super) warnings: Diagnostics,
 }
 
-/// Where the options put the state.
+/// Returns the state files that the options name.
 pub(super) fn elsewhere(arguments: &Apply) -> Elsewhere<'_> {
     Elsewhere {
         state: arguments.planning.state.as_deref(),

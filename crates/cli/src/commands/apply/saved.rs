@@ -117,7 +117,8 @@ fn check_state(current: &State, prior: &State) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Terraform does not even say so, and wrappers give all commands the same options.
+/// Warns of planning options, which have no effect on a saved plan. Terraform ignores them silently, and wrappers give all commands the
+/// same options.
 fn options_without_effect(planning: &Planning) -> Diagnostics {
     // Programs that drive the command line give -refresh with saved plans too, where it says nothing.
     let plans_anew = planning.destroy.is_some() || planning.refresh_only.is_some();

@@ -1,4 +1,4 @@
-//! What the configuration says about the backend, with what `init -backend-config` adds.
+//! The backend block of the configuration, completed by `init -backend-config`.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use super::super::context::Context;
 use super::super::outcome::fail;
 use super::local::Local;
 
-/// What to say where another argument is given.
+/// The hint for an unknown argument.
 const KNOWN: &str = "The local backend has the arguments path and workspace_dir.";
 
 /// Arguments of the backend from elsewhere than its block, the later winning.
@@ -22,13 +22,13 @@ pub(in super::super) type Settings = IndexMap<Name, InputValue>;
 /// A `backend "local"` block.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Configured {
-    /// What is set, by the block and beyond it.
+    /// The settings from the block and the options.
     pub local: Local,
     /// The number of the block alone.
     pub hash: i64,
 }
 
-/// What the options `-backend-config` give: `name=value`, or the path of a file of arguments.
+/// Parses the `-backend-config` options: `name=value`, or the path of a file with arguments.
 ///
 /// # Errors
 /// A file cannot be read, or has something else than constants.
@@ -37,7 +37,7 @@ pub(in super::super) fn given(context: &Context, options: &[String]) -> Result<S
     let mut problems = Diagnostics::new();
     for option in options {
         match option.split_once('=') {
-            // An empty option takes back what stands before it.
+            // An empty option resets the ones before it.
             None if option.is_empty() => settings.clear(),
             None => {
                 let (more, found) = settings_file(Path::new(option), &context.sources, &DiskFiles::new("."));

@@ -12,7 +12,7 @@ use super::record::{Record, RecordFile};
 /// The backend of `module`.
 ///
 /// # Errors
-/// It is not the one that `init` got ready: its state is elsewhere, and here nothing would be known of what there is.
+/// The backend differs from the initialized one, so the state is in another location and the one here would be wrong.
 pub(in super::super) fn in_use(context: &Context, module: &Module) -> Result<Local, Diagnostics> {
     let configured = configured(module, &Settings::new())?;
     let record = RecordFile::of(context).read()?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::super::outcome::fail;
 use crate::settings::DEFAULT_WORKSPACE;
 
-/// What a `backend "local"` block sets; without one, nothing.
+/// The settings of a `backend "local"` block; empty without a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in super::super) struct Local {
     /// The file of the default workspace.
@@ -54,7 +54,7 @@ impl Local {
     /// The names of the workspaces, the default one first, the others sorted.
     ///
     /// # Errors
-    /// The folder of workspaces cannot be read; that there is none is fine.
+    /// The directory of workspaces cannot be read; a missing one is not an error.
     pub fn workspaces(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         match std::fs::read_dir(self.workspace_directory()) {
@@ -79,7 +79,7 @@ impl Local {
         i64::from(crc32fast::hash(text.as_bytes()))
     }
 
-    /// What is another in `new`, for people: `path was "a", and is "b" now`.
+    /// Describes the settings that differ in `new`: `path was "a", and is "b" now`.
     pub fn difference(&self, new: &Self) -> String {
         let shown =
             |text: &Option<String>| text.as_ref().map_or_else(|| "not set".to_owned(), |text| format!("{text:?}"));

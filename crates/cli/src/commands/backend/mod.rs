@@ -1,4 +1,4 @@
-//! Where the state is kept.
+//! The backend: location, record and locking of states.
 
 mod block;
 mod in_use;
@@ -94,7 +94,7 @@ pub(super) fn paths_in(
     Ok(paths.encrypted(encryption))
 }
 
-/// How to lock for `operation`, a word of Terraform's such as `OperationTypePlan`.
+/// Returns the locking options for `operation`, one of Terraform's names such as `OperationTypePlan`.
 pub(super) fn locking(arguments: &arguments::Locking, operation: &str) -> Locking {
     if arguments.lock.is_some_and(|flag| !flag.is_on()) {
         return Locking::Off;

@@ -47,7 +47,7 @@ struct Written {
     terraform_version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     backend: Option<WrittenBackend>,
-    /// What newer versions of Terraform write in place of a backend.
+    /// The member that newer versions of Terraform write instead of a backend.
     #[serde(default, skip_serializing)]
     state_store: Option<serde_json::Value>,
 }
@@ -67,7 +67,7 @@ impl RecordFile {
         Self { path: context.settings.data_directory.join("terraform.tfstate") }
     }
 
-    /// What is recorded.
+    /// Reads the backend record.
     ///
     /// # Errors
     /// The file cannot be read, or is none that can be understood.

@@ -1,4 +1,4 @@
-//! Which names workspaces can have.
+//! Validation of workspace names.
 
 use groma_diagnostics::Diagnostics;
 
@@ -25,7 +25,7 @@ const FORM: &str = "A name consists of letters, digits and characters that stay 
 /// Whether the workspace that is in use can have its name.
 ///
 /// # Errors
-/// It cannot; where the environment says which one is used, that is what is told.
+/// The name is invalid; the message says so if it comes from the environment.
 pub(in super::super) fn active_workspace(context: &Context) -> Result<(), Diagnostics> {
     let name = &context.settings.workspace;
     valid_workspace(name).map_err(|problems| {

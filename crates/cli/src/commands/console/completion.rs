@@ -1,4 +1,4 @@
-//! What can be completed at the prompt: functions, the names of the root module, and what is in the objects that they name.
+//! Completion in the console: functions, names of the root module, and attributes of the objects that they name.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ use rustyline::{Context, Helper};
 use super::Asked;
 use super::unfinished::goes_on;
 
-/// All words, sorted, what they are about, and what is known of the line that is being written.
+/// The sorted completion words, their objects, and the line that is being typed.
 pub(super) struct Words<'a> {
     words: Vec<String>,
     asked: &'a Asked<'a>,
@@ -47,7 +47,7 @@ impl<'a> Words<'a> {
         self.begun.take()
     }
 
-    /// Where the word before the cursor begins, and what it may become: a word, or what is in the object before its last dot.
+    /// Returns the start of the word before the cursor, and its completions: words, or attributes of the object before its last dot.
     fn candidates(&self, line: &str, cursor: usize) -> (usize, Vec<String>) {
         let before = line.get(..cursor).unwrap_or(line);
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | ':');
@@ -69,7 +69,7 @@ impl<'a> Words<'a> {
         (start, members.collect())
     }
 
-    /// The names of what is in an object, as far as they can stand behind a dot.
+    /// Returns the attributes of an object that can follow a dot.
     fn members(&self, object: &str) -> Vec<String> {
         let sources = Sources::default();
         let Some(file) = sources.add("<console-input>", object) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Where expressions come from: a prompt with history and completion, or a pipe.
+//! Input of expressions: an interactive prompt with history and completion, or a pipe.
 
 use std::io::{self, BufRead, Cursor};
 
@@ -11,7 +11,7 @@ use super::unfinished::goes_on;
 
 /// The source of expressions.
 pub(super) enum Source<'a> {
-    /// Somebody types.
+    /// An interactive prompt on a terminal.
     Prompt(Box<Prompt<'a>>),
     /// Standard input as it comes.
     Pipe,
@@ -20,7 +20,7 @@ pub(super) enum Source<'a> {
 /// Lines that somebody edits.
 pub(super) struct Prompt<'a> {
     editor: Editor<Words<'a>, MemHistory>,
-    /// What was entered, of which several expressions may be left: what is pasted comes as one.
+    /// The entered text, which may contain several pasted expressions.
     entered: Cursor<String>,
 }
 
@@ -31,11 +31,11 @@ pub(super) enum Lines {
     FromPipe,
 }
 
-/// What comes next.
+/// The next item of the input.
 pub(super) enum Next {
     /// A whole expression, of one line or several.
     Text(String),
-    /// There is no more.
+    /// The end of the input.
     End,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The next expression.
+    /// Returns the next expression, or the end.
     pub fn next(&mut self) -> Next {
         match self {
             Self::Prompt(prompt) => prompt.next(),

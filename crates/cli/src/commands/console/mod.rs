@@ -74,7 +74,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     outcome
 }
 
-/// What a plan comes to, as far as it comes, with what it says.
+/// Plans as far as possible, and returns the values with the diagnostics.
 fn inspect_plan(
     run: &mut Run,
     state: State,
@@ -98,13 +98,13 @@ fn leave_open(root: &Module, inputs: &mut IndexMap<Name, Input>) {
     }
 }
 
-/// What expressions are about.
+/// The values that expressions refer to.
 struct Asked<'a> {
     module: &'a Module,
     scope: &'a dyn Scope,
 }
 
-/// Answers until there is no more; where nobody is there to try again, the first mistake is the end.
+/// Evaluates expressions until the input ends. Without an interactive user the first error is the end.
 fn converse(context: &mut Context, asked: &Asked<'_>, input: &mut Source<'_>) -> Outcome {
     loop {
         let text = match input.next() {

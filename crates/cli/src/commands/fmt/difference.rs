@@ -1,9 +1,9 @@
-//! What `-diff` shows: the lines that differ, with those around them.
+//! The output of `-diff`: changed lines with context.
 
 use similar::udiff::UnifiedHunkHeader;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff, group_diff_ops};
 
-/// How many lines around a difference are shown.
+/// Number of unchanged lines shown around a change.
 const AROUND: usize = 3;
 
 /// Up to this many lines the least difference is looked for, which takes longer for each line the more there are.
@@ -39,8 +39,8 @@ fn write_lines(sign: u8, lines: &[&[u8]], text: &mut Vec<u8>) {
     }
 }
 
-/// What makes `new` of `old`. The layout changes lines but neither makes nor removes any, so that empty lines stay where they are, and
-/// what is between them can be looked at by itself.
+/// Returns the line operations from `old` to `new`. Formatting changes lines but never adds or removes any, so that empty lines stay and
+/// the lines between them can be compared separately.
 fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     if old.len() != new.len() {
         return capture_diff(Algorithm::Myers, old, 0..old.len(), new, 0..new.len());

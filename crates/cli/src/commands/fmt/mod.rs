@@ -19,10 +19,10 @@ use super::context::Context;
 use super::outcome::{Outcome, fail};
 use crate::arguments::{Flag, Fmt};
 
-/// What the native syntax is written in.
+/// Endings of files in the native syntax.
 const ENDINGS: [&str; 7] = [".tf", ".tfvars", ".tftest.hcl", ".tfmock.hcl", ".tfquery.hcl", ".tofu", ".tofutest.hcl"];
 
-/// What standard input is called.
+/// The name of standard input in messages.
 const STANDARD_INPUT: &str = "<stdin>";
 
 /// The exit code of `-check` when something differs.
@@ -31,26 +31,26 @@ const DIFFERS: u8 = 3;
 /// The exit code when something is wrong.
 const WRONG: u8 = 2;
 
-/// What becomes of a file that differs.
+/// The treatment of a file that is not formatted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Store {
     Write,
     Leave,
 }
 
-/// How far a search for files goes.
+/// The depth of the search for files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     OneFolder,
     Everything,
 }
 
-/// What is told about a file that differs.
+/// The output about a file that is not formatted.
 #[derive(Clone, Copy)]
 struct Telling {
     list: bool,
     diff: bool,
-    /// The new text, where nothing else is told or written.
+    /// Print the formatted text, if nothing else is printed or written.
     text: bool,
 }
 

@@ -22,10 +22,10 @@ pub(super) struct Changing {
     origin: Origin,
 }
 
-/// Which state it is.
+/// The source of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// That of the workspace.
+    /// The state of the selected workspace.
     Workspace,
     /// A file that the user named.
     Named,
@@ -68,7 +68,7 @@ impl Changing {
         Ok(Self { state, store, origin })
     }
 
-    /// How it is sealed.
+    /// Returns the encryption of the state.
     pub fn encryption(&self) -> Option<Arc<Encryption>> {
         self.store.paths().encryption.clone()
     }

@@ -16,7 +16,7 @@ use super::changing::Changing;
 use super::reading::target;
 use crate::arguments::{Flag, StateMv};
 
-/// What is moved where.
+/// A move of addresses.
 #[derive(Debug)]
 enum Move {
     Module(ModuleInstance, ModuleInstance),
@@ -85,7 +85,7 @@ fn put(state: &mut State, to: &ResourceInstance, provider: &ProviderConfig, reco
 }
 
 /// Takes the dependencies from whatever depends on a moved resource, as Terraform does in the state that gains: the next apply
-/// finds them anew.
+/// finds them again.
 fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
     let depends = |object: &ObjectRecord| object.dependencies.iter().any(|on| moved.contains(on));
     let mut freed = Vec::new();
@@ -103,8 +103,8 @@ fn forget_dependencies(state: &mut State, moved: &HashSet<ConfigResource>) {
 }
 
 impl Move {
-    /// The resources that nobody is known to depend on any more. Where a module instance becomes another one of the same call, whoever
-    /// depends on its resources still does, since dependencies name no instances.
+    /// Returns the resources without known dependents after the move. A dependency names a resource, not an instance: where a module
+    /// instance becomes another one of the same call, dependents stay.
     fn estranged(&self, instances: &[(ResourceInstance, ResourceInstance)]) -> HashSet<ConfigResource> {
         let resources = instances.iter().map(|(from, to)| (from.config_resource(), to.config_resource()));
         let is_estranged =
@@ -112,7 +112,7 @@ impl Move {
         resources.filter(is_estranged).map(|(from, _)| from).collect()
     }
 
-    /// What is said to move: a module with the modules in it, each for itself.
+    /// Returns the names of the moved items: a module includes its nested modules, one by one.
     fn names(&self, instances: &[(ResourceInstance, ResourceInstance)]) -> Vec<(String, String)> {
         match self {
             Self::Instance(from, to) => vec![(from.to_string(), to.to_string())],
@@ -147,14 +147,14 @@ fn is_below(parent: &ModuleInstance, module: &ModuleInstance) -> bool {
     module.steps().starts_with(parent.steps())
 }
 
-/// The address with the module `to` in place of `from`.
+/// Replaces the module prefix `from` of an address by `to`.
 fn under(to: &ModuleInstance, from: &ModuleInstance, address: ResourceInstance) -> ResourceInstance {
     let rest = address.module.steps().iter().skip(from.steps().len());
     let module = ModuleInstance::from_steps(to.steps().iter().chain(rest).cloned());
     ResourceInstance { module, ..address }
 }
 
-/// What the two addresses mean, given what is in the states.
+/// Determines the meaning of the two addresses, given the states.
 fn decide(source: &State, into: &State, from: &Target, to: &Target) -> Result<Move, Diagnostics> {
     let absent = || {
         fail(

@@ -85,7 +85,7 @@ fn may_follow(pushed: &State, current: &State) -> Result<(), Diagnostics> {
         let way_out = "Nothing was written. If this is what you want, push with -force.";
         Err(fail(&format!("Failed to write state: {what}"), format!("{why} {way_out}")))
     };
-    // There is nothing to lose, or nothing that tells where one of them comes from.
+    // Without a lineage, either nothing can be lost, or the origin is unknown.
     let is_incomparable = pushed.lineage.is_empty() || current.lineage.is_empty();
     if is_incomparable || current.is_empty() {
         return Ok(());

@@ -20,7 +20,7 @@ pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, 
     look_at_state(context, paths)
 }
 
-/// Says so when there is no state yet.
+/// Reports an error if there is no state yet.
 pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
     if has_state(paths) {
         return Ok(());
@@ -35,7 +35,7 @@ pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
     ))
 }
 
-/// What an argument names.
+/// Parses an address argument.
 pub(super) fn target(text: &str) -> Result<Target, Diagnostics> {
     text.parse().map_err(|problem: groma_address::ParseError| fail("Invalid address", format!("{text:?}: {problem}")))
 }
@@ -44,7 +44,7 @@ pub(super) fn target(text: &str) -> Result<Target, Diagnostics> {
 /// twice, as in Terraform.
 ///
 /// # Errors
-/// Texts are no addresses, or there is nothing at them: all of that is told.
+/// Selects the objects at the given addresses; reports invalid addresses and those without objects.
 pub(super) fn chosen<'s>(
     state: &'s State,
     addresses: &[String],

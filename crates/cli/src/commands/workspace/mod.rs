@@ -21,7 +21,7 @@ pub(super) fn run(context: &mut Context, arguments: &Workspace) -> Outcome {
     }
 }
 
-/// The same under its old name.
+/// Runs the command under its former name, `env`.
 pub(super) fn run_as_env(context: &mut Context, arguments: &Workspace) -> Outcome {
     let command = &context.wording.command;
     context.streams.print(&format!(

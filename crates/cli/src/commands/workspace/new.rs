@@ -34,7 +34,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
     }
 }
 
-/// Makes a workspace, selects it and says so.
+/// Creates a workspace, selects it and prints a message.
 pub(super) fn create(context: &Context, places: &Places, name: &str) -> Result<(), Diagnostics> {
     places.make(name)?;
     choose(context, name)?;

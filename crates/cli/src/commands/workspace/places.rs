@@ -1,4 +1,4 @@
-//! Where workspaces are kept, and which of them is selected.
+//! Location of workspaces, and the selected one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub(super) fn choose(context: &Context, name: &str) -> Result<(), Diagnostics> {
         .map_err(|problem| failed("write", &file, &problem))
 }
 
-/// The only argument.
+/// Returns the only argument, a workspace name.
 pub(super) fn single_name(rest: &[String]) -> Result<&str, Diagnostics> {
     match rest {
         [name] => Ok(name),

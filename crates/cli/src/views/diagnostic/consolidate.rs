@@ -8,25 +8,25 @@ use groma_diagnostics::{Diagnostic, Severity};
 pub struct Consolidated<'d> {
     /// The first of them.
     pub diagnostic: &'d Diagnostic,
-    /// How many others say the same elsewhere.
+    /// Number of further diagnostics with the same text.
     pub others: usize,
 }
 
-/// What becomes of those that say the same.
+/// The treatment of diagnostics with the same text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alike {
-    /// They are told as one.
+    /// They are combined into one.
     Together,
-    /// Each is told.
+    /// Each of them is shown.
     Apart,
 }
 
-/// Which problems that say the same of many places are told as one.
+/// The severities whose diagnostics are combined.
 #[derive(Clone, Copy, Debug)]
 pub struct Consolidation {
-    /// Warnings.
+    /// The treatment of warnings.
     pub warnings: Alike,
-    /// Errors.
+    /// The treatment of errors.
     pub errors: Alike,
 }
 
@@ -46,7 +46,7 @@ impl Consolidation {
 }
 
 /// The problems to report. Of those with the same text (summary and detail) that point at some place, only the first is reported
-/// where `consolidation` says so. A different detail is different news: the failed assertions of a check share only their summary.
+/// where `consolidation` asks for it. A different detail is different information: failed assertions of a check share only their summary.
 pub fn consolidated<'d>(ordered: &[&'d Diagnostic], consolidation: Consolidation) -> Vec<Consolidated<'d>> {
     let mut first: HashMap<(Severity, &str, &str), usize> = HashMap::new();
     let mut told: Vec<Consolidated<'d>> = Vec::new();
@@ -67,7 +67,7 @@ pub fn consolidated<'d>(ordered: &[&'d Diagnostic], consolidation: Consolidation
 }
 
 impl Consolidated<'_> {
-    /// What it says, and how many others say it.
+    /// Returns the diagnostic with the number of others that it represents.
     pub fn whole(&self) -> Diagnostic {
         let what = if self.diagnostic.is_error() { "error" } else { "warning" };
         let more = match self.others {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::snippet::{Place, Snippet, locate};
 
-/// The object that stands for `diagnostic`.
+/// Returns the JSON object of `diagnostic`.
 pub fn diagnostic_json(diagnostic: &Diagnostic, sources: &Sources) -> Value {
     let mut object = Map::new();
     let severity = match diagnostic.severity {

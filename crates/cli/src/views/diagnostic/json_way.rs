@@ -36,7 +36,7 @@ fn key(text: &str, start: usize) -> String {
 struct Open {
     number: usize,
     kind: u8,
-    /// How many elements came before.
+    /// Number of elements before this one.
     position: usize,
     /// The last string: a key, if a value of its own comes next.
     key: Option<usize>,

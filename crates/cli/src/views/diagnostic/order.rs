@@ -1,4 +1,4 @@
-//! The order in which several diagnostics are told.
+//! The order of several diagnostics.
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Sources};
 

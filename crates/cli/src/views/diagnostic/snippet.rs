@@ -6,12 +6,12 @@ use groma_diagnostics::{Diagnostic, Position, SourceFile, Sources, Span};
 
 use super::enclosing::enclosing_block;
 
-/// Where the text at fault is.
+/// The location of a diagnostic's subject.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// Name of the file.
     pub file: String,
-    /// Its first character.
+    /// The first character of the subject.
     pub start: Position,
     /// One past its last character; never the same as the start.
     pub end: Position,

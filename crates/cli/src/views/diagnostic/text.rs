@@ -1,4 +1,4 @@
-//! Diagnostics for people.
+//! Text rendering of diagnostics.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::terminal::{Palette, Tone, printable, wrap_line};
 /// Writes diagnostics as text: with a rule on the left on a terminal with colours, bare otherwise.
 #[derive(Clone, Copy, Debug)]
 pub struct DiagnosticText {
-    /// Colours or none.
+    /// The colors of the output.
     pub palette: Palette,
     /// Columns of the output.
     pub columns: usize,
@@ -106,7 +106,7 @@ impl DiagnosticText {
         out.push('\n');
     }
 
-    /// What was called, and the values that took part.
+    /// Writes the function call and the values that contributed to an error.
     fn write_circumstances(&self, diagnostic: &Diagnostic, out: &mut String) {
         if diagnostic.observed.is_empty() && diagnostic.call.is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Which elements of two sequences belong together.
+//! Alignment of the elements of two sequences.
 
 use std::collections::HashMap;
 
@@ -127,7 +127,7 @@ fn align(before: &[u32], after: &[u32], comparable: impl Fn(usize, usize) -> boo
             b += 1;
         }
         while a < after.len() && common.get(c) != Some(&after[a]) {
-            // What stands here before is common, or there is nothing left: nothing to compare it with.
+            // Elements before this one are aligned, or one sequence has ended: there is nothing to compare with.
             pairs.push((None, Some(a)));
             a += 1;
         }

@@ -91,7 +91,7 @@ pub(super) fn compare_type(pair: &Pair<'_>, ty: &Type) -> Difference {
     })
 }
 
-/// Compares two parts of an object, for which null means that there is no value.
+/// Compares two parts of an object, for which null means that the part is absent.
 pub(super) fn compare_part(pair: &Pair<'_>, ty: &Type) -> Difference {
     match ty {
         Type::String => secret_or(pair, Content::Sensitive, |pair| {

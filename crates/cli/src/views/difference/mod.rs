@@ -1,7 +1,7 @@
 //! Differences between two values, and how they read.
 //!
-//! [`compare`] holds two values against each other, guided by a schema or, where there is none, by the values
-//! themselves; [`write`] turns the tree into lines. The rules of what is paired with what, what is hidden and where
+//! [`compare`] compares two values, guided by a schema or, without one, by the values
+//! themselves; [`write`] renders the tree as lines. The rules of pairing, of redaction and of
 //! remarks stand are those that people know from Terraform's plans.
 
 mod align;

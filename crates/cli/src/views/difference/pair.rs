@@ -15,7 +15,7 @@ impl<'a> Paths<'a> {
         Self(paths.into_iter().collect())
     }
 
-    /// Whether there is none.
+    /// Whether both values are absent.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -45,12 +45,12 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Which parts of a difference are worth showing.
+/// The parts of a difference that are shown.
 #[derive(Clone, Debug)]
 pub enum Relevance<'a> {
-    /// All.
+    /// All parts are shown.
     All,
-    /// Those that these paths lead to, and everything below their ends.
+    /// The parts at these paths, with everything below them.
     Only(Paths<'a>),
 }
 
@@ -63,8 +63,8 @@ impl Relevance<'_> {
     }
 }
 
-/// Whether empty texts are told from null, where a type says that something is a text. Providers of old could not tell the two apart; only
-/// a block of a schema with what they could not have proves that its provider is none of them, and only as far as objects and maps reach from there.
+/// Whether empty strings are distinguished from null, for values of type string. Legacy providers cannot distinguish them; only
+/// a schema block with features that they lack proves that its provider is not a legacy one, for that block and the objects and maps in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
     EmptyIsNull,
@@ -94,7 +94,7 @@ impl<'a> Pair<'a> {
         self
     }
 
-    /// The pair as parts of an object with a type or a schema have it: null means that there is no value.
+    /// Interprets null as an absent part, as for parts of an object with a type or a schema.
     pub fn implicit(mut self) -> Self {
         self.before = self.before.filter(|value| !value.is_null());
         self.after = self.after.filter(|value| !value.is_null());
@@ -137,7 +137,7 @@ impl<'a> Pair<'a> {
         is_nil(self.before) && is_nil(self.after)
     }
 
-    /// What happens to a value without parts.
+    /// Returns the change of a value without parts.
     pub fn change(&self) -> Change {
         match (self.before, self.after) {
             (None, None) => Change::None,
@@ -150,7 +150,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// What happens to a value with parts, before the parts are looked at.
+    /// Returns the change of a value with parts, before its parts are compared.
     pub fn change_of_whole(&self) -> Change {
         match (is_nil(self.before), is_nil(self.after)) {
             (true, true) | (false, false) => Change::None,
@@ -174,7 +174,7 @@ impl<'a> Pair<'a> {
         }
     }
 
-    /// The elements at two positions; `None` where there is none.
+    /// Returns the elements at two positions; `None` for an absent one.
     pub fn at(&self, before: Option<usize>, after: Option<usize>) -> Self {
         let position = before.or(after).unwrap_or_default();
         Self {

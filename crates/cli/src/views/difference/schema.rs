@@ -21,7 +21,7 @@ pub fn compare_objects<'a>(
     compare_block(&Pair { before: Some(before), after: Some(after), replace, relevance, texts: texts_of(block) }, block)
 }
 
-/// How texts of a block are shown: each block of a schema answers for itself.
+/// Returns the treatment of empty strings in a block; each block of a schema decides separately.
 fn texts_of(block: &provider::Block) -> Texts {
     let is_new = block.slots().iter().any(|slot| match &slot.item {
         Item::Attribute(attribute) => match attribute.kind() {
@@ -226,7 +226,7 @@ mod tests {
     use crate::views::difference::{Manner, Writer};
     use groma_provider::{Attribute, Use};
 
-    /// An object of `block` as it is shown by itself.
+    /// Renders an object of `block` alone.
     fn shown(block: &provider::Block, object: &Value) -> String {
         let difference = compare_objects(block, object, object, Paths::default(), Relevance::All);
         let manner = Manner { hides_null: true, shows_unchanged: true, hides_symbols: true, ..Manner::default() };

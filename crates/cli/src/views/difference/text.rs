@@ -9,7 +9,7 @@ use super::tree::{Change, Content, Difference};
 use super::writer::{Manner, Writer};
 use crate::terminal::printable;
 
-/// How a string reads.
+/// The rendering of a string.
 enum Reading {
     Null,
     Short(String),

@@ -1,17 +1,17 @@
-//! What a difference consists of.
+//! The tree of differences between two values.
 
 use groma_value::{Name, Value};
 
-/// What happens to one value.
+/// The change of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing.
+    /// The value is unchanged.
     None,
     /// It comes into being.
     Create,
-    /// It goes.
+    /// The value is removed.
     Delete,
-    /// It changes.
+    /// The value is modified.
     Update,
 }
 
@@ -26,11 +26,11 @@ impl Change {
 /// The difference between two values.
 #[derive(Clone, Debug)]
 pub struct Difference {
-    /// What happens.
+    /// The change of the value.
     pub change: Change,
     /// Whether it forces the replacement of the object.
     pub forces_replacement: bool,
-    /// What is to be shown.
+    /// The content to show.
     pub content: Content,
 }
 
@@ -44,7 +44,7 @@ pub enum Style {
     Nested,
 }
 
-/// What a difference shows.
+/// The content of a difference.
 #[derive(Clone, Debug)]
 pub enum Content {
     /// A null, truth value, number or string.
@@ -60,9 +60,9 @@ pub enum Content {
     Map(Vec<(Name, Difference)>, Style),
     /// A list or tuple.
     List(Vec<Difference>, Style),
-    /// A set.
+    /// A set with its elements.
     Set(Vec<Difference>, Style),
-    /// A block.
+    /// A block with its attributes and nested blocks.
     Block(Block),
     /// A value that only apply will know, with what was before.
     Unknown(Option<Box<Difference>>),
@@ -76,21 +76,21 @@ pub enum Content {
     WriteOnly,
 }
 
-/// When a value is secret.
+/// The sensitivity of a value before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Secrecy {
-    /// Whether it was.
+    /// Whether the prior value is sensitive.
     pub before: bool,
     /// Whether it will be.
     pub after: bool,
-    /// What happens to the secret value itself.
+    /// The change of the sensitive value itself.
     pub inner: Change,
 }
 
 /// The difference of a block.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Attributes, sorted.
+    /// The attributes, sorted by name.
     pub attributes: Vec<(Name, Difference)>,
     /// Kinds of nested blocks, sorted.
     pub groups: Vec<(Name, Group)>,
@@ -101,7 +101,7 @@ pub struct Block {
 pub struct Group {
     /// The blocks, with their keys where the nesting has keys.
     pub blocks: Vec<(Option<Name>, Difference)>,
-    /// Whether the remark of a forced replacement stands at every one of them.
+    /// Whether "forces replacement" is shown at each of them.
     pub forces_replacement: bool,
     /// Whether they are secret as a whole; `inner` is not used.
     pub secrecy: Option<Secrecy>,

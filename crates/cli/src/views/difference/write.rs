@@ -1,4 +1,4 @@
-//! Differences as lines.
+//! Rendering of differences as lines.
 
 use std::fmt::Write as _;
 
@@ -228,7 +228,7 @@ impl Writer<'_> {
     }
 }
 
-/// The name as it stands before `=`: quoted unless it is an identifier.
+/// Returns a name as it is written before `=`: quoted unless it is an identifier.
 pub fn attribute_key(name: &str) -> String {
     if is_identifier(name) { name.to_owned() } else { quoted(name) }
 }

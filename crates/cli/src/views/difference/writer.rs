@@ -7,14 +7,14 @@ use groma_diagnostics::write_quoted;
 use super::tree::{Change, Difference};
 use crate::terminal::{Palette, Tone};
 
-/// What is shown beside the values themselves.
+/// Settings of the rendering of values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
     /// Deleted values do not say `-> null`.
     pub hides_null: bool,
-    /// The remark of a forced replacement stands here even if the value itself does not force one.
+    /// Show "forces replacement" here even if the value itself does not force one.
     pub forces_replacement: bool,
-    /// What does not change is shown too.
+    /// Show unchanged values too.
     pub shows_unchanged: bool,
     /// No symbols, and no room for them.
     pub hides_symbols: bool,
@@ -72,7 +72,7 @@ impl<'o> Writer<'o> {
         );
     }
 
-    /// Begins what stands in brackets; with nothing inside it is complete.
+    /// Begins a bracketed list; an empty one is complete at once.
     pub(super) fn begin<T>(&mut self, brackets: &str, parts: &[T], change: Change, manner: Manner) -> Inside {
         if parts.is_empty() {
             self.out.push_str(brackets);

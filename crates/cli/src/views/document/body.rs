@@ -1,4 +1,4 @@
-//! What stands in a body, by attribute and nested block.
+//! Content of a body by its schema: attributes and nested blocks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(super) fn body_json(body: &Body, block: &Block) -> Map<String, Json> {
     json.into_iter().collect()
 }
 
-/// What of a body its schema knows.
+/// Returns the content of a body that its schema defines.
 fn content(body: &Body, block: &Block) -> Content {
     let mut schema = BodySchema::default();
     for slot in block.slots() {
@@ -80,7 +80,7 @@ fn blocks_json(found: &[&WrittenBlock], nested: &NestedBlock) -> Json {
     }
 }
 
-/// Blocks in the place of an argument are told as the one expression that they stand for.
+/// Returns blocks that are written for an attribute as one expression.
 fn argument_json(found: &[&WrittenBlock], nested: &NestedBlock) -> Json {
     let mut json = Map::new();
     let mut names = Vec::new();

@@ -14,21 +14,21 @@ use super::schemas::Schemas;
 use crate::views::json::{type_json, value_json};
 use crate::views::state::mode_word;
 
-/// What descriptions of modules need to know of the whole.
+/// Data about the whole configuration that module descriptions need.
 struct Known<'a> {
     schemas: &'a Schemas,
     providers: &'a ProviderConfigs,
     detail: Detail,
 }
 
-/// How much a document tells of a configuration.
+/// The level of detail of a configuration document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
-    /// What Terraform tells of it in plans.
+    /// The content that Terraform includes in plans.
     Plan,
-    /// What OpenTofu tells beside that: of variables and outputs what their users have to know.
+    /// Additionally the content that OpenTofu includes: variables and outputs as their users need them.
     Configuration,
-    /// The same of a module by itself: no expressions, and nothing of what it calls.
+    /// A module alone: without expressions and module calls.
     Module,
 }
 
@@ -244,7 +244,7 @@ fn written(expression: Option<&Expression>) -> Option<String> {
     (!has_sequences || !matches!(expression.kind, ExpressionKind::JsonString(_))).then(|| text.to_string())
 }
 
-/// What a block repeats by, if that can be told without evaluating it.
+/// Inserts the repetition argument of a block, as far as it is known without evaluating it.
 fn insert_repetition(name: &str, expression: Option<&Expression>, json: &mut Map<String, Json>) {
     let told = expression.map(expression_json).filter(|told| told.as_object().is_some_and(|told| !told.is_empty()));
     if let Some(told) = told {

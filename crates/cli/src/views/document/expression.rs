@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::views::json::{compact, value_json};
 
-/// The object that stands for an expression.
+/// Returns the JSON representation of an expression.
 pub(super) fn expression_json(expression: &Expression) -> Json {
     let (found, _) = references(expression);
     let mut json = Map::new();
@@ -30,7 +30,8 @@ fn constant(expression: &Expression) -> Option<Json> {
     groma_value::json::encode(&value).is_ok().then(|| value_json(&value))
 }
 
-/// What is written in the JSON syntax, where a text is constant whatever the template in it refers to. Nothing for the native syntax.
+/// Returns the constant value of an expression in the JSON syntax, where a string is constant whatever the template in it refers to.
+/// `None` for the native syntax.
 fn as_written(expression: &Expression) -> Option<Json> {
     match &expression.kind {
         ExpressionKind::JsonString(string) => Some(Json::String(string.text.to_string())),

@@ -57,7 +57,7 @@ pub fn plan_json<'a>(
 /// Adds what has changed and what is going to.
 fn add_changes<'a>(plan: &'a Plan, prior: &'a [StoredObject], insert: &mut dyn FnMut(&str, Streamed<'a>)) {
     let identified = Rc::new(Identified::among(prior, &plan.drift));
-    // What changed outside is told without identities.
+    // Drift is documented without identities.
     let drift: Vec<&ResourceChange> = told_drift(plan).collect();
     if !drift.is_empty() {
         insert("resource_drift", Streamed::list(drift, |change| change_json(change, None)));
@@ -96,7 +96,7 @@ fn variables_json(plan: &Plan, configuration: &Configuration) -> Map<String, Jso
     values.into_iter().map(|(name, value)| (name.to_string(), json!({ "value": value_json(value) }))).collect()
 }
 
-/// Which object of an instance.
+/// An object of an instance: the current one, or a deposed one.
 type Which<'o> = (&'o ResourceInstance, Option<&'o DeposedKey>);
 
 /// The objects that have an identity: those of a prior state, and those that are gone since.
@@ -210,7 +210,7 @@ fn planned_object(change: &ResourceChange) -> Json {
     json.insert("schema_version".into(), change.schema.version.into());
     if !change.after.is_null() {
         let values = value_json(&change.after);
-        // Of an object of which nothing is known there are none.
+        // An object without known values has none.
         if values.as_object().is_none_or(|values| !values.is_empty()) {
             json.insert("values".into(), values);
         }
@@ -223,7 +223,7 @@ fn planned_object(change: &ResourceChange) -> Json {
     Json::Object(json)
 }
 
-/// A change, with the identities that are known of its object, unless it is told without.
+/// Returns a change with the known identities of its object, unless they are left out.
 fn change_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> Json {
     let mut json = Map::new();
     let fields = identify(&change.address, &change.provider);
@@ -242,7 +242,7 @@ fn change_json(change: &ResourceChange, identified: Option<&Identified<'_>>) -> 
     Json::Object(json)
 }
 
-/// A change that is left to a later run. What stands for many instances has `*` in the place of their keys.
+/// Returns a deferred change. One that represents several instances has `*` instead of their keys.
 fn deferred_json(deferred: &DeferredChange, identified: &Identified<'_>) -> Json {
     let mut change = change_json(&deferred.change, Some(identified));
     if let Some(change) = change.as_object_mut() {

@@ -19,15 +19,15 @@ pub(super) struct ProviderConfigs {
     known: HashMap<String, Known>,
 }
 
-/// What is known under one key.
+/// The data under one key of the document.
 struct Known {
     provider: ProviderAddress,
-    /// The key it stands for, if it is the caller's.
+    /// The key in the calling module, if the configuration is passed by the caller.
     source: Option<String>,
 }
 
 impl ProviderConfigs {
-    /// Those of `root` and of all that it calls.
+    /// Collects the provider configurations of `root` and of all modules below.
     pub(super) fn of(root: &Module, schemas: &Schemas) -> Self {
         let mut all = Self { own: BTreeMap::new(), known: HashMap::new() };
         all.add_module(root, schemas);
@@ -43,7 +43,7 @@ impl ProviderConfigs {
         }
     }
 
-    /// The document's `provider_config`.
+    /// Returns the document's `provider_config` member.
     pub(super) fn into_json(self) -> Map<String, Json> {
         self.own.into_iter().collect()
     }
@@ -70,7 +70,7 @@ impl ProviderConfigs {
             let json = entry(module, &required.name, &required.address, None, constraints(&required.address));
             self.add_inherited(module, &required.name, &required.address, json);
         }
-        // A name that nothing gives to a provider says no versions: they are told under the name that has them.
+        // A local name without a provider has no version constraints: they are documented under the name that has them.
         for address in requirements.keys() {
             let json = entry(module, &address.type_name, address, None, None);
             self.add_inherited(module, &address.type_name, address, json);
@@ -83,7 +83,7 @@ impl ProviderConfigs {
         }
     }
 
-    /// What the call says the child's names stand for.
+    /// Adds the configurations that the call passes to the child.
     fn add_passed(&mut self, module: &Module, call: &ModuleCall, child: &Module) {
         for passed in &call.providers {
             let provider = child.provider_address(&passed.child.name);
@@ -115,7 +115,7 @@ impl ProviderConfigs {
         self.known.insert(key, Known { provider: provider.clone(), source });
     }
 
-    /// Where the configuration under `key` comes from in the end, if it is one of `provider`.
+    /// Returns the key of the configuration that is passed under `key`, if it belongs to `provider`.
     fn source(&self, key: String, provider: &ProviderAddress) -> Option<String> {
         let known = self.known.get(&key).filter(|known| known.provider == *provider)?;
         Some(known.source.clone().unwrap_or(key))

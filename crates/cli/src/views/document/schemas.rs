@@ -16,19 +16,19 @@ use crate::views::state::StoredObject;
 /// The schemas that descriptions of blocks need.
 #[derive(Default)]
 pub struct Schemas {
-    /// Those of the resource types that occur, by mode and type.
+    /// The schemas of the resource types that occur, by mode and type.
     types: HashMap<(Mode, Name), Arc<Schema>>,
-    /// Those of the configurations of providers.
+    /// The schemas of provider configurations.
     providers: HashMap<ProviderAddress, Arc<Schema>>,
 }
 
 impl Schemas {
-    /// None at first.
+    /// Creates an empty collection of schemas.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Those that a plan and its prior state know.
+    /// Collects the schemas that a plan and its prior state contain.
     pub fn of(plan: &Plan, prior: &[StoredObject]) -> Self {
         let mut schemas = Self::new();
         let deferred = plan.deferred.iter().map(|deferred| &deferred.change);
@@ -40,7 +40,7 @@ impl Schemas {
         schemas
     }
 
-    /// That of a resource's type, if it is known.
+    /// Returns the schema of a resource type, if it is known.
     pub(super) fn of_type(&self, address: &ResourceAddress) -> Option<&Schema> {
         self.types.get(&(address.mode, address.type_name.clone())).map(|schema| &**schema)
     }
@@ -55,7 +55,7 @@ impl Schemas {
         self.providers.entry(address)
     }
 
-    /// What `body` says to a provider. Without the schema blocks are left out, since nobody knows whether there can be many.
+    /// Returns the arguments of a provider body. Without a schema blocks are left out, because their nesting is unknown.
     pub(super) fn provider_expressions(&self, address: &ProviderAddress, body: &Body) -> Map<String, Json> {
         match self.providers.get(address) {
             Some(schema) => body_json(body, &schema.block),

@@ -1,4 +1,4 @@
-//! What programs read.
+//! Output for programs.
 
 mod objects;
 mod planned;

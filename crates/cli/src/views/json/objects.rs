@@ -1,4 +1,4 @@
-//! What programs are told about objects and what happens to them.
+//! JSON messages about objects and their changes.
 
 use groma_address::ResourceInstance;
 use groma_engine::invocation::{ActionInstance, Cause, Invocation};
@@ -103,7 +103,7 @@ fn importing_id_json(importing: &Importing) -> Value {
     }
 }
 
-/// How an object that is taken over was named.
+/// Returns the import target of an imported object.
 pub(crate) fn importing_json(importing: &Importing) -> Value {
     match &importing.target {
         ImportTarget::Id(id) => json!({ "id": id }),

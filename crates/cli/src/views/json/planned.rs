@@ -7,10 +7,10 @@ use serde_json::json;
 use super::objects::{Reasons, action_name, change_json, deferred_json, invocation_json, simple_action};
 use super::stream::{Message, Stream};
 
-/// What a count of changes is about.
+/// The kind of counted changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// Planned changes.
+    /// Changes that are planned.
     Plan,
     /// Changes that an apply has made.
     Apply,
@@ -48,12 +48,12 @@ impl Stream {
         }
     }
 
-    /// What is going to happen to each object.
+    /// Sends the planned change of each object.
     fn planned_changes(&self, plan: &Plan) {
         self.each_planned(plan.changes.iter().filter(|change| is_told(change)));
     }
 
-    /// Those of a saved plan that is applied, as Terraform tells them: without those that the state takes in and nothing else does.
+    /// Sends the changes of a saved plan that is applied, as Terraform does: without those that only update the state.
     pub fn changes_to_apply(&self, plan: &Plan) {
         self.each_planned(plan.changes.iter().filter(|change| is_told(change) && change.action != Action::NoOp));
     }
@@ -65,7 +65,7 @@ impl Stream {
         }
     }
 
-    /// How many objects were, or will be, changed.
+    /// Sends the numbers of changed objects.
     pub fn counts(&self, counts: Counts, counted: Counted) {
         let Counts { add, change, destroy, import, invoke, .. } = counts;
         let (will_invoke, has_invoked) = match invoke {
@@ -107,7 +107,7 @@ impl Stream {
     }
 }
 
-/// What changed outside; a move alone is no such change unless nothing else is planned.
+/// Iterates over drift; a move alone counts only if nothing else is planned.
 pub(crate) fn told_drift(plan: &Plan) -> impl Iterator<Item = &ResourceChange> {
     let all = plan.mode == Mode::RefreshOnly;
     plan.drift.iter().filter(move |change| all || change.action != Action::NoOp)

@@ -13,7 +13,7 @@ use crate::views::diagnostic::diagnostic_json;
 /// Version of the message format.
 const UI_VERSION: &str = "1.3";
 
-/// Where messages go. Cheap to clone; lines of several threads do not mix.
+/// A stream of JSON messages, one per line. Cheap to clone; lines of several threads do not mix.
 #[derive(Clone)]
 pub struct Stream {
     out: Arc<Mutex<dyn Write + Send>>,
@@ -25,7 +25,7 @@ pub struct Stream {
 pub struct Message {
     level: &'static str,
     text: String,
-    /// What a sentence that is for people alone does not have.
+    /// The message type; messages for people alone have none.
     kind: Option<&'static str>,
     fields: Vec<(&'static str, Value)>,
 }
@@ -41,7 +41,7 @@ impl Message {
         Self { level: "info", text: text.into(), kind: None, fields: Vec::new() }
     }
 
-    /// The same with a further field.
+    /// Adds a field to the message.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: Value) -> Self {
         self.fields.push((name, value));
@@ -60,7 +60,7 @@ impl Stream {
         Self { out, now }
     }
 
-    /// Writes one message. Whoever closed the stream does not want to read any more: that is no error.
+    /// Writes one message. A closed stream is not an error: its reader has enough.
     pub fn send(&self, message: Message) {
         let mut fields: BTreeMap<&str, Value> = message.fields.into_iter().collect();
         if let Some(kind) = message.kind {
@@ -87,7 +87,7 @@ impl Stream {
         );
     }
 
-    /// One diagnostic.
+    /// Sends one diagnostic.
     pub fn diagnostic(&self, diagnostic: &Diagnostic, sources: &Sources) {
         let (level, word) = match diagnostic.severity {
             Severity::Error => ("error", "Error"),

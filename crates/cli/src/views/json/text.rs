@@ -1,5 +1,5 @@
 //! JSON text as Go programs write it: `<`, `>`, `&` and the line separators of Unicode are escaped, so that the text can
-//! stand in a web page; readers compare such texts byte by byte.
+//! be embedded in a web page; readers compare such texts byte by byte.
 
 use std::io::{self, Write};
 

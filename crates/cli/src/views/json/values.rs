@@ -24,7 +24,7 @@ fn known_entries<'v>(entries: impl Iterator<Item = (&'v groma_value::Name, &'v V
     Json::Object(known.map(|(name, value)| (name.to_string(), value_json(value))).collect())
 }
 
-/// Where the value is unknown: true there, nothing for known attributes, false for known elements of lists.
+/// Returns the unknown parts of a value: true there, nothing for known attributes, false for known elements of lists.
 pub fn unknown_json(value: &Value) -> Json {
     match value.kind() {
         Kind::Unknown(_) => Json::Bool(true),
@@ -35,7 +35,7 @@ pub fn unknown_json(value: &Value) -> Json {
     }
 }
 
-/// Where the value is sensitive, in the same form as [`unknown_json`].
+/// Returns the sensitive parts of a value, in the form of [`unknown_json`].
 pub fn sensitive_json(value: &Value) -> Json {
     if value.marks().is_sensitive() {
         return Json::Bool(true);

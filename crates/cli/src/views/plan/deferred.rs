@@ -1,4 +1,4 @@
-//! What a plan leaves to a later run.
+//! Deferred changes in a plan's text.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::invocations::write_action;
 use super::resource::{Look, write_object};
 use crate::terminal::Tone;
 
-/// What a plan tells of that is left to a later run.
+/// A deferred change or invocation.
 pub(super) enum Left<'a> {
     Change(&'a DeferredChange),
     Invocation(&'a DeferredInvocation),
@@ -18,7 +18,7 @@ pub(super) enum Left<'a> {
     Missed(&'a DeferredInvocation),
 }
 
-/// All that a plan tells of that is left to a later run.
+/// Returns the deferred changes that are shown.
 pub(super) fn left(plan: &Plan) -> Vec<Left<'_>> {
     let changes = plan.deferred.iter().filter(|deferred| is_told(deferred)).map(Left::Change);
     let changed: HashSet<&ResourceInstance> = plan.changes.iter().map(|change| &change.address).collect();
@@ -29,7 +29,7 @@ pub(super) fn left(plan: &Plan) -> Vec<Left<'_>> {
     changes.chain(invocations).collect()
 }
 
-/// How much there is of what is left, as the beginning of a sentence.
+/// Returns the number of deferred changes as the beginning of a sentence.
 pub(super) fn count(left: &[Left<'_>]) -> String {
     let changes = left.iter().filter(|one| matches!(one, Left::Change(_))).count();
     let actions = left.len() - changes;
@@ -44,7 +44,7 @@ pub(super) fn count(left: &[Left<'_>]) -> String {
 }
 
 impl Left<'_> {
-    /// Appends it.
+    /// Writes the deferred change.
     pub(super) fn write(&self, look: Look<'_>, out: &mut String) {
         match self {
             Self::Change(change) => write_deferred(change, look, out),
@@ -80,7 +80,7 @@ fn write_deferred(deferred: &DeferredChange, look: Look<'_>, out: &mut String) {
     out.push('\n');
 }
 
-/// Whether a plan tells about it: nobody need know of data that is gone.
+/// Whether a deferred change is shown: removed data sources are not.
 fn is_told(deferred: &DeferredChange) -> bool {
     deferred.change.action != Action::Delete || deferred.change.address.resource.mode == Mode::Managed
 }

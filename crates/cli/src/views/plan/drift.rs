@@ -1,4 +1,4 @@
-//! What changed outside, as far as it matters for the plan.
+//! Drift that is relevant for the plan.
 
 use groma_engine::plan::RelevantAttribute;
 use groma_engine::{Action, Mode, Plan, ResourceChange};

@@ -7,7 +7,7 @@ use groma_engine::{Action, ActionReason, Importing, ResourceChange};
 
 use crate::terminal::{Palette, Tone};
 
-/// Where a change comes from.
+/// The origin of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
     /// The plan makes it.
@@ -16,7 +16,7 @@ pub(super) enum Cause {
     Detected,
 }
 
-/// The three columns that stand for an action.
+/// Returns the symbol of an action, three columns wide.
 pub(super) fn symbol(action: Action, palette: Palette) -> String {
     let create = palette.paint(Tone::Green, "+");
     let delete = palette.paint(Tone::Red, "-");
@@ -92,7 +92,7 @@ pub(super) fn write_comment(change: &ResourceChange, cause: Cause, palette: Pale
     }
 }
 
-/// Where an object comes from that is taken over.
+/// Writes the import target of an imported object.
 fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette): (&str, Palette), out: &mut String) {
     if importing.generated.is_some() && change.action == Action::NoOp {
         let _ = writeln!(out, "{margin}(config will be generated)");
@@ -109,7 +109,7 @@ fn write_import(change: &ResourceChange, importing: &Importing, (margin, palette
     }
 }
 
-/// Why the action was chosen, in brackets.
+/// Returns the reason of an action, in parentheses.
 fn reason(change: &ResourceChange) -> Option<String> {
     let resource = &change.address.resource;
     let text = match (change.action, change.reason) {

@@ -7,11 +7,11 @@ use crate::terminal::Palette;
 use crate::views::difference::{Manner, Paths, Relevance, Writer, compare_objects};
 use crate::views::secrecy::Secrecy;
 
-/// How a change is shown.
+/// Settings of the rendering of a change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look<'l> {
     pub palette: Palette,
-    /// What the program calls itself.
+    /// The name of the program.
     pub product: &'l str,
     pub secrecy: Secrecy,
 }

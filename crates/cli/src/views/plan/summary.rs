@@ -7,7 +7,7 @@ use groma_engine::{Action, ResourceChange};
 use super::heading::symbol;
 use crate::terminal::{Palette, Tone};
 
-/// How often each action is planned.
+/// The number of planned changes by action.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
     import: usize,
@@ -47,7 +47,7 @@ impl Summary {
         self.create + self.update + self.delete + replaced + self.read + self.forget > 0
     }
 
-    /// What the symbols of the planned actions mean.
+    /// Writes the legend of the symbols in the plan.
     pub fn write_legend(&self, palette: Palette, out: &mut dyn Write) -> io::Result<()> {
         let lines = [
             (self.create, Action::Create, "create"),

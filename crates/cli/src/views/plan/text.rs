@@ -15,34 +15,34 @@ use crate::terminal::{Palette, Tone, word_wrap};
 use crate::views::secrecy::Secrecy;
 use crate::views::wording::Wording;
 
-/// How plans are shown.
+/// Settings of the text of a plan.
 #[derive(Clone, Debug)]
 pub struct PlanText {
-    /// Colours or none.
+    /// The colors of the output.
     pub palette: Palette,
     /// Columns of the output.
     pub columns: usize,
-    /// What the program calls itself.
+    /// The name of the program and its commands.
     pub wording: Wording,
-    /// Who reads.
+    /// The kind of reader.
     pub reader: Reader,
-    /// What is shown of secrets.
+    /// The treatment of sensitive values.
     pub secrecy: Secrecy,
 }
 
 /// Blocks that were written for imports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Generated {
-    /// None.
+    /// No configuration is generated.
     Nothing,
-    /// They are in this file.
+    /// Generated configuration is in this file.
     At(String),
 }
 
-/// Who reads the texts.
+/// The kind of reader of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A person, who is told what to type next.
+    /// A person, who needs the next command.
     Person,
     /// A script with its own ideas of what comes next: `TF_IN_AUTOMATION`.
     Automation,
@@ -92,7 +92,7 @@ impl PlanText {
         if deferred.is_empty() { Ok(()) } else { self.write_partial(&deferred, out) }
     }
 
-    /// Writes what is left to a later run.
+    /// Writes the deferred changes.
     fn write_partial(&self, deferred: &[Left<'_>], out: &mut dyn Write) -> io::Result<()> {
         let note = self.palette.paint(Tone::BoldCyan, "Note:");
         let title = " This is a partial plan: some of it can only be planned once this much has been applied.";
@@ -220,7 +220,7 @@ impl PlanText {
             return writeln!(out, "\n{failed}{}\n", self.palette.paint(Tone::Bold, rest));
         }
         let (title, text) = match plan.mode {
-            // What was written about the drift says it all.
+            // The text about drift is complete.
             Mode::RefreshOnly if !drift.is_empty() => return Ok(()),
             Mode::RefreshOnly => (
                 "Your infrastructure still matches the configuration.",

@@ -1,11 +1,11 @@
-//! How many objects an apply has changed.
+//! Numbers of objects that an apply has changed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use groma_engine::hooks::Operation;
 use groma_engine::plan::Counts;
 
-/// Counts finished operations.
+/// Counter of finished operations.
 #[derive(Debug, Default)]
 pub struct Counter {
     imported: AtomicUsize,

@@ -28,7 +28,7 @@ pub struct LineProgress {
 }
 
 impl LineProgress {
-    /// Lines into `out`; `counter` learns what was done.
+    /// Creates progress lines for `out`; finished operations are counted in `counter`.
     pub fn new(palette: Palette, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
         Self { palette, out, counter, running: UnderWay::new() }
     }

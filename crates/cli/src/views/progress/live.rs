@@ -1,4 +1,4 @@
-//! Progress on a terminal: a live line for each operation under way, below the lines of what is done.
+//! Progress on a terminal: a live line for each operation in progress, below the lines of finished ones.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -46,7 +46,7 @@ struct Running {
 }
 
 impl LiveProgress {
-    /// Lines into `out`, a terminal of `columns`; `counter` learns what was done.
+    /// Creates live progress for `out`, a terminal with `columns`; finished operations are counted in `counter`.
     pub fn new(palette: Palette, columns: usize, out: Arc<Mutex<dyn Write + Send>>, counter: Arc<Counter>) -> Self {
         Self { palette, columns, out, counter, scene: Mutex::default() }
     }
@@ -78,7 +78,7 @@ impl LiveProgress {
         let _ = writeln!(scene.finished, "{}", self.palette.paint(Tone::Bold, printable(line)));
     }
 
-    /// How long what `name` stands for has been under way.
+    /// Returns the time since the operation `name` started.
     fn elapsed(&self, name: &str) -> Duration {
         let scene = self.scene.lock().unwrap_or_else(PoisonError::into_inner);
         scene

@@ -27,7 +27,7 @@ pub struct MessageProgress {
 }
 
 impl MessageProgress {
-    /// Messages into `stream`; `counter` learns what was done.
+    /// Creates progress messages for `stream`; finished operations are counted in `counter`.
     pub fn new(stream: Stream, counter: Arc<Counter>) -> Self {
         Self { stream, counter, running: UnderWay::new() }
     }
@@ -74,7 +74,7 @@ fn ephemeral_hook(address: &ResourceInstance, phase: EphemeralPhase, elapsed: Op
     Json::Object(hook)
 }
 
-/// What comes before the name of an action: the instance and the block that trigger it.
+/// Returns the prefix of an action's name: the instance and the block that trigger it.
 fn action_place(invocation: &Invocation) -> String {
     match &invocation.cause {
         Cause::Request => String::new(),
@@ -102,7 +102,7 @@ fn action_hook(invocation: &Invocation, said: Option<(&'static str, &str)>) -> J
     Json::Object(hook)
 }
 
-// To programs the reading of data sources is told as a refresh, as Terraform does.
+// Reads of data sources are reported to programs as refreshes, as in Terraform.
 
 fn beginning(operation: Operation) -> &'static str {
     if operation == Operation::Read { "Refreshing..." } else { words::beginning(operation) }

@@ -1,4 +1,4 @@
-//! What makes progress move while nothing happens.
+//! Timer that updates live progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ pub trait Progress: Hooks {
     fn settle(&self);
 }
 
-/// How long a moment is.
+/// The interval between updates.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// Lets moments pass until it is dropped.
@@ -28,7 +28,7 @@ pub struct Ticker {
 }
 
 impl Ticker {
-    /// Begins.
+    /// Starts the timer thread.
     pub fn start(progress: Arc<dyn Progress>) -> Self {
         let done = Arc::new(AtomicBool::new(false));
         let thread = {

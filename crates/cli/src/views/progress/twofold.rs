@@ -13,7 +13,7 @@ use groma_value::Value;
 use super::counter::Counter;
 use super::ticker::Progress;
 
-/// Both are told everything.
+/// Forwards all reports to both.
 pub struct Twofold<T: ?Sized>(pub [Arc<T>; 2]);
 
 impl<T: Hooks + ?Sized> Hooks for Twofold<T> {
@@ -120,13 +120,13 @@ impl<T: Progress + ?Sized> Progress for Twofold<T> {
     }
 }
 
-/// Nobody is told anything; what was done is counted.
+/// Reports nothing and counts finished operations.
 pub struct Counting {
     counter: Arc<Counter>,
 }
 
 impl Counting {
-    /// `counter` learns what was done.
+    /// Creates hooks that count into `counter`.
     pub fn new(counter: Arc<Counter>) -> Self {
         Self { counter }
     }

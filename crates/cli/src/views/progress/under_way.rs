@@ -1,4 +1,4 @@
-//! What is under way, since when, and when people last heard of it.
+//! Operations in progress: their start, and their last report.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use groma_engine::hooks::Operation;
 
-/// How long an operation runs before the next sign of life.
+/// The interval of "Still creating..." reports.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(10);
 
 /// Operations under way by the names of their objects, each with what a sign of life needs besides.
@@ -41,7 +41,7 @@ impl<T: Clone> UnderWay<T> {
         self.lock().insert(name, running);
     }
 
-    /// How long what `name` stands for has been under way.
+    /// Returns the time since the operation `name` started.
     pub fn elapsed(&self, name: &str) -> Duration {
         self.lock().get(name).map_or(Duration::ZERO, |running| running.since.elapsed())
     }
@@ -50,7 +50,7 @@ impl<T: Clone> UnderWay<T> {
         self.lock().remove(name);
     }
 
-    /// What has not been told of for a while, by name; it counts as told now.
+    /// Returns the operations whose last report is too old, by name, and marks them as reported.
     pub fn due(&self) -> Vec<Due<T>> {
         let mut due = Vec::new();
         for (name, running) in self.lock().iter_mut() {

@@ -73,7 +73,7 @@ pub(super) fn identifier_of(value: &Value) -> Option<(&'static str, String)> {
     })
 }
 
-/// What begins.
+/// Returns the report of an operation's start.
 pub(super) fn beginning(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Creating...",
@@ -83,7 +83,7 @@ pub(super) fn beginning(operation: Operation) -> &'static str {
     }
 }
 
-/// What goes on.
+/// Returns the report of an operation in progress.
 pub(super) fn continuing(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Still creating...",
@@ -93,7 +93,7 @@ pub(super) fn continuing(operation: Operation) -> &'static str {
     }
 }
 
-/// What is done.
+/// Returns the report of a finished operation.
 pub(super) fn done(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Creation complete",
@@ -103,7 +103,7 @@ pub(super) fn done(operation: Operation) -> &'static str {
     }
 }
 
-/// What failed.
+/// Returns the summary of a failed operation.
 pub(super) fn failed(operation: Operation) -> &'static str {
     match operation {
         Operation::Create => "Creation errored",
@@ -168,7 +168,7 @@ pub fn ephemeral(phase: EphemeralPhase) -> [&'static str; 3] {
     }
 }
 
-/// Why an action is invoked.
+/// Describes the trigger of an invocation.
 pub fn cause(invocation: &Invocation) -> String {
     match invocation.trigger() {
         Some((resource, _)) => format!("triggered by {resource}"),

@@ -74,7 +74,7 @@ fn checkable_json(kind: &str, address: &str) -> Json {
     Json::Object(json)
 }
 
-/// The path of the module that an address without keys begins with, and what is left.
+/// Splits the module path from an address without keys.
 fn split_module(address: &str) -> (Option<&str>, &str) {
     let mut own = address;
     while let Some((_, rest)) = own.strip_prefix("module.").and_then(|rest| rest.split_once('.')) {

@@ -33,7 +33,7 @@ pub(crate) fn document<'o>(
     ]
 }
 
-/// What documents say of an output beside its value.
+/// Returns the members of an output in documents, without its value.
 pub fn told_of(output: &OutputValue) -> Map<String, Json> {
     let mut json = Map::new();
     json.insert("sensitive".into(), output.sensitive.into());
@@ -80,7 +80,7 @@ fn object_json(object: &StoredObject) -> Json {
     Json::Object(json)
 }
 
-/// Adds the identity of `object`, if it has one, to what tells about it or about its successor.
+/// Adds the identity of `object`, if it has one, to the members about it or its successor.
 fn add_identity(object: &StoredObject, json: &mut Map<String, Json>) {
     if let (Some(identity), Some(value)) = (&object.identity, object.identity_json()) {
         json.insert("identity_schema_version".into(), identity.schema_version.into());

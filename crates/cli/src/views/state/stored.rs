@@ -13,11 +13,11 @@ use serde_json::Value as Json;
 pub struct StoredObject {
     /// The instance it belongs to.
     pub address: ResourceInstance,
-    /// Which deposed object of it, if it is one.
+    /// The deposed key, for a deposed object.
     pub deposed: Option<DeposedKey>,
     /// Whether it must be replaced.
     pub tainted: bool,
-    /// What manages it.
+    /// The provider configuration that manages it.
     pub provider: ProviderConfig,
     /// The schema of its type.
     pub schema: Arc<Schema>,
@@ -25,7 +25,7 @@ pub struct StoredObject {
     pub value: Value,
     /// Addresses of what it depends on.
     pub depends_on: Vec<String>,
-    /// How its provider tells it from all others, if it does.
+    /// The provider's identity of the object, if it has one.
     pub identity: Option<Arc<Identity>>,
 }
 

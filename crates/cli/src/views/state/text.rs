@@ -10,7 +10,7 @@ use crate::terminal::Palette;
 use crate::views::difference::{Manner, Paths, Relevance, Writer, compare_objects, compare_unchanged};
 use crate::views::secrecy::Secrecy;
 
-/// How objects are shown that nothing happens to.
+/// The rendering of unchanged objects.
 const QUIET: Manner = Manner {
     hides_null: false,
     forces_replacement: false,
