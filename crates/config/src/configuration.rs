@@ -17,7 +17,7 @@ use crate::providers::requirements::ProviderRequirement;
 pub struct Configuration {
     /// The root module, with all others below it.
     pub root: Arc<Module>,
-    /// What it is good for.
+    /// The usability of the configuration.
     pub soundness: Soundness,
     /// References into objects about which only schemas can tell whether they are right, and evaluation would not in every case.
     pub deep: Arc<[DeepReference]>,
@@ -29,17 +29,18 @@ pub struct Configuration {
     pub(crate) used_providers: Arc<HashSet<Span>>,
 }
 
-/// What a configuration is good for.
+/// The usability of a loaded configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Soundness {
-    /// Everything.
+    /// The configuration has no errors.
     Sound,
-    /// Expressions name what there is not, or the root module has outputs as only others may: to look for further mistakes, to import
-    /// into, and for showing.
+    /// Expressions refer to undeclared names, or the root module has outputs that only child modules may have: usable for further checks,
+    /// for import
+    /// and for display.
     WrongNames,
-    /// There is all that it declares, though not as it should be: to look for further mistakes, and for showing.
+    /// All declarations are present but some have errors: usable for further checks, and for display.
     Flawed,
-    /// Showing.
+    /// Declarations may be missing: usable for display only.
     Incomplete,
 }
 
@@ -50,9 +51,9 @@ pub struct DeepReference {
     pub module: ModulePath,
     /// The position of the block among those of the module.
     pub resource: u32,
-    /// The text.
+    /// The reference as it is written.
     pub traversal: Traversal,
-    /// How many of its steps lead to the object.
+    /// Number of steps that lead to the object.
     pub steps: usize,
 }
 
@@ -61,7 +62,7 @@ pub struct DeepReference {
 pub struct LoadedFile {
     /// Its path, relative to the root module's directory.
     pub path: PathBuf,
-    /// Its text.
+    /// The text of the file.
     pub text: SourceText,
 }
 
@@ -74,36 +75,36 @@ pub struct TestFile {
     pub runs: Vec<TestRun>,
     /// The provider configurations that they can be given, each with the header of its block.
     pub providers: Vec<(LocalProvider, Span)>,
-    /// What is overridden for all of them.
+    /// The overrides for all runs.
     pub overrides: Vec<Override>,
 }
 
 /// A run of a file of tests.
 #[derive(Clone, Debug)]
 pub struct TestRun {
-    /// Its name.
+    /// The name of the run.
     pub name: Name,
-    /// What it runs.
+    /// The configuration that the run tests.
     pub tested: Tested,
     /// Provider configurations of the file that are handed to what is run, under names of its own.
     pub providers: Vec<PassedProvider>,
-    /// What is overridden for this run.
+    /// The overrides for this run.
     pub overrides: Vec<Override>,
 }
 
-/// What a run of a test runs.
+/// The configuration that a run tests.
 #[derive(Clone, Debug)]
 pub enum Tested {
-    /// The configuration beside the file.
+    /// The configuration next to the test file.
     Configuration,
     /// A module that the run names in its place, as the root of a configuration.
     Module(Configuration),
-    /// A module that is not to be had, which has been reported.
+    /// A module that could not be loaded, which is reported.
     Missing,
 }
 
 impl Tested {
-    /// The module in the place of the configuration, if there is one.
+    /// Returns the module that is tested instead of the configuration, if there is one.
     pub fn module(&self) -> Option<&Configuration> {
         match self {
             Self::Module(configuration) => Some(configuration),
@@ -118,12 +119,12 @@ impl Configuration {
         !self.root.calls.is_empty() || self.modules_of_runs().next().is_some()
     }
 
-    /// What runs of tests name in the place of this configuration.
+    /// Iterates over the modules that test runs use instead of this configuration.
     pub fn modules_of_runs(&self) -> impl Iterator<Item = &Self> {
         self.tests.iter().flat_map(|file| &file.runs).filter_map(|run| run.tested.module())
     }
 
-    /// Whether something in the configuration uses a provider block. What is wrong in one that nothing uses keeps nobody from anything.
+    /// Whether anything in the configuration uses a provider block. Errors in an unused block are not fatal.
     pub fn is_used(&self, block: &ProviderBlock) -> bool {
         self.used_providers.contains(&block.span)
     }

@@ -1,9 +1,9 @@
 //! Modules, blocks, overrides, version constraints and variables files.
 //!
 //! [`load`] reads the folder of a root module and of all modules it calls, decodes every block into the types of
-//! [`model`], applies override files and checks all that can be checked without state or providers: duplicates, names,
+//! [`model`], applies override files and checks everything that needs neither state nor providers: duplicates, names,
 //! references, module arguments, provider configurations. What the result means for a plan is the engine's business;
-//! bodies and expressions stay as written, for whoever has a schema and values.
+//! bodies and expressions stay as written, to be evaluated with a schema and values.
 
 mod assemble;
 mod checks;

@@ -14,7 +14,7 @@ use crate::version::{Constraints, Version};
 /// The file's name, in the root module's directory.
 const LOCK_FILE: &str = ".terraform.lock.hcl";
 
-/// Which provider packages a configuration was last run with.
+/// The provider packages of the last `init`.
 #[derive(Clone, Debug, Default)]
 pub struct LockFile {
     /// The providers by address.
@@ -24,13 +24,13 @@ pub struct LockFile {
 /// A provider package that is locked.
 #[derive(Clone, Debug)]
 pub struct LockedProvider {
-    /// The version.
+    /// The selected version.
     pub version: Version,
     /// The constraints that selected it.
     pub constraints: Constraints,
     /// Checksums of its packages, with their scheme: `h1:…`, `zh:…`.
     pub hashes: Vec<Arc<str>>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
@@ -41,7 +41,7 @@ static PROVIDER: LazyLock<BodySchema> =
     LazyLock::new(|| BodySchema::new().required("version").optional("constraints").optional("hashes"));
 
 impl LockFile {
-    /// Reads the lock file of the root module; where there is none, nothing is locked.
+    /// Reads the lock file of the root module; a missing one locks nothing.
     pub fn read(sources: &Sources, files: &dyn Files) -> (Self, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
         let mut lock_file = Self::default();
@@ -94,7 +94,7 @@ impl LockFile {
     }
 }
 
-/// What Terraform has reserved for versions to come.
+/// Returns the error for a block type that Terraform reserves for later versions.
 fn module_lock(block: &Block) -> Diagnostic {
     let detail = "The lock file says which versions of modules to use. This version of Groma knows locks of providers only, and takes the \
                   modules that the configuration asks for.";
@@ -130,7 +130,7 @@ fn provider(block: &Block, diagnostics: &mut Diagnostics) -> Option<(ProviderAdd
     Some((address, LockedProvider { version, constraints, hashes, span: block.header }))
 }
 
-/// The provider that `label` names, in full: a lock must not be overlooked, or taken for another's, for how it is written.
+/// Parses the complete address in `label`: a lock must not be missed, or taken for another's, because of its notation.
 fn address(label: &str) -> Result<ProviderAddress, Diagnostic> {
     let wrong = |detail: String| Diagnostic::error("Invalid provider source address", detail);
     let address = ProviderAddress::parse(label, DEFAULT_PROVIDER_HOST).map_err(|error| wrong(error.to_string()))?;

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::source::{Files, display, normalize};
 use crate::version::Version;
 
-/// Where installed modules are.
+/// The manifest of installed modules, `modules.json`.
 #[derive(Clone, Debug, Default)]
 pub struct ModuleManifest {
     modules: HashMap<String, InstalledModule>,
 }
 
-/// One installed module.
+/// An entry of the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledModule {
     /// The source it was installed from, as the manifest writes it.
@@ -56,7 +56,7 @@ impl Record {
 }
 
 impl ModuleManifest {
-    /// Reads the manifest in `data_directory`; where there is none, nothing is installed.
+    /// Reads the manifest in `data_directory`; without it nothing is installed.
     ///
     /// # Errors
     /// The file is there and cannot be read as a manifest; the text says why.

@@ -1,4 +1,4 @@
-//! What loading a configuration needs to be told.
+//! Options of loading a configuration.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,39 +14,39 @@ use crate::version::Version;
 /// Whether the query files of the root module are part of the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Queries {
-    /// They are left alone.
+    /// Test files are ignored.
     #[default]
     LeftOut,
-    /// They are read.
+    /// Test files are read.
     Read,
 }
 
 /// Whether the names in expressions are looked up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum References {
-    /// Those of what there is not are errors.
+    /// References to undeclared names are errors.
     #[default]
     Checked,
-    /// For whoever evaluates nothing but opens a state: of all names that of its backend matters.
+    /// Only references of the backend are checked, for commands that evaluate nothing but open a state.
     OfBackend,
-    /// For whoever evaluates nothing: what they name does not matter.
+    /// References are not checked, for commands that evaluate nothing.
     LeftAlone,
 }
 
 /// Whether the modules that the root module calls are part of the configuration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Calls {
-    /// They are read.
+    /// Module calls are followed.
     #[default]
     Followed,
-    /// They are left alone, for whoever only wants to know what the root module says.
+    /// Module calls are ignored, for commands that only need the root module.
     LeftAlone,
 }
 
-/// Where files of tests are, beside those next to the configuration.
+/// The directory of test files, in addition to those next to the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TestFolder {
-    /// Where they are if nobody says otherwise; it need not be there.
+    /// The default directory, which may be missing.
     Usual,
     /// A folder that somebody has named, relative to the root module's.
     Named(PathBuf),
@@ -61,12 +61,12 @@ impl TestFolder {
     }
 }
 
-/// How to load a configuration.
+/// Options of loading a configuration.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// The folder of the root module; where the command works if it is empty.
     pub directory: PathBuf,
-    /// Where the program was started, for module sources and constants that name `path.cwd`.
+    /// The directory of the program's start, for module sources and constants that use `path.cwd`.
     pub working_directory: PathBuf,
     /// The Terraform version that `required_version` of `.tf` files is held against.
     pub terraform_version: Version,
@@ -74,23 +74,23 @@ pub struct LoadOptions {
     pub opentofu_version: Version,
     /// The registry host of provider sources that name none.
     pub default_registry: Name,
-    /// Where installed modules and their manifest are, relative to the root module's directory or absolute.
+    /// The directory of installed modules and their manifest, relative to the root module's directory or absolute.
     pub data_directory: PathBuf,
-    /// Where values of root variables come from, for module sources and versions that depend on them.
+    /// The sources of root variables, for module sources and versions that depend on them.
     pub variables: VariableSources,
     /// Values of root variables that are known already; they count more.
     pub early_variables: IndexMap<Name, Value>,
     /// The workspace, for backends and module sources that depend on it.
     pub workspace: String,
-    /// What the environment says in place of the encryption block: `TF_ENCRYPTION`.
+    /// The content of `TF_ENCRYPTION`, which replaces the encryption block.
     pub encryption: Option<String>,
-    /// How services that keep keys are spoken with.
+    /// The access to key management services.
     pub key_network: Option<Arc<dyn Network>>,
     /// Whether query files count.
     pub queries: Queries,
     /// Whether called modules count.
     pub calls: Calls,
-    /// Where files of tests are, for whoever has to do with them.
+    /// The directory of test files, if they are loaded.
     pub tests: Option<TestFolder>,
     /// Whether the names in expressions are looked up.
     pub references: References,

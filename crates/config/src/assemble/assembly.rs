@@ -13,7 +13,7 @@ pub(super) struct Assembly<'a> {
     pub(super) variables: IndexMap<Name, VariableDraft>,
     pub(super) outputs: IndexMap<Name, OutputDraft>,
     pub(super) required_versions: Vec<RequiredVersion>,
-    /// Where `required_providers` stood first.
+    /// The location of the first `required_providers` block.
     pub(super) required_providers: Option<Span>,
     pub(super) sources: &'a Sources,
     pub(super) diagnostics: &'a mut Diagnostics,

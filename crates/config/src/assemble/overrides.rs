@@ -22,7 +22,7 @@ impl Assembly<'_> {
                 let what = format!("local value {:?}", local.name);
                 self.nothing_to_override(local.span, "Missing base local value definition to override", &what);
             }
-            // One that is missing has been told: references to it are fine.
+            // A missing one was reported already: references to it are fine.
             self.module.locals.insert(local.name.clone(), local);
         }
         file.outputs.into_iter().for_each(|output| self.override_output(output));
@@ -120,7 +120,7 @@ impl Assembly<'_> {
         if limits || variable.default.is_some() {
             let problems = super::value::default_problems(base);
             if problems.has_errors() {
-                // It is told now, and not again of what overrides it.
+                // The error is reported here, and not again for the override.
                 base.default = None;
                 self.diagnostics.append(problems);
             }
@@ -261,7 +261,7 @@ fn repeat(
     }
 }
 
-/// What the override writes counts; what it leaves out stays.
+/// Replaces an argument by that of the override; an absent one stays.
 fn replace<T>(base: &mut Option<T>, change: Option<T>) {
     if change.is_some() {
         *base = change;

@@ -12,7 +12,7 @@ use crate::decode::{FileContent, OutputDraft, RequiredProviders, VariableDraft};
 use crate::model::encryption::EncryptionBlock;
 use crate::model::{Backend, Check, Cloud, Local, ProviderBlock, ProviderMeta, Resource};
 
-/// Something declared twice.
+/// A block that is declared twice.
 struct Clash {
     first: Span,
     second: Span,

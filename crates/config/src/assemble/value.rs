@@ -9,7 +9,7 @@ use crate::checks::discarded;
 use crate::decode::{Dialect, OutputDraft, VariableDraft, constant};
 use crate::model::{Output, Variable};
 
-/// What is wrong with the default of a variable as it stands so far.
+/// Checks the default of a variable as merged so far.
 pub(super) fn default_problems(draft: &VariableDraft) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     let constraint = draft.constraint.as_ref().unwrap_or(&TypeConstraint::ANY);
@@ -73,7 +73,7 @@ fn check_constant(variable: &Variable, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// What a default has to fit.
+/// The constraints on a default value.
 struct DefaultCheck<'a> {
     constraint: &'a TypeConstraint,
     nullable: bool,

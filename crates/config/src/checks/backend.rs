@@ -5,7 +5,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Sources, did_you_mean};
 use crate::decode::Dialect;
 use crate::model::Module;
 
-/// The backends of the language. Which of them can be used is the business of whoever opens the state.
+/// The backend types of the language. The caller that opens the state decides which of them it supports.
 const KINDS: [&str; 14] = [
     "azurerm",
     "cloud",
@@ -23,12 +23,12 @@ const KINDS: [&str; 14] = [
     "s3",
 ];
 
-/// The summary of the mistake that there is no such backend.
+/// The summary of the error for an unknown backend type.
 pub const UNSUPPORTED_BACKEND: &str = "Unsupported backend type";
 
-/// Checks that the backend of the root module is one that there is.
+/// Checks that the backend type of the root module exists.
 pub(super) fn check(root: &Module, diagnostics: &mut Diagnostics) {
-    // Beside a cloud block it does nothing, which is told.
+    // A backend block next to a cloud block has no effect, which is reported.
     let backend = root.backend.as_ref().filter(|_| root.cloud.is_none());
     let Some(backend) = backend.filter(|backend| !KINDS.contains(&&*backend.kind)) else { return };
     let hint = did_you_mean(&backend.kind, KINDS);

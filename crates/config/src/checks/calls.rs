@@ -31,7 +31,7 @@ pub(super) fn check_deprecated(module: &Module, diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Warns, where OpenTofu does, of what is given to modules and goes nowhere.
+/// Warns of module arguments without effect, as OpenTofu does.
 pub(super) fn check_discarded(module: &Module, sources: &Sources, diagnostics: &mut Diagnostics) {
     let is_of_opentofu = |call: &ModuleCall| Dialect::at(call.span, sources) == Dialect::OpenTofu;
     for (name, call) in module.calls.iter().filter(|(_, call)| is_of_opentofu(call)) {

@@ -6,14 +6,14 @@ use groma_hcl::{Expression, ExpressionKind, ObjectItem};
 use groma_lang::evaluate_constant;
 use groma_value::Type;
 
-/// Warns of what is written in `expression` and goes when it becomes a `wanted`; `whose` is the value: `variable "a"`.
+/// Warns of attributes in `expression` that are lost in the conversion to `wanted`; `whose` describes the value: `variable "a"`.
 pub(crate) fn attributes(expression: &Expression, wanted: &Type, whose: &str, diagnostics: &mut Diagnostics) {
     Search { whose, path: Vec::new(), diagnostics }.look(expression, wanted);
 }
 
 struct Search<'a> {
     whose: &'a str,
-    /// The way to what is looked at: `.a`, `["b"]`, `[0]`.
+    /// The path of the checked value: `.a`, `["b"]`, `[0]`.
     path: Vec<String>,
     diagnostics: &'a mut Diagnostics,
 }

@@ -6,7 +6,7 @@ use groma_hcl::{Attribute, Body};
 use crate::model::Module;
 
 /// `problem`, which is that the resource or the module call around its place in `module` has no `argument`: nothing new where the name of
-/// one that it has may be that one misspelt, and is told for it.
+/// Adds a suggestion to `problem` if an existing argument may be the one that is meant.
 #[must_use]
 pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> Diagnostic {
     match problem.subject.and_then(|place| Culprit::of(module, place, argument)) {
@@ -15,7 +15,7 @@ pub fn unless_misspelt(problem: Diagnostic, module: &Module, argument: &str) -> 
     }
 }
 
-/// The same; nothing where it is a call with such an argument, which the checks of calls tell of.
+/// Returns `problem` with a suggestion; `None` for a module call with such an argument, which the checks of calls report.
 pub(super) fn unless_told(problem: Diagnostic, module: &Module, argument: &str) -> Option<Diagnostic> {
     match problem.subject.and_then(|place| Culprit::of(module, place, argument)) {
         Some(Culprit::OfResource(name)) => Some(problem.provided(name)),
@@ -41,7 +41,7 @@ enum Culprit {
 }
 
 impl Culprit {
-    /// What may be `argument` in the block of `module` around `place`.
+    /// Finds an existing name like `argument` in the block of `module` around `place`.
     fn of(module: &Module, place: Span, argument: &str) -> Option<Self> {
         let call = module.calls.values().find(|call| holds(&call.body, place));
         match call.and_then(|call| Some((call, module.children.get(&call.name)?))) {

@@ -1,5 +1,5 @@
-//! What can be found wrong in a configuration before anything is planned: references to what is not there, module calls
-//! that do not fit, provider configurations that nobody gives, backends that there are not.
+//! Checks before anything is planned: references to undeclared objects, module calls
+//! that do not match, missing provider configurations, unknown backends.
 
 mod backend;
 mod calls;
@@ -40,8 +40,8 @@ use crate::options::References;
 
 /// Checks `root` and all modules below it, of whose provider blocks something uses those in `used`, and says what it is good for, and which references schemas can tell more about.
 ///
-/// Whoever evaluates nothing (to install modules, or to tell which there are) is not kept from it by names that there are not, among them those of
-/// backends, unless it opens a state, and of provider configurations: the folder may be a module that others call.
+/// Commands that evaluate nothing (to install modules, or to list them) accept undeclared names, including those of
+/// backends, unless they open a state, and of provider configurations: the directory may be a module that others call.
 pub(crate) fn check(
     root: &Module,
     references: References,
@@ -74,7 +74,7 @@ pub(crate) fn check(
         }
         calls::check(module, &mut others);
         if references == References::Checked {
-            // As in Terraform, installing modules does not report how they are used.
+            // As in Terraform, installing modules does not report deprecated uses.
             calls::check_deprecated(module, &mut others);
         }
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
@@ -117,21 +117,21 @@ fn certain_folders(root: &Module) -> HashSet<&Path> {
     folders
 }
 
-/// What is wrong with the names in an expression that somebody asks about in `module`, outside of all blocks.
+/// Checks the references in an expression of `module` outside of all blocks.
 pub fn check_references(module: &Module, expression: &Expression) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();
     walk::check_expression(module, expression, &mut diagnostics);
     diagnostics
 }
 
-/// What is wrong with a reference in a block of `module` whatever the values are. What `count`, `each` and `self` mean there is looked at
-/// elsewhere, and so is the evaluation of calls.
+/// Checks a reference in a block of `module` independently of values. The meaning of `count`, `each` and `self` there is checked
+/// separately, and so are function calls.
 pub fn check_reference(module: &Module, traversal: &Traversal) -> Option<Diagnostic> {
     let place = Place { shelter: Shelter::Some, ..Place::of_any_object() };
     walk::problem(module, traversal, &place)
 }
 
-/// What provider blocks refer to. Of one that nothing uses, Terraform looks at nothing: what is wrong there is a warning.
+/// Checks references in provider blocks. Terraform ignores a block that nothing uses: errors in it are warnings here.
 fn check_providers(
     module: &Module,
     used: &HashSet<Span>,

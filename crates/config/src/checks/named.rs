@@ -1,4 +1,4 @@
-//! What blocks name as a whole, without evaluating it: the objects of `depends_on`, the actions of triggers.
+//! References to whole objects: in `depends_on`, and to the actions of triggers.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Expression, ExpressionKind, Step, Traversal};
@@ -8,7 +8,7 @@ use super::object::Place;
 use super::reference;
 use crate::model::Module;
 
-/// What `depends_on` names exists, and is named as a whole.
+/// Checks that the objects of `depends_on` exist and are named as a whole.
 pub(super) fn depends_on(module: &Module, references: &[Traversal], diagnostics: &mut Diagnostics) {
     for written in references {
         let referenced = match parse_reference(written) {
@@ -45,7 +45,7 @@ pub(super) fn depends_on(module: &Module, references: &[Traversal], diagnostics:
     }
 }
 
-/// What is wrong with an element of a trigger's `actions`: each is `action.TYPE.NAME`, perhaps with a key, and exists.
+/// Checks an element of a trigger's `actions`: an existing `action.TYPE.NAME`, with an optional key.
 pub(super) fn action(module: &Module, expression: &Expression) -> Option<Diagnostic> {
     let named = match &expression.kind {
         ExpressionKind::Index(index) => &index.source,

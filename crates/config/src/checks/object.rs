@@ -1,4 +1,4 @@
-//! What an expression may see at its place.
+//! The names that an expression may refer to, depending on its block.
 
 use groma_address::{Name, Resource as ResourceAddress};
 use groma_hcl::Expression;
@@ -19,7 +19,7 @@ pub(super) struct Place<'a> {
     pub(super) argument_of: Option<&'a ResourceAddress>,
     /// The names that `for` expressions around it bind.
     pub(super) bound: &'a [Name],
-    /// What the expressions around it do about its mistakes.
+    /// The treatment of errors by enclosing expressions, such as `try`.
     pub(super) shelter: Shelter,
 }
 
@@ -34,17 +34,17 @@ impl<'a> Place<'a> {
         Self { count: true, each: true, self_object: true, ..Self::default() }
     }
 
-    /// The same, where `self` is known.
+    /// Allows references to `self`.
     pub(super) fn with_self(self) -> Self {
         Self { self_object: true, argument_of: None, ..self }
     }
 
-    /// The same, in an argument of `resource`.
+    /// Sets the resource whose argument is checked.
     pub(super) fn argument_of(self, resource: &'a ResourceAddress) -> Self {
         Self { argument_of: Some(resource), ..self }
     }
 
-    /// The same, in a check block.
+    /// Sets the check block that is checked.
     pub(super) fn in_check(self, check: Option<&'a Name>) -> Self {
         Self { check, ..self }
     }

@@ -1,4 +1,4 @@
-//! What tests override, against what there is.
+//! Checks that the targets of overrides in tests exist.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -6,7 +6,7 @@ use crate::configuration::{Configuration, Tested};
 use crate::model::{Override, OverrideTarget};
 
 /// Warns of what tests override and nothing under test declares. What is overridden for a whole file may be in the configuration, or in
-/// what any of its runs names in the place of that.
+/// modules that its runs use instead.
 #[must_use]
 pub fn check_overrides(configuration: &Configuration) -> Diagnostics {
     let mut diagnostics = Diagnostics::new();

@@ -5,7 +5,7 @@ use groma_hcl::{BodySchema, Expression};
 
 use crate::model::{ModuleCall, ProviderBlock};
 
-/// What calls on the way to a module use that modules with provider configurations of their own cannot have: the nearest of each.
+/// The first uses of features, on the path to a module, that exclude provider configurations in that module.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Above {
     /// `count` or `for_each`
@@ -15,7 +15,7 @@ pub(super) struct Above {
 }
 
 impl Above {
-    /// The same, seen from inside the module of a call.
+    /// Adds the features of a call, for the module inside it.
     pub(super) fn with(self, call: &ModuleCall) -> Self {
         let place = |expression: &Option<Expression>| expression.as_ref().map(|expression| expression.span);
         let own = place(&call.count).or_else(|| place(&call.for_each));
@@ -23,13 +23,13 @@ impl Above {
         Self { repeated: own.or(self.repeated), any: own.or_else(|| place(&call.enabled)).or(depends_on).or(self.any) }
     }
 
-    /// What keeps a module with this block from working. One that is made of `for_each` alone works wherever there is one of the module.
+    /// Returns the use that excludes a module with this block. A block with `for_each` alone works in every module with instances.
     pub(super) fn forbids(self, block: &ProviderBlock) -> Option<Span> {
         if is_repeated_alone(block) { self.repeated } else { self.any }
     }
 }
 
-/// Whether a block stands for a configuration that comes from the caller.
+/// Whether a block only declares a configuration that the caller passes.
 pub(super) fn is_empty(block: &ProviderBlock) -> bool {
     block.for_each.is_none() && has_no_arguments(block)
 }

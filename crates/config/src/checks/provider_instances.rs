@@ -61,7 +61,7 @@ fn wrong_key(module: &Module, written: &LocalProviderRef, summary: &str) -> Opti
     Some(Diagnostic::error(summary, detail).at(written.span))
 }
 
-/// What `for_each` of a provider block stands on is known before anything is planned.
+/// Checks that `for_each` of a provider block depends only on values that are known before planning.
 fn known_too_late(chain: &[&Module], block: &ProviderBlock) -> Option<Diagnostic> {
     let for_each = block.for_each.as_ref()?;
     let found = Search { seen: HashSet::new() }.expression(chain, for_each)?;
@@ -79,7 +79,7 @@ fn known_too_late(chain: &[&Module], block: &ProviderBlock) -> Option<Diagnostic
     Some(Diagnostic::error(found.summary, detail).at(span))
 }
 
-/// A mention of what is known too late.
+/// A reference to a value that is known too late.
 struct Late {
     summary: &'static str,
     what: String,
@@ -169,7 +169,7 @@ fn same_elements(module: &Module, sources: &Sources) -> Vec<Diagnostic> {
     found
 }
 
-/// Whether two expressions are written alike, and stand on something that can change.
+/// Whether two expressions have the same source text, and depend on something that can change.
 fn is_same(one: &Expression, other: &Expression, sources: &Sources) -> bool {
     let mut refers = false;
     for_each_traversal(one, &mut |_| refers = true);

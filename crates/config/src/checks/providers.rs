@@ -98,7 +98,7 @@ impl Pair<'_> {
             self.check_type(passed, diagnostics);
         }
         self.check_aliases(diagnostics);
-        // Blocks with aliases are told with the first of their provider.
+        // Blocks with aliases are reported with the first one of their provider.
         let mut told: HashSet<&Name> = HashSet::new();
         for block in self.child.providers.values().filter(|block| is_empty(block) || is_repeated_alone(block)) {
             if told.insert(&block.provider.name) {
@@ -176,7 +176,7 @@ impl Pair<'_> {
         );
     }
 
-    /// What the child lists in `configuration_aliases` has to come from somewhere.
+    /// Checks that the caller passes every configuration in `configuration_aliases`.
     fn check_aliases(&self, diagnostics: &mut Diagnostics) {
         for required in self.child.required_providers.values() {
             for alias in &required.aliases {

@@ -22,7 +22,7 @@ pub(super) fn check(module: &Module, references: References, sources: &Sources, 
     }
 }
 
-/// Which objects exist already is known to who uses a module, not to the module: its import blocks do nothing.
+/// Warns of import blocks in a child module, which have no effect: only the root module knows which objects exist.
 fn not_in_root(import: &Import) -> Diagnostic {
     Diagnostic::warning(
         "Import block is ignored",
@@ -75,7 +75,7 @@ fn check_imports(module: &Module, sources: &Sources, diagnostics: &mut Diagnosti
     }
 }
 
-/// What an object is called outside has to be known before there is the object.
+/// Checks that an import's identifier does not depend on the imported object.
 fn stands_on_itself(import: &Import) -> Vec<Diagnostic> {
     let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &import.identity;
     let argument = if matches!(import.identity, ImportIdentity::Id(_)) { "id" } else { "identity" };
@@ -138,12 +138,12 @@ fn unfit_key(module: &Module, import: &Import) -> Option<Diagnostic> {
     Some(Diagnostic::error("Invalid import 'to' expression", detail).at(import.to_expression.span))
 }
 
-/// What stands in the brackets of an address.
+/// The key of an address.
 #[derive(Clone, Copy)]
 enum Key {
     Number,
     Text,
-    /// It is one or the other once it is evaluated.
+    /// A count index or a for_each key, known after evaluation.
     Evaluated,
 }
 

@@ -10,7 +10,7 @@ use super::misspelt::unless_told;
 use super::object::Place;
 use crate::model::{Module, ModuleCall, Resource};
 
-/// How many names are looked at for a suggestion: enough for people, and a bound on configurations of any size.
+/// Maximal number of candidates for a suggestion. It bounds the cost for configurations of any size.
 const CANDIDATES: usize = 1000;
 
 /// Whether a reference is right as most are: it names something declared that has no instances and no place of its own.
@@ -29,7 +29,7 @@ pub(super) fn is_plainly_sound(module: &Module, place: &Place<'_>, traversal: &T
     }
 }
 
-/// What is wrong with `reference`, which `written` begins with, at `place` in `module`.
+/// Checks `reference`, with which `written` begins, at `place` in `module`.
 pub(super) fn problem(
     module: &Module,
     place: &Place<'_>,
@@ -57,7 +57,7 @@ pub(super) fn problem(
     })
 }
 
-/// `problem`, which is about a reference that is none, with what a single word may stand for.
+/// Adds a hint to `problem`, for a single word that is not a reference.
 pub(super) fn with_hint(problem: Diagnostic, module: &Module, place: &Place<'_>, written: &Traversal) -> Diagnostic {
     let word = &written.root.name;
     if !written.steps().is_empty() || is_reserved(word) {
@@ -72,7 +72,7 @@ pub(super) fn with_hint(problem: Diagnostic, module: &Module, place: &Place<'_>,
     Diagnostic { detail: problem.detail + &hint, ..problem }
 }
 
-/// The same of an expression that is read before anything is planned: of what can stand there, what is not declared.
+/// Returns the error for an undeclared name in an expression that is evaluated before planning.
 pub(crate) fn undeclared_value(module: &Module, reference: &Referenced) -> Option<Diagnostic> {
     let problem = match &reference.target {
         Reference::Variable(name) => variable(module, name),
@@ -153,7 +153,7 @@ fn resource(
     instance_key(declared, reference)
 }
 
-/// An output of one of several modules: nothing else has to be known to see that there is none of that name.
+/// Checks an output of one of several module instances: no other value is needed to see that it is undeclared.
 fn output_of_one(module: &Module, name: &Name, reference: &Referenced) -> Option<Diagnostic> {
     let outputs = &module.children.get(name)?.outputs;
     let (Some(_), Some(Step::Attribute { name: output, span })) = (&reference.key, reference.rest.first()) else {
@@ -318,7 +318,7 @@ fn wrong_attribute(object: &str, attribute: &Name, known: &[&str]) -> Diagnostic
     )
 }
 
-/// What is meant where the word before the name is not quite right: something that is declared, or else what such a reference would mean.
+/// Suggests a reference whose first word is corrected: a declared one, or otherwise the one of that form.
 fn misspelt_root(module: &Module, address: &ResourceAddress, rest: &[Step]) -> Option<String> {
     let (given, name) = (&*address.type_name, &*address.name);
     let declared = [
@@ -346,7 +346,7 @@ fn misspelt_root(module: &Module, address: &ResourceAddress, rest: &[Step]) -> O
     })
 }
 
-/// What people call variables, local values and modules, who take the word of the block for that of the reference.
+/// Returns the root of references to variables, local values and modules, for the word of their block.
 fn another_word(given: &str) -> Option<&'static str> {
     match given {
         "vars" | "variable" | "variables" => Some("var"),

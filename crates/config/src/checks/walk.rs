@@ -21,7 +21,7 @@ use crate::model::{
 pub(super) enum Presence {
     /// At least one, whatever the values are.
     Certain,
-    /// Perhaps none.
+    /// The value may be null or absent.
     Possible,
 }
 
@@ -62,8 +62,8 @@ pub(super) fn check(module: &Module, presence: Presence, deep: &mut Vec<DeepRefe
     }
 }
 
-/// The same in what a provider block of `module` makes its instances of. Objects cannot stand there, be they declared or not, which
-/// is told of them elsewhere.
+/// Checks the `for_each` of a provider block of `module`. References to objects are invalid there, declared or not; a separate check
+/// reports them.
 pub(super) fn check_provider_instances(module: &Module, for_each: &Expression, diagnostics: &mut Diagnostics) {
     let mut walk = Walk { module, deep: &mut Vec::new(), diagnostics };
     for_each_traversal_in_place(for_each, &mut |traversal, around| {
@@ -74,7 +74,7 @@ pub(super) fn check_provider_instances(module: &Module, for_each: &Expression, d
     });
 }
 
-/// The same in the arguments of a provider block of `module`.
+/// Checks the arguments of a provider block of `module`.
 pub(super) fn check_provider(
     module: &Module,
     provider: &ProviderBlock,
@@ -85,12 +85,12 @@ pub(super) fn check_provider(
     walk.body(&provider.body, &Place::repeated(None, provider.for_each.as_ref()));
 }
 
-/// The same in an expression that belongs to no block of `module`.
+/// Checks an expression of `module` outside of all blocks.
 pub(super) fn check_expression(module: &Module, expression: &Expression, diagnostics: &mut Diagnostics) {
     Walk { module, deep: &mut Vec::new(), diagnostics }.expression(expression, &Place::default());
 }
 
-/// What is wrong with a reference at `place` in `module`.
+/// Checks a reference at `place` in `module`.
 pub(super) fn problem(module: &Module, traversal: &Traversal, place: &Place<'_>) -> Option<Diagnostic> {
     if reference::is_plainly_sound(module, place, traversal) {
         return None;
@@ -154,7 +154,7 @@ impl Walk<'_> {
         self.option(lifecycle.destroy.as_ref(), &inside);
         // Conditions name their own object with a message of their own.
         let condition = Place { argument_of: None, ..inside };
-        // What there is in an object is only asked when it changes.
+        // Attributes of an object are only checked when it changes.
         for trigger in &lifecycle.replace_triggered_by {
             for_each_traversal(trigger, &mut |traversal| self.traversal(traversal, &inside));
         }
@@ -246,7 +246,7 @@ impl Walk<'_> {
     }
 
     /// A body whose arguments are not known here. The content of dynamic blocks may come to nothing: what it refers to is
-    /// only looked at when it is evaluated.
+    /// only checked when it is evaluated.
     fn body(&mut self, body: &Body, place: &Place<'_>) {
         body.for_each_evaluated_expression(&mut |expression, evaluated| match evaluated {
             Evaluated::Always => self.expression(expression, place),
@@ -254,7 +254,7 @@ impl Walk<'_> {
         });
     }
 
-    /// A word in the place of an instance key.
+    /// Checks a word that is used as an instance key.
     fn word(&mut self, named: &Traversal, index: &Index) {
         let Ok(found) = parse_reference(named) else { return };
         let has_instances = matches!(found.target, Reference::Resource(_) | Reference::Module(_));
@@ -265,7 +265,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A block that stands on itself is wrong even where no element would have it evaluated.
+    /// Checks a block for references to itself, which are errors even if no element would evaluate it.
     fn mentions_of_itself(&mut self, expression: &Expression, place: &Place<'_>) {
         // Of what a dynamic block knows its element by, these are all the attributes.
         let is_of_element = |address: &ResourceAddress| matches!(&*address.name, "key" | "value");

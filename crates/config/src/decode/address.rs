@@ -11,11 +11,11 @@ use super::context::Decoding;
 pub(super) struct Address {
     pub(super) module: ModuleInstance,
     pub(super) resource: Option<(Resource, InstanceKey)>,
-    /// The first key that stands there.
+    /// The first instance key.
     pub(super) first_key: Option<KeyPlace>,
     /// The first one that is the key of nothing.
     pub(super) wrong_key: Option<KeyPlace>,
-    /// A word in the place of the type that elsewhere begins a reference to another thing.
+    /// A keyword that begins other references, used as a type.
     pub(super) reserved: Option<Name>,
 }
 
@@ -23,11 +23,11 @@ pub(super) struct Address {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NoAddress {
     pub(super) why: Why,
-    /// The first key that stands before what is wrong.
+    /// The first instance key before the error.
     pub(super) first_key: Option<KeyPlace>,
 }
 
-/// Why a reference is no address.
+/// The reason why a reference is not an address.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Why {
     /// It ends within a module step: the word without a name, or a second key.
@@ -38,14 +38,14 @@ pub(super) enum Why {
     Other,
 }
 
-/// Where a key stands.
+/// The location of an instance key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct KeyPlace {
     pub(super) span: Span,
     pub(super) of: Keyed,
 }
 
-/// What a key chooses an instance of.
+/// The object that a key selects an instance of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Keyed {
     Module,
@@ -58,7 +58,7 @@ impl Address {
         Self::of(traversal).map_err(|why| why.report(traversal.span, decoding)).ok()
     }
 
-    /// Reads `traversal`.
+    /// Parses `traversal` as an address.
     pub(super) fn of(traversal: &Traversal) -> Result<Self, NoAddress> {
         let mut reader = Reader {
             words: words(traversal),
@@ -73,7 +73,7 @@ impl Address {
 }
 
 impl NoAddress {
-    /// Reports what stands at `span`.
+    /// Reports the error at `span`.
     pub(super) fn report(self, span: Span, decoding: &mut Decoding<'_>) {
         let summary = match self.why {
             Why::ModuleStep => "Invalid address operator",
@@ -147,7 +147,7 @@ impl<'a> Reader<'a> {
         Some(Address { module, resource, first_key, wrong_key, reserved })
     }
 
-    /// Why what was read up to here is no address.
+    /// Returns the reason why the steps so far are not an address.
     fn why_not(&self) -> Why {
         let is_word = |word: &Word<'_>| matches!(word, Word::Name(name) if &***name == "module");
         let before = self.words.get(..self.at).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What decoding a file needs to know, and where it reports.
+//! The context of decoding a file, and its diagnostics.
 
 use std::collections::HashSet;
 
@@ -8,16 +8,16 @@ use groma_hcl::{Block, Body, BodySchema, Content, Expression};
 
 use crate::options::LoadOptions;
 
-/// Which part a file plays in its module.
+/// The role of a file in its module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Declares things.
+    /// A file with declarations.
     Primary,
     /// Changes what primary files declare, so that arguments required there may be missing here.
     Override,
 }
 
-/// Whose rules a file follows, where the two differ: whose version numbers `required_version` speaks of.
+/// The product whose rules a file follows, by its name: `required_version` then refers to versions of that product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// `.tf` files.
@@ -27,19 +27,19 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    /// That of the file called `name`.
+    /// Returns the product of the file called `name`.
     pub(crate) fn of_file(name: &str) -> Self {
         let endings = [".tofu", ".tofu.json", ".tofutest.hcl", ".tofutest.json"];
         if endings.iter().any(|ending| name.ends_with(ending)) { Self::OpenTofu } else { Self::Terraform }
     }
 
-    /// That of the file that a place is in; Terraform's where it is in none.
+    /// Returns the product of the file that contains `place`, or Terraform without one.
     pub(crate) fn at(place: Span, sources: &Sources) -> Self {
         sources.file(place).map_or(Self::Terraform, |file| Self::of_file(file.name()))
     }
 }
 
-/// What decoding a file needs to know and where it reports.
+/// The context of decoding a file, with its diagnostics.
 pub(crate) struct Decoding<'a> {
     pub(crate) sources: &'a Sources,
     pub(crate) options: &'a LoadOptions,
@@ -50,11 +50,11 @@ pub(crate) struct Decoding<'a> {
     pub(crate) incomplete: bool,
     /// Names that many blocks of the file have in common.
     pub(crate) shared: HashSet<Name>,
-    /// Where the file could not be parsed.
+    /// The locations of syntax errors.
     pub(crate) unparsed: Unparsed,
 }
 
-/// Where files could not be parsed: the starts of what was reported there, in order.
+/// The locations of syntax errors: the starts of reported spans, sorted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unparsed(Vec<u32>);
 
@@ -92,7 +92,7 @@ impl Unparsed {
 }
 
 impl Decoding<'_> {
-    /// Reports what is wrong in `expression`. If it could not be parsed, that has been told and is all that matters.
+    /// Reports problems in `expression`, unless it has a syntax error, which is reported already.
     pub(crate) fn report_of(&mut self, expression: &Expression, problems: Diagnostics) {
         if !self.unparsed.is_in(expression.span) {
             self.diagnostics.append(problems);

@@ -1,4 +1,4 @@
-//! The `depends_on` argument.
+//! Decoding of the `depends_on` argument.
 
 use groma_hcl::{Attribute, Traversal};
 

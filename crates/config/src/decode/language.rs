@@ -14,7 +14,7 @@ static LANGUAGE: LazyLock<BodySchema> =
 
 static COMPATIBLE_WITH: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("opentofu"));
 
-/// The only edition that there is.
+/// The only existing edition.
 const EDITION: &str = "tofu2024";
 
 /// The last version that has no such blocks.

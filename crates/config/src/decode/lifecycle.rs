@@ -135,7 +135,7 @@ fn replace_triggered_by(expression: &Expression, decoding: &mut Decoding<'_>) ->
     elements
         .iter()
         .filter_map(|element| {
-            // In the JSON syntax a reference stands in a string, which would otherwise be a template.
+            // In the JSON syntax a reference is written as a string, which would otherwise be a template.
             syntax::check_quoted(element, decoding)?;
             let element = element.unquoted().unwrap_or_else(|| element.clone());
             check_trigger(&element, decoding).then_some(element)
@@ -217,7 +217,7 @@ fn made_up_key(element: &Expression) -> Option<&Expression> {
     }
 }
 
-/// What an action can be invoked around.
+/// The events that trigger actions.
 const EVENTS: [&str; 4] = ["before_create", "after_create", "before_update", "after_update"];
 
 fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTrigger> {
@@ -241,7 +241,7 @@ fn action_trigger(block: &Block, decoding: &mut Decoding<'_>) -> Option<ActionTr
     Some(ActionTrigger { events, condition, actions, span: block.header })
 }
 
-/// Each event is one that there is, and stands there once.
+/// Checks that each event exists and is listed once.
 fn check_events(events: &[Expression], decoding: &mut Decoding<'_>) {
     let mut seen = Vec::new();
     for event in events {

@@ -64,7 +64,7 @@ pub(super) fn list(block: &Block, decoding: &mut Decoding<'_>) -> Option<Resourc
     })
 }
 
-/// What is searched for: the content of the `config` block, or nothing in particular.
+/// Returns the content of the `config` block, or an empty body.
 fn config(content: &Content, block: &Block, decoding: &mut Decoding<'_>) -> Body {
     let mut configs = content.blocks_of("config");
     let config = configs.next();

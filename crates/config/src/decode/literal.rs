@@ -17,7 +17,7 @@ pub(crate) fn constant(expression: &Expression) -> Result<Value, Diagnostics> {
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok(value) }
 }
 
-/// The same; what is wrong with it is added to `diagnostics`.
+/// Evaluates a constant string; errors are added to `diagnostics`.
 pub(crate) fn constant_text(expression: &Expression, diagnostics: &mut Diagnostics) -> Value {
     report_duplicate_keys(expression, diagnostics);
     evaluate_constant(&without_templates(expression), diagnostics)
@@ -94,7 +94,7 @@ pub(super) fn string_or(attribute: &Attribute, summary: &'static str, decoding: 
     text(attribute, summary, decoding)?
 }
 
-/// The text, or `Some(None)` for null; nothing after a mistake that is told.
+/// Returns the string, or `Some(None)` for null; `None` after an error, which is reported.
 fn text(attribute: &Attribute, summary: &'static str, decoding: &mut Decoding<'_>) -> Option<Option<Name>> {
     if let Some(text) = attribute.expression.as_static_string() {
         return Some(Some(text));
@@ -120,7 +120,7 @@ fn typed(expression: &Expression, ty: &Type, summary: &'static str, decoding: &m
     fitting(constant(expression), ty, Wrong { expression, summary }, decoding)
 }
 
-/// What is said of a value that does not fit.
+/// The messages for an unsuitable value.
 #[derive(Clone, Copy)]
 struct Wrong<'a> {
     expression: &'a Expression,

@@ -1,4 +1,4 @@
-//! What the blocks of providers, resources and provisioners have in common: reserved blocks, the escape block, and the
+//! Common parts of the blocks of providers, resources and provisioners: reserved blocks, the escape block, and the
 //! choice between count and for_each.
 
 use groma_diagnostics::Span;
@@ -61,7 +61,7 @@ pub(super) fn one_repetition(present: &[(&str, Option<&Attribute>)], things: &st
     );
 }
 
-/// The expression of an argument, for whoever evaluates it.
+/// Returns the expression of an argument, to be evaluated later.
 pub(super) fn expression_of(attribute: Option<&Attribute>) -> Option<Expression> {
     attribute.map(|attribute| attribute.expression.clone())
 }

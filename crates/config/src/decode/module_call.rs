@@ -88,7 +88,7 @@ fn written_for(enabled: Option<&Attribute>, decoding: &Decoding<'_>) -> Product 
     }
 }
 
-/// Why a module from `source` can have no version, if that is so: only modules of a registry have versions.
+/// Returns the reason why a module from `source` cannot have a version, if so: only registry modules have versions.
 pub(crate) fn versionless(source: &ModuleSource) -> Option<String> {
     let what = match source {
         ModuleSource::Local(_) => "a folder",
@@ -125,7 +125,7 @@ fn constant_source(
     match ModuleSource::parse(&text) {
         Ok(source) => Some(source),
         Err(detail) => {
-            // Whoever writes a version means a registry.
+            // An author who writes a version means a registry.
             let summary = match version {
                 Some(_) => "Invalid registry module source address",
                 None => "Invalid module source address",
@@ -153,7 +153,7 @@ fn nested_blocks(content: &Content, decoding: &mut Decoding<'_>) -> Option<Attri
     content.get("enabled").cloned()
 }
 
-/// The `providers` argument.
+/// Decodes the `providers` argument.
 pub(super) fn providers(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Vec<PassedProvider> {
     let Some(items) = attribute.expression.as_object() else {
         decoding.error(

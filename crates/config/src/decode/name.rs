@@ -6,13 +6,13 @@ use groma_hcl::Label;
 
 use super::context::Decoding;
 
-/// What a name may look like, for the end of a message.
+/// The rule for names, as the end of a message.
 pub(super) const RULE: &str =
     "Names begin with a letter or an underscore; letters, digits, underscores and dashes may follow.";
 
 const PROVIDER_RULE: &str = "Names of providers have letters and digits, and single dashes between them.";
 
-/// Reports a label that is no name; `what` is the middle of the summary: `Invalid resource name`. Whoever refers to the thing does it by the
+/// Reports an invalid label; `what` is the middle of the summary: `Invalid resource name`. References use the
 /// name that it should have.
 pub(super) fn check(label: &Label, what: &str, decoding: &mut Decoding<'_>) {
     if !is_identifier(&label.value) {
@@ -27,7 +27,7 @@ pub(super) fn provider_name(local_name: &Name, span: Span, decoding: &mut Decodi
     implied_provider_name(local_name, span, decoding) && is_lower_case(local_name, span, decoding)
 }
 
-/// Reports a name that stands for a whole address and cannot be a provider's; in the address it is in lower case.
+/// Reports a provider name that is a whole address or invalid; addresses are in lower case.
 pub(super) fn provider_type(name: &Name, span: Span, decoding: &mut Decoding<'_>) -> bool {
     looks_like_provider(name, "Invalid provider name", span, decoding)
 }

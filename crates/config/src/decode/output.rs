@@ -65,8 +65,8 @@ pub(super) fn output(block: &Block, decoding: &mut Decoding<'_>) -> Option<Outpu
     })
 }
 
-/// Whether the output is sensitive. Where what is written there cannot be read, it is taken for that: nobody wants to be told of a secret
-/// in an output that was meant to be one.
+/// Whether the output is sensitive. An argument with errors counts as true: a value that was meant to be secret must not be
+/// shown because of a mistake.
 fn sensitive(content: &Content, decoding: &mut Decoding<'_>) -> Option<bool> {
     match content.get("sensitive") {
         Some(attribute) => literal::boolean(attribute, decoding).or(Some(true)),

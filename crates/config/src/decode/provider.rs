@@ -27,7 +27,7 @@ static PROVIDER: LazyLock<BodySchema> = LazyLock::new(|| {
 /// Names kept free for later versions of the language.
 const RESERVED: [&str; 3] = ["count", "depends_on", "source"];
 
-/// What becomes of the `version` argument.
+/// The decoder of the `version` argument.
 type ReadVersion = fn(&Attribute, &mut Decoding<'_>) -> Option<Constraints>;
 
 /// Decodes a `provider` block.
@@ -70,7 +70,7 @@ fn provider_block(block: &Block, read_version: ReadVersion, decoding: &mut Decod
     Some(ProviderBlock { provider, for_each, version, body, span: block.header })
 }
 
-/// The `alias` argument.
+/// Decodes the `alias` argument.
 pub(super) fn alias(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<groma_hcl::Name> {
     let Some(alias) = literal::string(attribute, decoding) else {
         decoding.incomplete = true;

@@ -100,7 +100,7 @@ pub(super) fn connection(blocks: &[&Block], holder: &str, decoding: &mut Decodin
     Some(Connection { body: first.body.clone(), span: first.header })
 }
 
-/// When an object is destroyed nothing but itself is sure to be there.
+/// Checks that a destroy-time provisioner refers to `self` only: nothing else is sure to exist.
 pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
     let (attributes, _) = body.attributes();
     for attribute in &attributes {
@@ -108,7 +108,7 @@ pub(super) fn only_self_references(body: &Body, decoding: &mut Decoding<'_>) {
         for_each_traversal(&attribute.expression, &mut |traversal| match parse_reference(traversal) {
             Ok(reference) => foreign |= !is_own(&reference.target),
             Err(problem) if &*traversal.root.name == "self" => decoding.report(problem),
-            // What is left unfinished of a foreign thing is foreign still.
+            // A reference with a syntax error counts as foreign, except to built-in values.
             Err(_) => foreign |= !matches!(&*traversal.root.name, "path" | "terraform" | "tofu"),
         });
         if foreign {

@@ -1,4 +1,4 @@
-//! The `required_providers` block.
+//! Decoding of the `required_providers` block.
 
 use groma_address::{Name, ProviderAddress, ProviderPart};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span, did_you_mean};
@@ -10,7 +10,7 @@ use super::{literal, name, provider, syntax, version};
 use crate::model::{LocalProvider, RequiredProvider, default_provider};
 use crate::version::Constraints;
 
-/// One `required_providers` block.
+/// A decoded `required_providers` block.
 #[derive(Debug)]
 pub(crate) struct RequiredProviders {
     pub(crate) entries: Vec<RequiredProvider>,

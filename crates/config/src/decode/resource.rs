@@ -106,7 +106,7 @@ fn unmanaged(block: &Block, mode: Mode, schema: &BodySchema, decoding: &mut Deco
     Some(common.finish(&content, decoding))
 }
 
-/// What resources of all modes share.
+/// The arguments that resources of all modes share.
 struct Common<'a> {
     block: &'a Block,
     address: ResourceAddress,

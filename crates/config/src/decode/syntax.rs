@@ -12,7 +12,7 @@ pub(super) fn traversal(expression: &Expression, decoding: &mut Decoding<'_>) ->
     traversal_or(expression, "Invalid index key", decoding)
 }
 
-/// The same where the place of an attribute is meant, in which `null` is no index.
+/// Parses an attribute reference, in which `null` is not an index.
 pub(super) fn place(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<Traversal> {
     let is_null = index_of_word(expression).is_some_and(|index| matches!(index.key.kind, ExpressionKind::Null));
     traversal_or(expression, if is_null { "Invalid index" } else { "Invalid index key" }, decoding)
@@ -30,7 +30,7 @@ fn traversal_or(expression: &Expression, index_summary: &str, decoding: &mut Dec
     traversal
 }
 
-/// What a key is.
+/// The rule for instance keys.
 pub(super) const KEYS: &str = "A key is a text in quotes or a whole number.";
 
 /// Reports an expression that is no reference; `index_summary` is for one that would be but for a word in brackets.
@@ -67,7 +67,7 @@ pub(super) fn reference(expression: &Expression, decoding: &Decoding<'_>) -> Opt
     if is_word && decoding.is_json(expression.span) { None } else { expression.as_traversal() }
 }
 
-/// Reports what is no text in the JSON syntax, where a reference stands in one.
+/// Reports an expression that is not a string in the JSON syntax, where references are written as strings.
 pub(super) fn check_quoted(expression: &Expression, decoding: &mut Decoding<'_>) -> Option<()> {
     if matches!(expression.kind, ExpressionKind::JsonString(_)) || !decoding.is_json(expression.span) {
         return Some(());
@@ -89,7 +89,7 @@ pub(super) fn address(expression: &Expression, decoding: &mut Decoding<'_>) -> O
     traversal
 }
 
-/// What a wrong key in an address is called: of a module, or of a resource.
+/// Returns the summary for an invalid key in an address: of a module, or of a resource.
 fn key_summary(expression: &Expression) -> &'static str {
     let source = index_of_word(expression).and_then(|index| index.source.as_traversal());
     let names = source.as_ref().map(|source| (&*source.root.name, source.steps()));

@@ -1,4 +1,4 @@
-//! The `terraform` block.
+//! Decoding of the `terraform` block.
 
 use std::sync::LazyLock;
 
@@ -59,7 +59,7 @@ fn settings_arguments(content: &Content, file: &mut FileContent, decoding: &mut 
     }
 }
 
-/// Reads and checks `required_version` against the version that this program stands for.
+/// Decodes `required_version` and checks it against the implemented version.
 fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<RequiredVersion> {
     let constraints = version_constraints(attribute, decoding)?;
     let span = attribute.expression.span;
@@ -124,7 +124,7 @@ fn backend(block: &Block) -> Option<Backend> {
     })
 }
 
-/// What a module tells a provider about itself: constants, for it is told before anything is evaluated.
+/// Decodes a `provider_meta` block: its arguments are constants, because it is sent before anything is evaluated.
 fn provider_meta(block: &Block, decoding: &mut Decoding<'_>) -> Option<ProviderMeta> {
     let label = block.labels.first()?;
     name::provider_name(&label.value, block.header, decoding);

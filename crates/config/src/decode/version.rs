@@ -18,13 +18,13 @@ pub fn is_for_another_version(problem: &Diagnostic) -> bool {
     [UNSUPPORTED_TERRAFORM, UNSUPPORTED_OPENTOFU].contains(&&*problem.summary)
 }
 
-/// The `required_version` argument.
+/// Decodes the `required_version` argument.
 pub(super) fn version_constraints(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<Constraints> {
     let text = literal::string_or(attribute, WRONG, decoding)?;
     parse_constraints(&text, attribute.expression.span, decoding)
 }
 
-/// Whether constraints on the version of a product name a pre-release, which none may: what is written behind a dash is looked for, too.
+/// Whether constraints on the product's version name a pre-release, which is not allowed.
 pub(super) fn name_prerelease(constraints: &Constraints, attribute: &Attribute) -> bool {
     let text = attribute.expression.as_static_string().unwrap_or_default();
     let has_bare_dash = text.split(',').any(|constraint| constraint.trim_end().ends_with('-'));

@@ -21,19 +21,19 @@ use crate::source::display;
 const NOT_KNOWN: &str = "It depends on a value that is not known before planning. Only constants, variables with a value, and local \
                          values made of them can be used.";
 
-/// How many local values and module arguments may lie between an expression and its constants.
+/// Maximal number of local values and module arguments between an expression and its constants.
 const DEPTH_LIMIT: u32 = 100;
 
-/// What expressions of a module may see before planning: variables with values known by now, and local values made of
+/// The values that expressions of a module may refer to before planning: variables that are known by now, and local values made of
 /// them.
 pub(super) struct Early<'a> {
     module: &'a Module,
     origin: Origin<'a>,
-    /// What has been evaluated; a value in the middle of its evaluation is unknown, so that circles end.
+    /// The values evaluated so far. A value in the middle of its evaluation is unknown, so that cycles end.
     known: RefCell<HashMap<Reference, Evaluated>>,
-    /// How deep the evaluation is, over all modules.
+    /// The depth of the evaluation, over all modules.
     depth: Rc<Cell<u32>>,
-    /// Whether what has been looked at rests on a variable about which all has been said, over all modules: a constant that nobody gave,
+    /// Whether an evaluated value depends on a variable with a reported error, over all modules: a missing constant,
     /// or one whose file has mistakes.
     on_missing: Rc<Cell<bool>>,
 }
@@ -45,10 +45,10 @@ struct Evaluated {
     on_missing: bool,
 }
 
-/// Where a module's variables get their values.
+/// The source of a module's variables.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
-    /// From outside.
+    /// Values from outside of the configuration.
     Root(&'a RootValues<'a>),
     /// From the call in the module above.
     Call(&'a ModuleCall, &'a Early<'a>),
@@ -85,7 +85,7 @@ impl<'a> Early<'a> {
         Some(value)
     }
 
-    /// The same where null stands for an argument that is not written.
+    /// Evaluates a string; null stands for an absent argument.
     pub(super) fn string_or_null(
         &self,
         expression: &Expression,
@@ -96,7 +96,7 @@ impl<'a> Early<'a> {
         if is_null { Some(Value::null(Type::String)) } else { self.string(expression, what, diagnostics) }
     }
 
-    /// The same for a value of any type. Nothing is said where all that is wrong is a constant that has been reported missing.
+    /// Evaluates a value of any type. Nothing is reported if its only problem is a constant that was reported missing.
     pub(super) fn known(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         let mut problems = Diagnostics::new();
         self.on_missing.set(false);
@@ -120,12 +120,12 @@ impl<'a> Early<'a> {
         None
     }
 
-    /// The same for a value that may be secret, which is not marked any more.
+    /// Evaluates a value that may be sensitive, and removes the mark.
     pub(super) fn secret(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         self.secret_in(&Argument { early: self, what }, expression, what, diagnostics)
     }
 
-    /// The same where key providers can be named, each of which is a text: its name.
+    /// Evaluates a value in which references to key providers are allowed, each as the string of its name.
     pub(super) fn keys(&self, expression: &Expression, what: &str, diagnostics: &mut Diagnostics) -> Option<Value> {
         self.secret_in(&Keys(Argument { early: self, what }), expression, what, diagnostics)
     }
@@ -154,7 +154,7 @@ impl<'a> Early<'a> {
         None
     }
 
-    /// How services that keep keys are spoken with, for the root module.
+    /// Returns the access to key management services, for the root module.
     pub(super) fn key_network(&self) -> Option<Arc<dyn Network>> {
         match self.origin {
             Origin::Root(values) => values.options.key_network.clone(),
@@ -233,7 +233,7 @@ impl<'a> Early<'a> {
         }
     }
 
-    /// The value of what is known early; none of anything else.
+    /// Returns the value of a reference that is known early; `None` for others.
     fn named(&self, target: &Reference) -> Option<Value> {
         match target {
             Reference::Variable(name) => Some(self.value(target, || self.variable(name))),
@@ -305,7 +305,7 @@ impl Scope for Keys<'_> {
     }
 }
 
-/// Where a local value or an argument of a call is evaluated, whatever it names.
+/// Scope in which local values and module arguments are evaluated.
 impl Scope for Early<'_> {
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic> {
         let target = parse_reference(traversal)?.target;

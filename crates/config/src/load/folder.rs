@@ -15,7 +15,7 @@ use crate::model::Module;
 use crate::options::{LoadOptions, Queries};
 use crate::source::{Files, Syntax, display, module_files, normalize};
 
-/// What the blocks of a file are read by.
+/// The decoder of a file's body.
 type Decode<T> = fn(&Body, &mut Decoding<'_>) -> T;
 
 /// Reads folders, each once however many modules are made of it.
@@ -124,7 +124,7 @@ impl<'a> Reader<'a> {
         Folder::Module(Arc::new(module))
     }
 
-    /// What `decode` makes of one file; nothing where it cannot be read.
+    /// Decodes one file; `None` if it cannot be read.
     pub(super) fn file<T>(
         &mut self,
         directory: &Path,

@@ -1,4 +1,4 @@
-//! Where the folder of a called module is.
+//! Location of the directories of called modules.
 
 use std::path::{Path, PathBuf};
 
@@ -12,33 +12,33 @@ use crate::version::Constraints;
 /// A called module that is to be found.
 #[derive(Debug)]
 pub struct ModuleRequest<'a> {
-    /// The called module.
+    /// The path of the called module.
     pub path: &'a ModulePath,
-    /// Where it comes from.
+    /// The source of the module.
     pub source: &'a ModuleSource,
-    /// The versions allowed.
+    /// The allowed versions of the module.
     pub version: &'a Constraints,
     /// The folder, if the package of the calling module holds it.
     pub local: Option<&'a Path>,
     /// The header of the call.
     pub call: Span,
-    /// The `source` argument.
+    /// The location of the `source` argument.
     pub source_span: Span,
 }
 
-/// Finds the folders of called modules; whoever installs modules does so when asked for one.
+/// Finds the directories of called modules. An installer installs a module when it is asked for it.
 pub trait ModuleLocator {
     /// The folder of the module, relative to the root module's directory or absolute.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Returns the directory of a module, or the reason why it has none.
     fn locate(&mut self, request: &ModuleRequest<'_>) -> Result<PathBuf, Box<Diagnostic>>;
 }
 
 /// Finds modules where a manifest says that they are installed.
 #[derive(Clone, Debug)]
 pub struct InstalledModules {
-    /// What is installed.
+    /// The manifest of installed modules.
     pub manifest: ModuleManifest,
     /// The registry of addresses that name none.
     pub default_registry: Name,

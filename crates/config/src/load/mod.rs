@@ -44,7 +44,8 @@ pub fn load(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Opt
     (configuration, diagnostics)
 }
 
-/// The module in the folder of the options by itself: without what it calls, and with unchecked names. Nothing where the folder has none.
+/// Loads the module in the directory of the options alone: without its calls, and with unchecked names. `None` without configuration
+/// files.
 pub fn load_alone(options: &LoadOptions, sources: &Sources, files: &dyn Files) -> (Option<Arc<Module>>, Diagnostics) {
     let mut diagnostics = Diagnostics::new();
     let mut reader = folder::Reader::new(options, sources, files);
@@ -55,7 +56,7 @@ pub fn load_alone(options: &LoadOptions, sources: &Sources, files: &dyn Files) -
     (module, diagnostics)
 }
 
-/// How the root module wants states and plans to be sealed, without a look at the rest of the configuration.
+/// Loads the encryption settings of the root module, without the rest of the configuration.
 pub fn load_encryption(
     options: &LoadOptions,
     sources: &Sources,

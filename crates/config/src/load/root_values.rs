@@ -39,7 +39,7 @@ impl<'a> RootValues<'a> {
         }
     }
 
-    /// What is wrong with them is reported when all variables get their values.
+    /// Returns the values. Errors in them are reported when all variables are set.
     pub(super) fn get(&self) -> &IndexMap<Name, Value> {
         self.values.get_or_init(|| {
             let (given, _) = collect(&self.root.variables, &self.options.variables, self.sources, self.files);

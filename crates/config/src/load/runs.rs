@@ -1,4 +1,4 @@
-//! The modules that runs of tests name in the place of the one under test: calls of the root module, to whoever installs them, and
+//! The modules that test runs use instead of the configuration: for installers they are calls of the root module, and
 //! roots themselves otherwise.
 
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::decode::RunContent;
 use crate::model::{Module, RunModule};
 use crate::options::TestFolder;
 
-/// `configuration` with the files of tests beside it and in `folder`.
+/// Adds the test files next to `configuration` and in `folder`.
 pub(super) fn with_tests(
     configuration: Configuration,
     folder: &TestFolder,
@@ -59,7 +59,7 @@ impl Modules<'_, '_> {
         TestRun { name: run.name, tested, providers: run.providers, overrides: run.overrides }
     }
 
-    /// What is wrong in a folder that several runs name is said once.
+    /// Loads a module; errors in a directory that several runs use are reported once.
     fn module(&mut self, within: Vec<Name>, module: &RunModule) -> Option<Configuration> {
         let mut problems = Diagnostics::new();
         let mut builder = Builder { reader: self.reader, locator: self.locator, diagnostics: &mut problems, within };

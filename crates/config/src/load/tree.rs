@@ -21,7 +21,7 @@ use crate::options::Calls;
 use crate::source::display;
 use crate::version::Constraints;
 
-/// How many module calls may lie within each other.
+/// Maximal depth of nested module calls.
 const DEPTH_LIMIT: usize = 64;
 
 /// Builds modules from the root downwards.
@@ -33,15 +33,15 @@ pub(super) struct Builder<'a, 'r> {
     pub(super) within: Vec<Name>,
 }
 
-/// Where a call stands, and the module it leads to.
+/// The location of a call, and the module that it leads to.
 struct Place<'a> {
     /// The calling module's folder.
     directory: &'a Path,
-    /// The called module.
+    /// The path of the called module.
     path: ModulePath,
 }
 
-/// What is called, and where that is written.
+/// The called module, and the location of its source.
 struct Called<'a> {
     source: &'a ModuleSource,
     version: &'a Constraints,
@@ -66,14 +66,14 @@ impl<'a> Called<'a> {
     }
 }
 
-/// What is below a module, and its calls with all sources known.
+/// The modules below a module, and its calls with all sources known.
 #[derive(Default)]
 struct Below {
     calls: IndexMap<Name, ModuleCall>,
     children: IndexMap<Name, Arc<Module>>,
 }
 
-/// What is known of the root module's settings before anything is planned.
+/// The root module's settings that are known before planning.
 struct Known {
     backend: IndexMap<Name, Value>,
     encryption: Option<Encryption>,
@@ -114,14 +114,14 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What is below the root module, and what is known of its settings.
+    /// Loads the modules below the root module, and its known settings.
     fn below_root(&mut self, module: &Module, directory: &Path) -> (Below, Known) {
         let values = RootValues::new(module, self.reader);
         values.check_constants(self.diagnostics);
         let early = Early::root(module, &values);
         let (arguments, _) = module.backend.as_ref().map(|backend| backend.body.attributes()).unwrap_or_default();
         let known = arguments.iter().filter_map(|argument| {
-            // Whoever opens the state says what is missing.
+            // Missing values are reported by the command that opens the state.
             let value = early.known(&argument.expression, "backend argument", &mut Diagnostics::new())?;
             Some((argument.name.name.clone(), value))
         });
@@ -131,7 +131,7 @@ impl Builder<'_, '_> {
         (self.below(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)
     }
 
-    /// What is below `module`, the one at `path`; `above` are the folders from the root module's to this one's.
+    /// Loads the modules below `module` at `path`; `above` are the directories from the root module to this one.
     fn below(&mut self, module: &Module, path: &ModulePath, above: &mut Vec<PathBuf>, early: &Early<'_>) -> Below {
         if self.reader.options.calls == Calls::LeftAlone {
             return Below { calls: module.calls.clone(), children: IndexMap::new() };
@@ -197,7 +197,7 @@ impl Builder<'_, '_> {
         Some(Module { calls: below.calls, children: below.children, ..Module::clone(&module) })
     }
 
-    /// What a call in `directory` leads to, before the modules below it are known.
+    /// Loads the module of a call in `directory`, without the modules below it.
     fn called_module(&mut self, called: &Called<'_>, directory: &Path) -> Option<Arc<Module>> {
         match self.called_folder(directory) {
             Folder::Module(module) => Some(module),

@@ -1,4 +1,4 @@
-//! What an `encryption` block says.
+//! The content of an `encryption` block.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use indexmap::IndexMap;
 /// The encryption of a root module: its blocks, and what they come to.
 #[derive(Clone, Debug)]
 pub struct Encryption {
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
-    /// What the values of its arguments make; or what is wrong with them, for whoever opens a state or a plan.
+    /// The evaluated methods, or the errors to report when a state or plan is opened.
     pub methods: Result<EncryptionMethods, Diagnostics>,
 }
 
-/// How each kind of file is sealed; what is not mentioned stays in clear.
+/// The encryption of each kind of file; kinds without one stay in clear.
 #[derive(Clone, Debug, Default)]
 pub struct EncryptionMethods {
-    /// State files.
+    /// The encryption of state files.
     pub state: Option<Arc<groma_encryption::Encryption>>,
-    /// Plan files.
+    /// The encryption of plan files.
     pub plan: Option<Arc<groma_encryption::Encryption>>,
     /// The states of others, which data sources read.
     pub remote: groma_encryption::RemoteEncryption,
@@ -47,7 +47,7 @@ pub(crate) struct EncryptionPart {
     pub(crate) span: Span,
 }
 
-/// Which methods there are for a kind of file.
+/// The methods for a kind of file.
 #[derive(Clone, Debug)]
 pub(crate) struct EncryptionTarget {
     pub(crate) enforced: bool,
@@ -64,7 +64,7 @@ pub(crate) struct RemoteTargets {
 }
 
 impl EncryptionBlock {
-    /// The same with what `change` writes in place of what it stands for.
+    /// Applies an override: its arguments replace those of this target.
     pub(crate) fn overridden_by(mut self, change: Self) -> Self {
         override_parts(&mut self.key_providers, change.key_providers);
         override_parts(&mut self.methods, change.methods);

@@ -1,4 +1,4 @@
-//! What a configuration says, block by block, once decoded.
+//! The decoded configuration, block by block.
 //!
 //! Expressions are kept as written; nothing here has been evaluated except what the language wants literal.
 

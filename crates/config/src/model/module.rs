@@ -27,17 +27,17 @@ pub struct Module {
     pub path: ModulePath,
     /// Its folder, relative to the root module's directory; empty for the root module.
     pub directory: PathBuf,
-    /// Input variables.
+    /// The declared input variables.
     pub variables: IndexMap<Name, Variable>,
-    /// Local values.
+    /// The declared local values.
     pub locals: Declared<Name, Local>,
-    /// Output values.
+    /// The declared output values.
     pub outputs: IndexMap<Name, Output>,
     /// Calls of child modules.
     pub calls: IndexMap<Name, ModuleCall>,
     /// Managed, data and ephemeral resources, those inside check blocks included.
     pub resources: Declared<ResourceAddress, Resource>,
-    /// Provider configurations.
+    /// The provider configurations of the module.
     pub providers: IndexMap<LocalProvider, ProviderBlock>,
     /// Provider requirements by local name.
     pub required_providers: IndexMap<Name, RequiredProvider>,
@@ -53,11 +53,11 @@ pub struct Module {
     pub checks: IndexMap<Name, Check>,
     /// `action` blocks by type and name.
     pub actions: IndexMap<(Name, Name), ActionBlock>,
-    /// Where state is kept.
+    /// The backend of the state.
     pub backend: Option<Backend>,
-    /// The `cloud` block.
+    /// The `cloud` block, if there is one.
     pub cloud: Option<Cloud>,
-    /// How states and plans are encrypted; of the root module only.
+    /// The encryption of states and plans; of the root module only.
     pub encryption: Option<Encryption>,
     pub(crate) encryption_block: Option<EncryptionBlock>,
     /// Versions of the program that may run this.
@@ -74,7 +74,7 @@ impl Module {
         self.provider_address(&resource.local_provider().name)
     }
 
-    /// What a local provider name stands for in this module.
+    /// Returns the provider address of a local name in this module.
     pub fn provider_address(&self, local_name: &str) -> ProviderAddress {
         if let Some(required) = self.required_providers.get(local_name) {
             return required.address.clone();
@@ -82,26 +82,26 @@ impl Module {
         default_provider(local_name, &self.default_registry)
     }
 
-    /// Who decides what becomes of the one instance of `call`, a call in this module, when it gets `count` or loses it.
+    /// Returns the product whose rules decide about the single instance of `call` when `count` is added or removed.
     pub fn product_of(&self, call: &ModuleCall) -> Product {
         if &*self.default_registry == OPENTOFU_PROVIDER_HOST { Product::OpenTofu } else { call.written_for }
     }
 }
 
-/// What a local provider name stands for that no requirement explains: in addresses all is in lower case.
+/// Returns the provider address of a local name without a requirement: all in lower case.
 pub(crate) fn default_provider(local_name: &str, registry: &Name) -> ProviderAddress {
     let address = ProviderAddress::default_for(&local_name.to_lowercase());
     if address.is_builtin() { address } else { ProviderAddress { hostname: registry.clone(), ..address } }
 }
 
-/// An `action` block.
+/// A decoded `action` block.
 #[derive(Clone, Debug)]
 pub struct ActionBlock {
-    /// Its type.
+    /// The action type's name.
     pub type_name: Name,
-    /// Its name.
+    /// The name of the block.
     pub name: Name,
-    /// How many instances.
+    /// The `count` argument.
     pub count: Option<Expression>,
     /// One instance per element.
     pub for_each: Option<Expression>,
@@ -109,7 +109,7 @@ pub struct ActionBlock {
     pub provider: Option<LocalProviderRef>,
     /// The `config` block's content.
     pub config: Option<Body>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
     /// The label that says its type.
     pub type_span: Span,

@@ -8,12 +8,12 @@ use super::provider::{LocalProvider, LocalProviderRef};
 use crate::module_source::ModuleSource;
 use crate::version::Constraints;
 
-/// A `module` block.
+/// A decoded `module` block.
 #[derive(Clone, Debug)]
 pub struct ModuleCall {
-    /// Its label.
+    /// The label of the block.
     pub name: Name,
-    /// Where the child comes from; nothing when the argument could not be read (reported) or needs early evaluation.
+    /// The source of the child module; `None` if the argument has an error (reported) or needs early evaluation.
     pub source: Option<ModuleSource>,
     /// The `source` argument as written.
     pub source_expression: Option<Expression>,
@@ -23,23 +23,23 @@ pub struct ModuleCall {
     pub version_expression: Option<Expression>,
     /// The input arguments: the block without its meta-arguments.
     pub body: Body,
-    /// How many instances.
+    /// The `count` argument.
     pub count: Option<Expression>,
     /// One instance per element.
     pub for_each: Option<Expression>,
     /// `lifecycle { enabled = … }`: one instance or none.
     pub enabled: Option<Expression>,
-    /// Whose block it is; `Module::product_of` says whose rules it follows.
+    /// The product of the block's file; `Module::product_of` decides about its rules.
     pub(crate) written_for: Product,
     /// Provider configurations handed to the child under a name of its own.
     pub providers: Vec<PassedProvider>,
     /// Whether what is deprecated may be used inside without a word.
     pub ignore_nested_deprecations: bool,
-    /// What must be done before anything inside.
+    /// The objects that everything inside the module waits for.
     pub depends_on: Vec<Traversal>,
     /// Whether `depends_on` is written, be it empty.
     pub has_depends_on: bool,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
@@ -58,7 +58,7 @@ impl ModuleCall {
     }
 }
 
-/// Whose rules something follows where the two differ.
+/// The product whose rules apply, where the two differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Product {
     /// Terraform: what is in `.tf` files.
@@ -72,7 +72,7 @@ pub enum Product {
 pub struct PassedProvider {
     /// The child module's name for it.
     pub child: LocalProvider,
-    /// Where that name is written.
+    /// The location of the name.
     pub child_span: Span,
     /// The caller's provider configuration.
     pub parent: LocalProviderRef,

@@ -8,10 +8,10 @@ use groma_value::Value;
 
 use super::block::Condition;
 
-/// A `variable` block.
+/// A decoded `variable` block.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Its label.
+    /// The label of the block.
     pub name: Name,
     /// Its type with the defaults of optional attributes; `any` when none is written.
     pub constraint: TypeConstraint,
@@ -28,15 +28,15 @@ pub struct Variable {
     pub nullable: bool,
     /// Whether its value must be known before the configuration is loaded, for module sources and versions.
     pub constant: bool,
-    /// What people read about it.
+    /// The description for users.
     pub description: Option<Name>,
     /// Set when it should no longer be used: what to do instead.
     pub deprecated: Option<Name>,
-    /// Where that is written.
+    /// The location of the `deprecated` argument.
     pub deprecated_span: Span,
-    /// What values must fulfil.
+    /// The validation rules of the value.
     pub validations: Vec<Condition>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
@@ -50,20 +50,20 @@ impl Variable {
 /// One argument of a `locals` block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Local {
-    /// Its name.
+    /// The name of the local value.
     pub name: Name,
-    /// Its value.
+    /// The expression of the value.
     pub expression: Expression,
-    /// The whole argument.
+    /// The location of the argument.
     pub span: Span,
 }
 
-/// An `output` block.
+/// A decoded `output` block.
 #[derive(Clone, Debug)]
 pub struct Output {
-    /// Its label.
+    /// The label of the block.
     pub name: Name,
-    /// Its value.
+    /// The expression of the value.
     pub expression: Expression,
     /// The type its value is converted to, where one is written.
     pub constraint: Option<TypeConstraint>,
@@ -71,16 +71,16 @@ pub struct Output {
     pub sensitive: bool,
     /// Whether its value is never written to state or plan.
     pub ephemeral: bool,
-    /// What people read about it.
+    /// The description for users.
     pub description: Option<Name>,
     /// Set when it should no longer be used: what to do instead.
     pub deprecated: Option<Name>,
-    /// Where that is written in a file of Terraform, which does not take it in a root module; OpenTofu does.
+    /// The location of `deprecated` in a file of Terraform, which refuses it in a root module, unlike OpenTofu.
     pub deprecated_span: Option<Span>,
-    /// What must be done before it is known, beside what it refers to.
+    /// Explicit dependencies, in addition to references.
     pub depends_on: Vec<Traversal>,
-    /// What must hold before it is taken.
+    /// Conditions that must hold before the value is used.
     pub preconditions: Vec<Condition>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }

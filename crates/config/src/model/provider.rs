@@ -13,7 +13,7 @@ use crate::version::Constraints;
 pub struct LocalProvider {
     /// The module's name for the provider.
     pub name: Name,
-    /// Which of several configurations.
+    /// The alias of an additional configuration.
     pub alias: Option<Name>,
 }
 
@@ -37,15 +37,15 @@ impl fmt::Display for LocalProvider {
 /// A reference to a provider configuration, as a `provider` argument writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalProviderRef {
-    /// Which configuration.
+    /// The local name of the configuration.
     pub provider: LocalProvider,
-    /// Which instance of a configuration with `for_each`: `aws.by_region[each.key]`.
+    /// The instance of a configuration with `for_each`: `aws.by_region[each.key]`.
     pub key: Option<Expression>,
-    /// Where it is written.
+    /// The location of the argument.
     pub span: Span,
 }
 
-/// A `provider` block.
+/// A decoded `provider` block.
 #[derive(Clone, Debug)]
 pub struct ProviderBlock {
     /// Its label and alias.
@@ -56,12 +56,12 @@ pub struct ProviderBlock {
     pub version: Constraints,
     /// The configuration proper, to be decoded with the provider's schema.
     pub body: Body,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
 impl ProviderBlock {
-    /// The words of the language in such a block, beside the configuration proper.
+    /// The meta-arguments of such a block.
     pub const WORDS: &[&str] = &["alias", "for_each", "version"];
 }
 
@@ -70,25 +70,25 @@ impl ProviderBlock {
 pub struct RequiredProvider {
     /// The module's name for the provider.
     pub name: Name,
-    /// What it stands for.
+    /// The address of the provider.
     pub address: ProviderAddress,
-    /// The versions allowed.
+    /// The allowed versions of the provider.
     pub version: Constraints,
-    /// Where the versions are written.
+    /// The location of the version constraint.
     pub version_span: Span,
     /// Configurations that the caller must hand in, by alias.
     pub aliases: Vec<LocalProvider>,
-    /// The whole entry.
+    /// The location of the entry.
     pub span: Span,
 }
 
-/// A `provider_meta` block.
+/// A decoded `provider_meta` block.
 #[derive(Clone, Debug)]
 pub struct ProviderMeta {
     /// The module's name for the provider.
     pub name: Name,
     /// The content, to be decoded with the provider's schema.
     pub body: Body,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }

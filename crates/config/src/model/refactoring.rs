@@ -12,19 +12,19 @@ use super::resource::{Provisioner, implied_provider};
 /// for the whole resource or module call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
-    /// The former address.
+    /// The address before the move.
     pub from: Target,
-    /// Where `from` is written.
+    /// The location of `from`.
     pub from_span: Span,
-    /// The present address.
+    /// The address after the move.
     pub to: Target,
-    /// Where `to` is written.
+    /// The location of `to`.
     pub to_span: Span,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
-/// What a `removed` block is about, relative to the module that holds it.
+/// The target of a `removed` block, relative to its module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RemovedFrom {
     /// Everything in a module.
@@ -33,35 +33,35 @@ pub enum RemovedFrom {
     Resource(ConfigResource),
 }
 
-/// A `removed` block.
+/// A decoded `removed` block.
 #[derive(Clone, Debug)]
 pub struct Removed {
-    /// What is no longer in the configuration.
+    /// The address that is removed from the configuration.
     pub from: RemovedFrom,
-    /// Where `from` is written.
+    /// The location of `from`.
     pub from_span: Span,
     /// Whether the objects are destroyed; if not they are only forgotten.
     pub destroy: bool,
-    /// What is run before an object is destroyed.
+    /// Provisioners to run before the object is destroyed.
     pub provisioners: Vec<Provisioner>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
-/// An `import` block.
+/// A decoded `import` block.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// The resource the object becomes, relative to the module that holds the block.
     pub to: ConfigResource,
     /// The instance, with keys that may need evaluation.
     pub to_expression: Expression,
-    /// How the object is named outside.
+    /// The identification of the object to import.
     pub identity: ImportIdentity,
     /// One import per element.
     pub for_each: Option<Expression>,
     /// The provider configuration for a resource that has no block yet.
     pub provider: Option<LocalProviderRef>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
@@ -82,14 +82,14 @@ impl Import {
         self.to.module.is_root() && found.iter().any(|one| is_target(&one.target))
     }
 
-    /// Whether the object is found by what it becomes: a mistake, which is told when the configuration is read.
+    /// Whether the identifier depends on the imported object itself: an error that is reported when the configuration is loaded.
     pub fn stands_on_itself(&self) -> bool {
         let (ImportIdentity::Id(identity) | ImportIdentity::Identity(identity)) = &self.identity;
         [identity].into_iter().chain(&self.for_each).any(|expression| self.names_target(expression))
     }
 }
 
-/// How an import block names the object.
+/// The identification of the object to import.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ImportIdentity {
     /// `id`: one string.

@@ -16,26 +16,26 @@ pub struct Resource {
     pub address: ResourceAddress,
     /// The arguments proper: the block without its meta-arguments.
     pub body: Body,
-    /// How many instances.
+    /// The `count` argument.
     pub count: Option<Expression>,
     /// One instance per element.
     pub for_each: Option<Expression>,
     /// The provider configuration written; without one, the default configuration of the provider that the type's name
     /// begins with.
     pub provider: Option<LocalProviderRef>,
-    /// What must be done before, beside what it refers to.
+    /// Explicit dependencies, in addition to references.
     pub depends_on: Vec<Traversal>,
     /// The `lifecycle` block; resources without one share one.
     pub lifecycle: Arc<Lifecycle>,
-    /// What is run on creation or destruction.
+    /// Provisioners to run at creation or destruction.
     pub provisioners: Vec<Provisioner>,
-    /// How provisioners reach the object, unless they say otherwise.
+    /// The default connection of provisioners.
     pub connection: Option<Connection>,
     /// The check block it belongs to: its errors are only warnings then.
     pub check: Option<Name>,
-    /// How objects are searched for, where it is a `list` block. Boxed because it is rare.
+    /// The search settings of a `list` block. Boxed because it is rare.
     pub search: Option<Box<Search>>,
-    /// The whole block.
+    /// The location of the whole block.
     pub span: Span,
     /// The block's header: keyword and labels.
     pub header_span: Span,
@@ -44,7 +44,7 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// The words of the language in such a block, beside the arguments proper.
+    /// The meta-arguments of such a block.
     pub fn words(&self) -> &'static [&'static str] {
         match self.address.mode {
             Mode::Managed => &["count", "for_each", "provider", "depends_on", "lifecycle", "provisioner", "connection"],
@@ -70,14 +70,14 @@ pub(crate) fn implied_provider(type_name: &Name) -> Name {
     }
 }
 
-/// What a `list` block says beside what is searched for.
+/// The search settings of a `list` block.
 #[derive(Clone, Debug)]
 pub struct Search {
     /// Whether objects come with all of their attributes.
     pub include_resource: Option<Expression>,
-    /// How many objects are wanted at most.
+    /// The maximal number of results.
     pub limit: Option<Expression>,
-    /// Where the block begins, behind its header.
+    /// The start of the block's body.
     pub beginning: Span,
 }
 
@@ -87,18 +87,18 @@ impl Resource {
         self.count.is_some() || self.for_each.is_some()
     }
 
-    /// How provisioners reach the object. Where there are none, nobody looks at the block.
+    /// Returns the connection of provisioners. Without provisioners the block is not checked.
     pub fn used_connection(&self) -> Option<&Connection> {
         self.connection.as_ref().filter(|_| !self.provisioners.is_empty())
     }
 
-    /// Where something is shown that is about the content of the block as a whole.
+    /// Returns the location for problems with the body as a whole.
     pub fn beginning(&self) -> Span {
         self.search.as_ref().map_or_else(|| self.body.missing_item_span(), |search| search.beginning)
     }
 }
 
-/// A `lifecycle` block.
+/// A decoded `lifecycle` block.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Lifecycle {
     /// Whether a replacement is created before the old object is destroyed.
@@ -107,11 +107,11 @@ pub struct Lifecycle {
     pub prevent_destroy: Option<Expression>,
     /// Changes that are left alone.
     pub ignore_changes: IgnoreChanges,
-    /// What, when changed, has the object replaced.
+    /// References whose changes replace the object.
     pub replace_triggered_by: Vec<Expression>,
-    /// What must hold before the object is planned.
+    /// Conditions that must hold before the object is planned.
     pub preconditions: Vec<Condition>,
-    /// What must hold once it is known.
+    /// Conditions that must hold once the object is known.
     pub postconditions: Vec<Condition>,
     /// Whether there is an instance at all.
     pub enabled: Option<Expression>,
@@ -119,7 +119,7 @@ pub struct Lifecycle {
     pub destroy: Option<Expression>,
     /// Actions invoked around changes.
     pub action_triggers: Vec<ActionTrigger>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
@@ -131,10 +131,10 @@ impl Lifecycle {
     }
 }
 
-/// The `ignore_changes` argument.
+/// The value of the `ignore_changes` argument.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum IgnoreChanges {
-    /// Every change counts.
+    /// No change is ignored.
     #[default]
     None,
     /// No change counts: `all`.
@@ -145,42 +145,42 @@ pub enum IgnoreChanges {
     Expression(Expression),
 }
 
-/// An `action_trigger` block.
+/// A decoded `action_trigger` block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ActionTrigger {
     /// The events, as written.
     pub events: Vec<Expression>,
-    /// Whether it fires.
+    /// The condition for invoking the actions.
     pub condition: Option<Expression>,
-    /// What is invoked.
+    /// The actions to invoke.
     pub actions: Vec<Expression>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
-/// A `provisioner` block.
+/// A decoded `provisioner` block.
 #[derive(Clone, Debug)]
 pub struct Provisioner {
-    /// Its label.
+    /// The provisioner type.
     pub kind: Name,
-    /// When it runs.
+    /// The time of the run.
     pub when: ProvisionerWhen,
-    /// What a failure means.
+    /// The treatment of a failure.
     pub on_failure: OnFailure,
-    /// The arguments proper.
+    /// The arguments of the provisioner.
     pub body: Body,
-    /// How it reaches the object.
+    /// The connection of this provisioner.
     pub connection: Option<Connection>,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
 impl Provisioner {
-    /// The words of the language in such a block, beside the arguments proper.
+    /// The meta-arguments of such a block.
     pub const WORDS: &[&str] = &["when", "on_failure", "connection"];
 }
 
-/// When a provisioner runs.
+/// The time when a provisioner runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ProvisionerWhen {
     /// After the object is created.
@@ -190,21 +190,21 @@ pub enum ProvisionerWhen {
     Destroy,
 }
 
-/// What a provisioner's failure means.
+/// The treatment of a provisioner's failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFailure {
-    /// The operation fails.
+    /// The failure fails the operation.
     #[default]
     Fail,
     /// The operation goes on.
     Continue,
 }
 
-/// A `connection` block.
+/// A decoded `connection` block.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// Its arguments.
+    /// The arguments of the connection.
     pub body: Body,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }

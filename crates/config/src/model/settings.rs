@@ -1,4 +1,4 @@
-//! What `terraform` blocks set apart from providers.
+//! The settings in `terraform` blocks, except providers.
 
 use groma_address::Name;
 use groma_diagnostics::Span;
@@ -8,36 +8,36 @@ use indexmap::IndexMap;
 
 use crate::version::Constraints;
 
-/// A `backend` block.
+/// A decoded `backend` block.
 #[derive(Clone, Debug)]
 pub struct Backend {
-    /// Its label.
+    /// The backend type.
     pub kind: Name,
-    /// Its arguments.
+    /// The arguments of the backend.
     pub body: Body,
-    /// The values of the arguments, of those that are known before anything is planned: constants, and what is made of variables with a
-    /// value and of local values.
+    /// The values of arguments that are known before planning: constants, and expressions of set variables
+    /// and local values.
     pub known: IndexMap<Name, Value>,
-    /// Where the label is written.
+    /// The location of the label.
     pub kind_span: Span,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
-/// A `cloud` block.
+/// A decoded `cloud` block.
 #[derive(Clone, Debug)]
 pub struct Cloud {
-    /// Its arguments.
+    /// The arguments of the block.
     pub body: Body,
-    /// The block's header.
+    /// The location of the block's header.
     pub span: Span,
 }
 
-/// A `required_version` argument.
+/// A decoded `required_version` argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionRequirement {
-    /// The versions allowed.
+    /// The allowed versions of the program.
     pub constraints: Constraints,
-    /// Where they are written.
+    /// The location of the argument.
     pub span: Span,
 }

@@ -1,4 +1,4 @@
-//! What files of tests say about other files and about the configuration.
+//! The references of test files to other files and to the configuration.
 
 use std::fmt;
 
@@ -8,27 +8,27 @@ use groma_diagnostics::Span;
 use crate::module_source::ModuleSource;
 use crate::version::Constraints;
 
-/// The `module` block of a run: what is run in the place of the configuration under test.
+/// The `module` block of a run: the module that is tested instead of the configuration.
 #[derive(Clone, Debug)]
 pub struct RunModule {
-    /// Where it comes from: a folder, seen from the root module, or a registry.
+    /// The source of the module: a directory relative to the root module, or a registry.
     pub source: ModuleSource,
     /// The versions allowed; only for modules of a registry.
     pub version: Constraints,
-    /// The block's header.
+    /// The location of the block's header.
     pub block: Span,
-    /// The `source` argument.
+    /// The location of the `source` argument.
     pub span: Span,
 }
 
-/// A block that gives values in the place of what a provider or a module would say.
+/// A block with values that replace those of a provider or module.
 #[derive(Clone, Debug)]
 pub struct Override {
-    /// Whose values these are.
+    /// The overridden object.
     pub target: OverrideTarget,
-    /// The block's header.
+    /// The location of the block's header.
     pub block: Span,
-    /// The `target` argument.
+    /// The location of the `target` argument.
     pub span: Span,
 }
 
@@ -37,7 +37,7 @@ pub struct Override {
 pub struct OverrideTarget {
     /// The module, or that of the resource.
     pub module: ModuleInstance,
-    /// The resource.
+    /// The overridden resource.
     pub resource: Option<(Resource, InstanceKey)>,
 }
 

@@ -108,7 +108,7 @@ fn written_anew(query: &str) -> String {
     // Those of one name stay in their order.
     arguments.sort_by(|(one, _), (other, _)| one.cmp(other));
     let text = form_urlencoded::Serializer::for_suffix(String::from("?"), 1).extend_pairs(arguments).finish();
-    // Forms escape these two the other way round.
+    // Form encoding escapes these two the other way.
     text.replace("%7E", "~").replace('*', "%2A")
 }
 

@@ -12,7 +12,7 @@ pub use registry::RegistryModule;
 use crate::source::{display, normalize};
 use split::{clean_subfolder, split_subfolder};
 
-/// Where a module's configuration comes from. Its text form is the one that the manifest of installed modules has.
+/// The source of a module. Its text form is the one in the manifest of installed modules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModuleSource {
     /// `./x` or `../x`: a folder of the same package, relative to the calling module's directory.

@@ -11,11 +11,11 @@ use super::split::{clean_subfolder, split_subfolder};
 pub struct RegistryModule {
     /// The registry; nothing where the address names none.
     pub host: Option<String>,
-    /// Who publishes it.
+    /// The namespace of the publisher.
     pub namespace: String,
-    /// Its name.
+    /// The name of the module.
     pub name: String,
-    /// What it is for, such as `aws`.
+    /// The target system, such as `aws`.
     pub system: String,
     /// The folder inside; empty for the package itself.
     pub subfolder: String,

@@ -13,11 +13,11 @@ use crate::model::{LocalProvider, LocalProviderRef, Module, Resource};
 /// A provider configuration that is referred to and not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingProvider {
-    /// Where it would have to be.
+    /// The missing provider configuration.
     pub wanted: ProviderConfig,
 }
 
-/// What chooses among the instances of a provider block with `for_each`.
+/// The expression that selects an instance of a provider block with `for_each`.
 #[derive(Clone, Copy, Debug)]
 pub enum ProviderKey<'a> {
     /// The reference itself: `provider = aws.by_region[each.key]`.
@@ -34,9 +34,9 @@ pub enum ProviderKey<'a> {
 /// The configuration that is meant by a module's name for it.
 #[derive(Clone, Debug)]
 pub struct ProviderUse<'a> {
-    /// The block.
+    /// The provider block.
     pub config: ProviderConfig,
-    /// Which of its instances.
+    /// The selected instance of the block.
     pub key: Option<ProviderKey<'a>>,
 }
 
@@ -61,7 +61,7 @@ impl Configuration {
         resolve(&self.chain(path), local).map(|found| found.config)
     }
 
-    /// The same with what chooses the instance, where `written` is the argument that names it.
+    /// Resolves a local name to its provider block, with the selection of an instance in the argument `written`.
     ///
     /// # Errors
     /// As [`Self::provider_config`].
@@ -118,7 +118,7 @@ pub(crate) fn resolve<'a>(chain: &[&'a Module], local: &LocalProvider) -> Result
     }
 }
 
-/// What the caller of `module` hands in as `passed`.
+/// Returns the configuration that the caller of `module` passes as `passed`.
 fn passed_on<'a>(
     above: &[&'a Module],
     module: &'a Module,
@@ -129,7 +129,7 @@ fn passed_on<'a>(
     Ok(ProviderUse { key: key.or(found.key), ..found })
 }
 
-/// What the caller of `module` passes for `local`, in the caller's names.
+/// Returns the configuration that the caller of `module` passes for `local`, in the caller's names.
 fn passed_in<'a>(above: &[&'a Module], module: &Module, local: &LocalProvider) -> Option<&'a LocalProviderRef> {
     let name = module.path.steps().last()?;
     let call = above.last()?.calls.get(name)?;

@@ -1,4 +1,4 @@
-//! Which providers a configuration needs, and which provider configuration each resource uses.
+//! Required providers, and the provider configuration of each resource.
 
 mod inherit;
 pub(crate) mod requirements;

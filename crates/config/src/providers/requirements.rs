@@ -9,12 +9,12 @@ use indexmap::IndexMap;
 use crate::model::{Module, implied_provider};
 use crate::version::Constraints;
 
-/// What all modules together ask of a provider.
+/// The combined requirements of all modules for a provider.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderRequirement {
     /// The versions that every module allows.
     pub constraints: Constraints,
-    /// The modules that need it, each with the place that says so.
+    /// The modules that require it, each with the location of the requirement.
     pub needed_by: Vec<(ModulePath, Span)>,
 }
 
@@ -39,7 +39,7 @@ pub(crate) fn requirements(root: &Module) -> IndexMap<ProviderAddress, ProviderR
     all
 }
 
-/// The same of one module alone, without those that it calls.
+/// Returns the requirements of one module, without those of its calls.
 pub fn module_requirements(module: &Module) -> IndexMap<ProviderAddress, ProviderRequirement> {
     let mut own = IndexMap::new();
     add_module(module, &mut own);
@@ -92,7 +92,7 @@ fn used_names(module: &Module) -> Vec<(Name, Span)> {
         used.entry(reference.provider.name.clone()).or_insert(reference.span);
     }
     for import in module.imports.iter().filter(|import| import.provider.is_none() && import.to.module.is_root()) {
-        // A resource that is declared says by itself what it needs.
+        // A declared resource states its own requirement.
         if !module.resources.contains_key(&import.to.resource) {
             used.entry(implied_provider(&import.to.resource.type_name)).or_insert(import.span);
         }

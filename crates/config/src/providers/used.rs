@@ -1,4 +1,4 @@
-//! Which provider blocks something uses.
+//! Provider blocks that are in use.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use groma_diagnostics::Span;
 use super::inherit::resolve;
 use crate::model::{LocalProvider, Module, implied_provider};
 
-/// The provider blocks in `root` and below that some block uses, by their headers. What is wrong in others keeps nobody from anything.
+/// Returns the headers of the provider blocks in `root` and below that anything uses. Errors in others are not fatal.
 pub(crate) fn used_blocks(root: &Module) -> HashSet<Span> {
     let mut used = HashSet::new();
     visit(&mut vec![root], &mut used);

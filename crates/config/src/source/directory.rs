@@ -1,11 +1,11 @@
-//! Which files of a folder are configuration.
+//! Selection of configuration files in a directory.
 
 use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 
 use super::files::Entry;
 
-/// How a file is written.
+/// The syntax of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Syntax {
     /// `.tf`, `.tofu`, `.tfquery.hcl`.
@@ -23,7 +23,7 @@ pub(crate) struct DirectoryFiles {
     pub(crate) queries: Vec<(OsString, Syntax)>,
 }
 
-/// Suffix, how it is written, and the suffix of the file that takes its place if both are there.
+/// The suffix, the syntax, and the suffix of the file that replaces it if both exist.
 type Suffix = (&'static str, Syntax, Option<&'static str>);
 
 const SUFFIXES: [Suffix; 4] = [

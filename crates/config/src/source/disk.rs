@@ -1,4 +1,4 @@
-//! Configuration on disk.
+//! Configuration files on disk.
 
 use std::fs;
 use std::io;
@@ -62,7 +62,7 @@ impl Files for DiskFiles {
     }
 }
 
-/// How many symbolic links a path may have on its way; more lead in a circle.
+/// Maximal number of symbolic links in a path; more of them form a cycle.
 const LINKS: usize = 255;
 
 /// The steps of a path, the last first.

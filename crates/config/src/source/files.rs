@@ -1,4 +1,4 @@
-//! What the loader needs of a file system.
+//! File system access of the loader.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,7 +13,7 @@ pub struct Entry {
     pub is_directory: bool,
 }
 
-/// What the loader needs of a file system.
+/// File system access of the loader.
 ///
 /// Paths are relative to the root module's directory (`modules/network/main.tf`, `../common/main.tf`); an absolute path
 /// is what it is.

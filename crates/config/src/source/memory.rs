@@ -20,7 +20,7 @@ impl MemoryFiles {
         Self::default()
     }
 
-    /// The same with one file more.
+    /// Adds a file.
     #[must_use]
     pub fn with(mut self, path: impl AsRef<Path>, text: impl Into<Vec<u8>>) -> Self {
         self.insert(path, text);

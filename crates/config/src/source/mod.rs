@@ -1,4 +1,4 @@
-//! Where configuration text comes from: folders on disk, or a snapshot inside a saved plan.
+//! Sources of configuration text: directories on disk, or a snapshot in a saved plan.
 
 mod directory;
 mod disk;

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// The path without `.` steps and without `x/..` detours; what leads out of the root module's directory keeps its `..`.
 ///
-/// Symbolic links are not looked at, as in Terraform: the text of a source comes first, and then where it leads.
+/// Symbolic links are not resolved, as in Terraform: the text of a source is normalized before it is opened.
 pub(crate) fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

@@ -1,4 +1,4 @@
-//! Whether what was given can be a variable's value.
+//! Conversion of given values to the types of variables.
 
 use std::fmt::Write as _;
 
@@ -8,18 +8,18 @@ use groma_value::{Marks, Value, convert::ConversionError};
 use super::input::Origin;
 use crate::model::Variable;
 
-/// Why a value cannot be a variable's.
+/// The reason why a value is not suitable for a variable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unsuitable {
-    /// It is null, and the variable takes no null and has no default.
+    /// Null, for a variable that is not nullable and has no default.
     Null,
     /// It does not fit the type.
     Type(ConversionError),
 }
 
 impl Unsuitable {
-    /// What is wrong with the value given at `given`, by `origin` if it is a root module's. It is said at the declaration where there is no
-    /// such text, or where the text would show a secret, and then with what gave the value; who runs a command sees what they say there.
+    /// Returns the error for the value given at `given`, by `origin` for a root variable. It refers to the declaration if there is no
+    /// such source text, or if the text would reveal a secret, and then names the origin of the value.
     pub fn diagnose(&self, variable: &Variable, given: Span, origin: Option<&Origin>) -> Diagnostic {
         let name = &variable.name;
         let (summary, mut detail) = match self {

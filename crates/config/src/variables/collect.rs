@@ -15,10 +15,10 @@ use super::sources::{VariableOption, VariableSources};
 use crate::model::Variable;
 use crate::source::Files;
 
-/// What is given, by the name of its variable.
+/// The given values, by variable name.
 type Values = IndexMap<Name, Given>;
 
-/// How many undeclared variables are named one by one.
+/// Maximal number of undeclared variables that are listed one by one.
 const NAMED_UNDECLARED: usize = 2;
 
 /// The values given for `variables` of the root module in the directory that `files` shows, with those for variables that
@@ -38,7 +38,7 @@ pub fn collect(
     collector.finish()
 }
 
-/// What is wrong with options by themselves, whatever variables there are: files that cannot be read, and assignments that are none.
+/// Checks options independently of declared variables: files that cannot be read, and malformed assignments.
 pub fn check_options(options: &[VariableOption], sources: &Sources, files: &dyn Files) -> Diagnostics {
     let variables = IndexMap::new();
     let mut collector =
@@ -163,7 +163,7 @@ impl Collector<'_> {
         self.text(self.variables.get(name), name, text, Origin::CommandLine);
     }
 
-    /// What counts in the end; only of that it matters what is wrong.
+    /// Returns the effective values, with the errors of these only.
     fn finish(mut self) -> (IndexMap<Name, InputValue>, Diagnostics) {
         let mut values = IndexMap::new();
         let mut undeclared = Vec::new();

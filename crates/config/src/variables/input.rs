@@ -6,7 +6,7 @@ use groma_address::Name;
 use groma_diagnostics::{Diagnostics, Span};
 use groma_value::Value;
 
-/// Where a value was given.
+/// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The environment variable `TF_VAR_…`.
@@ -22,19 +22,19 @@ pub enum Origin {
 /// A value given for a variable, not yet converted to its type.
 #[derive(Clone, Debug)]
 pub struct InputValue {
-    /// The value.
+    /// The value as given.
     pub value: Value,
-    /// Where it was given.
+    /// The source of the value.
     pub origin: Origin,
     /// Its text, where that is in a file.
     pub span: Span,
 }
 
-/// What a source gives: nothing is wrong with the run where another source wins, or nobody asks for the variable.
+/// The value from one source. Its errors do not matter if another source has precedence, or the variable is not needed.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub(super) value: InputValue,
-    /// What is wrong with its text.
+    /// Errors in its text.
     pub(super) problems: Diagnostics,
 }
 

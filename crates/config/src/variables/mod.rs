@@ -1,6 +1,6 @@
 //! The values of the root module's variables: where they come from, and what becomes of them.
 //!
-//! [`collect`] gathers what was given, the later source winning; [`Variable::accept`](crate::Variable::accept) converts it
+//! [`collect`] combines the given values, the later source taking precedence; [`Variable::accept`](crate::Variable::accept) converts one
 //! to the variable's type. From weak to strong: environment, `terraform.tfvars`, `terraform.tfvars.json`, `*.auto.tfvars` and
 //! `*.auto.tfvars.json` by name, then `-var` and `-var-file` in the order of the command line.
 

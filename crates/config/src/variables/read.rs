@@ -37,8 +37,8 @@ pub(super) fn file(
     attributes.iter().map(|attribute| assignment(attribute, origin.clone(), &unparsed)).collect()
 }
 
-/// Whether the file is in the JSON syntax: its name says so, or it is one that somebody names, which a shell may call anything, and it
-/// begins as no other file does.
+/// Whether the file is in the JSON syntax: by its name, or, for a file with any other name, which shells may generate, because it
+/// starts with an opening brace.
 fn is_json(file: &SourceFile, origin: &Origin) -> bool {
     let is_named = matches!(origin, Origin::NamedFile(_));
     file.name().ends_with(".json") || (is_named && file.text().trim_start().starts_with('{'))
@@ -97,7 +97,7 @@ pub(super) fn text(variable: Option<&Variable>, name: &str, text: &str, sources:
     (value, shown.collect())
 }
 
-/// A problem with a sensitive value, which must not be shown: the declaration stands in for its text.
+/// Removes the source line of a sensitive value from a problem: it refers to the declaration instead.
 fn without_text(problem: Diagnostic, variable: &Variable) -> Diagnostic {
     let detail = format!("The value for var.{}, which is sensitive, is no expression that can be read.", variable.name);
     Diagnostic::error(problem.summary, detail).at(variable.span)

@@ -1,9 +1,9 @@
-//! Where the values of root variables come from.
+//! Sources of values for root variables.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What the environment and the command line say about variables.
+/// The values of variables in the environment and on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct VariableSources {
     /// The environment variables that begin with `TF_VAR_`, without that prefix. A value need not be valid UTF-8.

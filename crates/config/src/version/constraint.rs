@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::number::{Version, VersionError};
 
-/// How a version has to relate to the one in the constraint.
+/// The relation of a version to the one in the constraint.
 ///
 /// In the order in which Terraform lists constraints about the same version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -29,13 +29,13 @@ pub enum Operator {
 /// One condition on a version.
 #[derive(Clone, Debug)]
 pub struct Constraint {
-    /// The relation.
+    /// The relation to the version.
     pub operator: Operator,
-    /// What it relates to.
+    /// The version to compare with.
     pub version: Version,
 }
 
-/// `~> 1.2` is not `~> 1.2.0`: how many segments stand there is part of the meaning. Elsewhere they are the same version.
+/// `~> 1.2` is not `~> 1.2.0`: the number of segments is significant. For other operators they are the same version.
 impl PartialEq for Constraint {
     fn eq(&self, other: &Self) -> bool {
         let written = |one: &Self| (one.operator == Operator::Pessimistic).then(|| one.version.written_segments());
@@ -99,13 +99,13 @@ impl Constraints {
         self.list.iter().all(|constraint| constraint.allows(version))
     }
 
-    /// Whether there is none.
+    /// Whether there are no constraints.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Those that `text` has for a provider, whose versions are semantic ones: of three numbers at most, without a `v`, and with a dash
-    /// before what makes a pre-release.
+    /// Parses constraints on a provider, whose versions are semantic: at most three numbers, without a `v`, and with a dash
+    /// before a pre-release.
     ///
     /// # Errors
     ///
@@ -133,7 +133,7 @@ impl Constraints {
     }
 }
 
-/// The operator that `constraint` begins with, and what stands behind it.
+/// Splits the operator from the start of `constraint`.
 fn operator_of(constraint: &str) -> (Operator, &str) {
     OPERATORS
         .iter()
@@ -189,7 +189,7 @@ impl fmt::Display for Constraint {
         if self.operator != Operator::Pessimistic || self.version.written_segments() >= self.version.segments().len() {
             return write!(f, "{}", self.version);
         }
-        // How many segments stand there is part of the meaning of `~>`.
+        // The number of segments is significant for `~>`.
         for index in 0..self.version.written_segments() {
             let dot = if index == 0 { "" } else { "." };
             write!(f, "{dot}{}", self.version.segment(index))?;

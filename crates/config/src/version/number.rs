@@ -21,7 +21,7 @@ pub struct Version {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct VersionError {
-    /// What is wrong, beginning with a lower-case letter.
+    /// The error message, beginning with a lower-case letter.
     pub message: String,
 }
 
@@ -42,7 +42,7 @@ impl Version {
         &self.segments
     }
 
-    /// How many segments its author wrote: `1.2` has two.
+    /// Returns the number of segments in the source text: `1.2` has two.
     pub fn written_segments(&self) -> usize {
         self.written
     }
@@ -67,7 +67,7 @@ impl Version {
         self.segments.get(index).copied().unwrap_or(0)
     }
 
-    /// The same version as a release: without pre-release and metadata.
+    /// Returns the version without pre-release and metadata.
     #[must_use]
     pub fn release(&self) -> Self {
         Self {

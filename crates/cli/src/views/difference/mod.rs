@@ -2,7 +2,7 @@
 //!
 //! [`compare`] compares two values, guided by a schema or, without one, by the values
 //! themselves; [`write`] renders the tree as lines. The rules of pairing, of redaction and of
-//! remarks stand are those that people know from Terraform's plans.
+//! remarks are those that people know from Terraform's plans.
 
 mod align;
 mod blocks;

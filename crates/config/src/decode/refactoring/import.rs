@@ -45,7 +45,7 @@ fn import_identity(block: &Block, content: &Content, decoding: &mut Decoding<'_>
     match (content.get("id"), content.get("identity")) {
         (Some(id), None) => Some(ImportIdentity::Id(id.expression.clone())),
         (None, Some(identity)) => Some(ImportIdentity::Identity(identity.expression.clone())),
-        // An argument that there is not may be what should have been "id".
+        // The unknown argument may be a misspelled "id".
         (None, None) if !content.is_whole() || decoding.unparsed.is_in(block.span) => None,
         (None, None) => {
             decoding.error(
@@ -142,7 +142,7 @@ fn not_an_address(expression: &Expression, decoding: &mut Decoding<'_>) {
 enum Word {
     Name(Name, Span),
     Key(Span),
-    /// What is in brackets is no key of anything: a word, a broken number.
+    /// The brackets contain no key: a word, a malformed number.
     NoKey(Span),
 }
 

@@ -84,7 +84,7 @@ fn endpoint(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Option<(Targe
     }
 }
 
-/// Why nothing of that mode can be moved, if that is so. Terraform passes over it without a word.
+/// Returns the reason why objects of that mode cannot be moved. Terraform ignores such blocks silently.
 fn in_no_state(mode: Mode) -> Option<&'static str> {
     match mode {
         Mode::Managed | Mode::Data => None,

@@ -32,7 +32,7 @@ pub(in crate::decode) fn removed(block: &Block, decoding: &mut Decoding<'_>) -> 
         about_a_module(block, &content, &provisioners, decoding);
     }
     let (from, from_span) = from?;
-    // What is left unsaid is of no interest where what is said is wrong.
+    // Omissions are not reported next to errors.
     let are_wrong = provisioners.len() < content.blocks_of("provisioner").count();
     let is_sound = !are_wrong && (provisioners.is_empty() || !is_about_module);
     if decoding.dialect == Dialect::OpenTofu && is_sound {
@@ -124,7 +124,7 @@ fn removed_address(traversal: &Traversal, decoding: &mut Decoding<'_>) -> Option
     None
 }
 
-/// Reports a key.
+/// Reports an instance key.
 fn has_key(key: KeyPlace, decoding: &mut Decoding<'_>) {
     let (what, whole) = match key.of {
         Keyed::Resource => ("Resource", "resource"),
@@ -142,7 +142,7 @@ fn keys_not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
     }
 }
 
-/// The summary that something is not allowed, as each product says so.
+/// Returns the summary of the error in the words of the file's product.
 fn not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
     match decoding.dialect {
         Dialect::Terraform => format!("{what} not allowed"),
@@ -150,8 +150,9 @@ fn not_allowed(what: &str, decoding: &Decoding<'_>) -> String {
     }
 }
 
-/// What OpenTofu warns of: that it is not said what becomes of the object, which is forgotten then, where Terraform destroys it; and that
-/// provisioners of what is forgotten are for nothing.
+/// Returns OpenTofu's warnings: of a block that does not choose between destroying and forgetting (OpenTofu forgets, Terraform destroys),
+/// and
+/// of provisioners without effect, because the object is forgotten.
 fn left_unsaid(block: &Block, destroy: Destroy, provisioners: &[Provisioner]) -> Option<Diagnostic> {
     let (summary, detail) = match destroy {
         Destroy::Unsaid => (
@@ -168,7 +169,7 @@ fn left_unsaid(block: &Block, destroy: Destroy, provisioners: &[Provisioner]) ->
     Some(Diagnostic::warning(summary, detail).at(block.header))
 }
 
-/// What a block says about whether the object is destroyed.
+/// The choice of a block between destroying and forgetting the object.
 #[derive(Clone, Copy)]
 enum Destroy {
     Said(bool),

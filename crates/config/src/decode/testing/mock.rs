@@ -34,12 +34,12 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
         .block("override_resource", &[])
 });
 
-/// What a file of mock data says, by which another of its folder may say the same.
+/// A file of mock data. Its overrides may be repeated in another file of the same directory.
 #[derive(Debug)]
 pub(crate) struct MockFile {
     /// The types that it mocks: the kind of the block, the type, and the header.
     pub(crate) mocked: Vec<(Name, Name, Span)>,
-    /// What it overrides.
+    /// The overrides in the file.
     pub(crate) overrides: Vec<Override>,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn mock_file(body: &Body, decoding: &mut Decoding<'_>) -> MockFile {
     MockFile { mocked: mocks(&content, decoding), overrides: overriding::blocks(&content, decoding) }
 }
 
-/// Decodes the block into `found`, and gives the configuration that it stands for.
+/// Decodes the block into `found`, and returns the provider configuration that it mocks.
 pub(super) fn provider(block: &Block, found: &mut TestContent, decoding: &mut Decoding<'_>) -> Option<LocalProvider> {
     let label = block.labels.first()?;
     let content = decoding.content(&block.body, &PROVIDER);

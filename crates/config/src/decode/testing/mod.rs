@@ -1,6 +1,6 @@
 //! Files of tests, and the files of the folders that their mocked providers name.
 //!
-//! What is wrong with how they are written is told. Of what they say only that is kept which other files and commands have to do with.
+//! Syntax errors are reported. Of the content only the parts that other files and commands need are kept.
 
 mod mock;
 mod overriding;
@@ -33,12 +33,12 @@ static FILE: LazyLock<BodySchema> = LazyLock::new(|| {
 
 static TEST: LazyLock<BodySchema> = LazyLock::new(|| BodySchema::new().optional("parallel").optional("skip_cleanup"));
 
-/// What a file of tests says about others.
+/// The references of a test file to other files.
 #[derive(Debug, Default)]
 pub(crate) struct TestContent {
     /// Its runs, in their order.
     pub(crate) runs: Vec<RunContent>,
-    /// What is overridden for all runs.
+    /// The overrides for all runs.
     pub(crate) overrides: Vec<Override>,
     /// The provider configurations that runs can be given, each with the header of its block.
     pub(crate) providers: Vec<(LocalProvider, Span)>,
@@ -46,16 +46,16 @@ pub(crate) struct TestContent {
     pub(crate) mocks: Vec<(PathBuf, Span)>,
 }
 
-/// What a run says about others.
+/// The references of a run to other files.
 #[derive(Debug)]
 pub(crate) struct RunContent {
-    /// Its name.
+    /// The name of the run.
     pub(crate) name: Name,
-    /// The module in the place of the one under test.
+    /// The module that is tested instead of the configuration.
     pub(crate) module: Option<RunModule>,
     /// Provider configurations of the file that are handed to what is run, under names of its own.
     pub(crate) providers: Vec<PassedProvider>,
-    /// What is overridden for this run.
+    /// The overrides for this run.
     pub(crate) overrides: Vec<Override>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn test_file(body: &Body, decoding: &mut Decoding<'_>) -> TestContent
     found
 }
 
-/// Values of variables.
+/// Decodes the values of variables.
 fn values(block: &Block, decoding: &mut Decoding<'_>) {
     let (_, problems) = block.body.attributes();
     decoding.diagnostics.append(problems);

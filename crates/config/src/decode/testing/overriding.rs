@@ -1,4 +1,4 @@
-//! `override_resource`, `override_data` and `override_module` blocks: values in the place of what a provider would say.
+//! `override_resource`, `override_data` and `override_module` blocks: values that replace those of a provider or module.
 
 use std::sync::LazyLock;
 
@@ -19,14 +19,14 @@ fn overriding() -> BodySchema {
     BodySchema::new().optional("target").optional("override_during")
 }
 
-/// What a kind of block is about.
+/// The kind of object that a block overrides.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum About {
     Object(Mode),
     Module,
 }
 
-/// A kind of block: its name, and what is said when there are two about the same.
+/// A type of override block: its name, and the error for two blocks with the same target.
 struct Kind {
     name: &'static str,
     twice: &'static str,
@@ -39,7 +39,7 @@ const KINDS: [Kind; 3] = [
     Kind { name: "override_module", twice: "override_module block", about: About::Module },
 ];
 
-/// What all such blocks in a body override.
+/// Decodes all override blocks in a body.
 pub(super) fn blocks(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Override> {
     let mut found = Vec::new();
     for kind in &KINDS {
@@ -54,7 +54,7 @@ pub(super) fn blocks(content: &Content, decoding: &mut Decoding<'_>) -> Vec<Over
     found
 }
 
-/// What a block gives values of.
+/// Decodes one override block.
 fn overridden(block: &Block, about: About, decoding: &mut Decoding<'_>) -> Option<Override> {
     let schema = if about == About::Module { &MODULE } else { &OBJECT };
     let content = decoding.content(&block.body, schema);

@@ -77,7 +77,7 @@ pub(super) fn run(
     Some(RunContent { name: label.value.clone(), module, providers: providers.unwrap_or_default(), overrides })
 }
 
-/// What must go wrong for the test to pass: things with conditions.
+/// Decodes `expect_failures`: objects with conditions that must fail for the test to pass.
 fn expect_failures(attribute: &Attribute, decoding: &mut Decoding<'_>) {
     for traversal in depends_on::depends_on(attribute, decoding) {
         if let Err(problem) = has_conditions(&traversal) {
@@ -131,7 +131,7 @@ fn plan_options(block: &Block, decoding: &mut Decoding<'_>) {
     }
 }
 
-/// The module that is run in the place of the one under test.
+/// Decodes the module that a run tests instead of the configuration.
 fn module(block: &Block, decoding: &mut Decoding<'_>) -> Option<RunModule> {
     let content = decoding.content(&block.body, &MODULE);
     let version = content.get("version");

@@ -18,13 +18,13 @@ pub(super) struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// A text.
+    /// Evaluates a string argument.
     pub(super) fn text(&mut self, attribute: &Attribute) -> Option<String> {
         let value = self.value(attribute, &Type::String)?;
         value.as_str().map(str::to_owned)
     }
 
-    /// A whole number.
+    /// Evaluates an argument that is a whole number.
     pub(super) fn number(&mut self, attribute: &Attribute) -> Option<i64> {
         let value = self.value(attribute, &Type::Number)?;
         let number = value.as_number().and_then(|number| number.to_i64());
@@ -88,7 +88,7 @@ impl Arguments<'_> {
     }
 }
 
-/// The bytes that a list of numbers stands for.
+/// Converts a list of numbers to bytes.
 pub(super) fn bytes_of(value: &Value) -> Option<Vec<u8>> {
     let numbers = convert::convert(value, &Type::List(Arc::new(Type::Number))).ok()?;
     let byte = |number: &Value| number.as_number().and_then(|number| u8::try_from(number.to_i64()?).ok());

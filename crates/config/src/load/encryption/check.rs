@@ -1,4 +1,4 @@
-//! What is wrong with an `encryption` block whatever values its arguments have.
+//! Checks of an `encryption` block that need no values.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -38,7 +38,7 @@ pub(super) fn check(block: &EncryptionBlock, diagnostics: &mut Diagnostics) {
     diagnostics.append(in_clear(block));
 }
 
-/// What is wrong with the method that a target names. It may be one of those that could not be read.
+/// Checks the method that a target names. It may be one with errors.
 fn wrong_method(block: &EncryptionBlock, target: &EncryptionTarget) -> Option<Diagnostic> {
     match block.has_unread_parts {
         true => method_name(target).err(),
@@ -46,7 +46,7 @@ fn wrong_method(block: &EncryptionBlock, target: &EncryptionTarget) -> Option<Di
     }
 }
 
-/// The same for what keys come from.
+/// Checks the key provider that a method names.
 fn wrong_key_provider(block: &EncryptionBlock, expression: &Expression) -> Option<Diagnostic> {
     match KeyArgument::read(expression) {
         Err(problem) => Some(problem),

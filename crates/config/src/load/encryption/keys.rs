@@ -1,4 +1,4 @@
-//! Key providers.
+//! Evaluation of key providers.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use super::names::{KeyArgument, key_provider_in, key_provider_of, no_key};
 use super::schemas::{ALIAS, key_provider_schema};
 use crate::model::encryption::EncryptionPart;
 
-/// How many key providers may be chained, and fallbacks lie within each other.
+/// Maximal length of a chain of key providers, and of nested fallbacks.
 pub(super) const DEPTH_LIMIT: usize = 16;
 
 impl Arguments<'_> {
-    /// Where the keys that `expression` gives come from; `above` are the key providers that need them.
+    /// Returns the keys that `expression` names; `above` are the key providers that use them.
     pub(super) fn keys(&mut self, expression: &Expression, above: &mut Vec<(Name, Name)>) -> Option<KeyProvider> {
         let argument = KeyArgument::read(expression).map_err(|problem| self.diagnostics.push(problem)).ok()?;
         if let KeyArgument::Name((key, span)) = &argument {
@@ -110,7 +110,7 @@ impl Arguments<'_> {
         source.map_err(|problem| self.unusable(span, &problem)).ok()
     }
 
-    /// How keys are derived; or why they are not.
+    /// Returns the key derivation, or the reason why it is not possible.
     fn derivation(&mut self, content: &Content) -> Option<Result<Pbkdf2, String>> {
         let mut settings = Ok(Pbkdf2::default());
         type Set = fn(Pbkdf2, i64) -> Result<Pbkdf2, String>;

@@ -51,7 +51,7 @@ impl Arguments<'_> {
         Some(Arc::new(groma_encryption::Encryption::new(methods.next()?, methods.collect())))
     }
 
-    /// How the states of others are sealed.
+    /// Returns the encryption of remote states.
     fn remote(&mut self, targets: &RemoteTargets) -> RemoteEncryption {
         let named = targets.named.iter().filter_map(|(name, target)| Some((name.to_string(), self.target(target)?)));
         let named = named.collect();

@@ -1,4 +1,4 @@
-//! What the arguments of an `encryption` block come to, before anything is planned.
+//! Evaluation of an `encryption` block, before anything is planned.
 
 mod arguments;
 mod check;
@@ -18,7 +18,7 @@ use crate::decode::{self, Decoding, Dialect, Role, Unparsed};
 use crate::model::encryption::EncryptionBlock;
 use crate::model::{Encryption, Module};
 
-/// The encryption that the root module asks for, with what the environment says in place of it.
+/// Evaluates the encryption settings of the root module, or those of the environment that replace them.
 pub(super) fn read(
     module: &Module,
     reader: &Reader<'_>,
@@ -43,7 +43,7 @@ pub(super) fn read(
     encryption
 }
 
-/// What `TF_ENCRYPTION` says, in either syntax.
+/// Parses `TF_ENCRYPTION`, in either syntax.
 fn given_block(text: &str, reader: &Reader<'_>, diagnostics: &mut Diagnostics) -> Option<EncryptionBlock> {
     let file = reader.sources.add(VARIABLE, text.to_owned())?;
     let (parsed, problems) =
@@ -75,5 +75,5 @@ fn without_secrets(problem: Diagnostic, sources: &Sources) -> Diagnostic {
     Diagnostic { detail, subject: None, context: None, observed: Vec::new(), ..problem }
 }
 
-/// The environment variable.
+/// The name of the environment variable.
 const VARIABLE: &str = "TF_ENCRYPTION";

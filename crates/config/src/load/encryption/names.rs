@@ -33,16 +33,16 @@ pub(super) fn method_of<'a>(block: &'a EncryptionBlock, target: &EncryptionTarge
 /// The type and the name of a key provider, and where it is named.
 pub(super) type Mention = ((Name, Name), Span);
 
-/// What an argument says of where keys come from.
+/// An argument that selects keys.
 pub(super) enum KeyArgument {
-    /// It is the name of a key provider.
+    /// The name of a key provider.
     Name(Mention),
     /// Its value says it; these names are in it.
     Value(Vec<Mention>),
 }
 
 impl KeyArgument {
-    /// What is written.
+    /// Parses the argument.
     pub(super) fn read(expression: &Expression) -> Result<Self, Diagnostic> {
         match named(KEY_PROVIDER, expression) {
             Some(key) => Ok(Self::Name((key, expression.span))),

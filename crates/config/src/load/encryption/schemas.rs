@@ -1,4 +1,4 @@
-//! Which arguments the parts of an `encryption` block have.
+//! Schemas of the parts of an `encryption` block.
 
 use groma_encryption::service_arguments;
 use groma_hcl::BodySchema;
@@ -11,7 +11,7 @@ pub(super) const UNENCRYPTED: &str = "unencrypted";
 /// The name under which a key provider keeps its notes in files, instead of its own.
 pub(super) const ALIAS: &str = "encrypted_metadata_alias";
 
-/// The arguments of a method that there is.
+/// Returns the schema of an existing method.
 pub(super) fn method_schema(kind: &str) -> Option<BodySchema> {
     match kind {
         UNENCRYPTED => Some(BodySchema::new()),
@@ -21,7 +21,7 @@ pub(super) fn method_schema(kind: &str) -> Option<BodySchema> {
     }
 }
 
-/// The arguments of a key provider that there is.
+/// Returns the schema of an existing key provider.
 pub(super) fn key_provider_schema(kind: &str) -> Option<BodySchema> {
     let schema = match kind {
         "pbkdf2" => {

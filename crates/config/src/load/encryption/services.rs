@@ -22,7 +22,7 @@ pub(super) fn schema_of(arguments: &[Argument]) -> BodySchema {
 }
 
 impl Arguments<'_> {
-    /// The service `kind` with what is given for its arguments.
+    /// Creates the service `kind` from its arguments.
     pub(super) fn service(&mut self, kind: &str, content: &Content, span: Span) -> Option<Arc<dyn KeyService>> {
         let given = self.given_in(service_arguments(kind)?, content)?;
         let Some(network) = self.early.key_network() else {
@@ -33,7 +33,7 @@ impl Arguments<'_> {
         service.map_err(|problem| self.unusable(span, &problem)).ok()
     }
 
-    /// What is given in a body.
+    /// Evaluates the arguments in a body.
     fn given_in(&mut self, arguments: &'static [Argument], content: &Content) -> Option<Given> {
         let mut given = Vec::new();
         for argument in arguments {
@@ -61,13 +61,13 @@ impl Arguments<'_> {
         if failed { None } else { self.given_in(arguments, &content).map(GivenValue::Object) }
     }
 
-    /// What is given for an argument; nothing for a null, and for what has no effect.
+    /// Evaluates an argument; `Some(None)` for null and for values without effect.
     fn given(&mut self, argument: &Argument, attribute: &Attribute) -> Option<Option<GivenValue>> {
         let value = self.early.secret(&attribute.expression, "encryption argument", &mut self.diagnostics)?;
         self.read(argument, &value, argument.name, attribute.name.span)
     }
 
-    /// A value as what is given for an argument; `name` is that in messages.
+    /// Converts a value for an argument; `name` is its name in messages.
     fn read(&mut self, argument: &Argument, value: &Value, name: &str, span: Span) -> Option<Option<GivenValue>> {
         if value.is_null() {
             return Some(None);
@@ -95,7 +95,7 @@ impl Arguments<'_> {
         None
     }
 
-    /// What an object gives.
+    /// Evaluates the members of an object argument.
     fn members(&mut self, arguments: &'static [Argument], object: &Value, name: &str, span: Span) -> Option<Given> {
         let mut given = Vec::new();
         for (key, value) in object.elements() {
