@@ -1,21 +1,21 @@
-//! Why a signature is not believed.
+//! The errors of verifying signatures.
 
-/// Why a signature does not count.
+/// The reason why a signature is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
-    /// It is no signature, or no key.
+    /// The bytes are not a signature, or not a key.
     #[error("it is not in the OpenPGP format")]
     Malformed,
-    /// It is of a kind that is not supported here.
+    /// Its algorithm or kind is not accepted.
     #[error("it cannot be checked: {0}")]
     Unsupported(String),
-    /// Another key has made it.
+    /// It was made with another key.
     #[error("it was made with another key")]
     OtherKey,
-    /// The key has made no such signature over this content.
-    #[error("it does not fit what was signed")]
+    /// The signature does not match the content.
+    #[error("it does not match the signed file")]
     Wrong,
-    /// The owner has withdrawn the key.
+    /// The owner has revoked the key.
     #[error("its key has been revoked")]
     Revoked,
 }

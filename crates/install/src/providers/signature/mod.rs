@@ -1,21 +1,157 @@
-//! Detached OpenPGP signatures (RFC 4880) of version 4 with RSA keys: what registries sign lists of checksums with.
+//! Detached OpenPGP signatures (RFC 9580, RFC 4880), with which registries sign lists of checksums.
 //!
-//! The registry's rules ask for RSA keys, so other algorithms are told apart from wrong signatures and refused.
+//! Parsing and arithmetic are those of the crate `pgp`. What is decided here is what counts: which hashes and key sizes, which
+//! subkeys, and what a revocation means.
+//!
+//! For auditors: [`PublicKey::parse`] drops every subkey without a valid binding in both directions, and refuses a revoked primary
+//! key. [`PublicKey::verify`] accepts signatures over binary documents only, made with SHA-256, SHA-384 or SHA-512. Expiry dates are
+//! not looked up, as in Terraform: releases stay installable after the key that signed them has expired.
 
-mod armor;
 mod error;
-mod key;
-mod packet;
+
+use pgp::composed::{Deserializable, DetachedSignature, SignedPublicKey, SignedPublicSubKey};
+use pgp::crypto::hash::HashAlgorithm;
+use pgp::packet::{Signature, SignatureType};
+use pgp::ser::Serialize;
+use pgp::types::{KeyDetails, PublicParams, VerifyingKey};
+use rsa::traits::PublicKeyParts;
 
 pub use error::SignatureError;
-pub use key::PublicKey;
 
 /// The fingerprint of the key that HashiCorp signs its releases with.
 const HASHICORP: &str = "c874011f0ab405110d02105534365d9472d7468f";
 
+/// The smallest RSA modulus that is accepted, in bits. Some generators make keys of one bit less than asked for.
+const MIN_RSA_BITS: usize = 2047;
+
+/// A public key: the primary key, and the subkeys that belong to it.
+#[derive(Clone, Debug)]
+pub struct PublicKey {
+    key: SignedPublicKey,
+}
+
 impl PublicKey {
+    /// Parses an ASCII-armored key. Of several keys the first one counts.
+    ///
+    /// # Errors
+    /// The text is not a key, or the key has been revoked.
+    pub fn parse(armored: &str) -> Result<Self, SignatureError> {
+        let (mut key, _) = SignedPublicKey::from_string(armored).map_err(|_| SignatureError::Malformed)?;
+        let primary = &key.primary_key;
+        if key.details.revocation_signatures.iter().any(|revocation| revocation.verify_key(primary).is_ok()) {
+            return Err(SignatureError::Revoked);
+        }
+        key.public_subkeys.retain(|subkey| belongs_to(subkey, primary));
+        Ok(Self { key })
+    }
+
     /// Whether it is HashiCorp's: the fingerprint is a hash of the key itself, so nobody else can have it.
     pub fn is_hashicorp(&self) -> bool {
         self.fingerprint() == HASHICORP
+    }
+
+    /// Returns the fingerprint of the primary key, in lower-case hexadecimal digits.
+    pub fn fingerprint(&self) -> String {
+        self.key.primary_key.fingerprint().to_string().to_lowercase()
+    }
+
+    /// Returns the identifier of the primary key: 16 hexadecimal digits, in capitals.
+    pub fn id(&self) -> String {
+        self.key.primary_key.legacy_key_id().to_string().to_uppercase()
+    }
+
+    /// Verifies a detached signature over `content`, in binary or armored form. Of several signatures one has to be valid.
+    ///
+    /// # Errors
+    /// `signature` has no signature that this key or one of its subkeys made over this content.
+    pub fn verify(&self, content: &[u8], signature: &[u8]) -> Result<(), SignatureError> {
+        let mut problem = SignatureError::Malformed;
+        for signature in signatures(signature)? {
+            match self.verify_one(content, &signature) {
+                Ok(()) => return Ok(()),
+                Err(error) => problem = error,
+            }
+        }
+        Err(problem)
+    }
+
+    fn verify_one(&self, content: &[u8], signature: &Signature) -> Result<(), SignatureError> {
+        if signature.typ() != Some(SignatureType::Binary) {
+            return Err(SignatureError::Unsupported("it is not a signature of a file".to_owned()));
+        }
+        if !has_strong_hash(signature) {
+            let supported = "its hash algorithm is not SHA-256, SHA-384 or SHA-512";
+            return Err(SignatureError::Unsupported(supported.to_owned()));
+        }
+        let mut problem = SignatureError::OtherKey;
+        if names_issuer(signature, &self.key.primary_key) {
+            match verify_with(&self.key.primary_key, signature, content) {
+                Ok(()) => return Ok(()),
+                Err(error) => problem = error,
+            }
+        }
+        for subkey in self.key.public_subkeys.iter().filter(|subkey| names_issuer(signature, &subkey.key)) {
+            match verify_with(&subkey.key, signature, content) {
+                Ok(()) => return Ok(()),
+                Err(error) => problem = error,
+            }
+        }
+        Err(problem)
+    }
+}
+
+fn verify_with<K: VerifyingKey>(key: &K, signature: &Signature, content: &[u8]) -> Result<(), SignatureError> {
+    if is_weak(key) {
+        return Err(SignatureError::Unsupported(
+            "its key is a DSA key or an RSA key of fewer than 2048 bits".to_owned(),
+        ));
+    }
+    signature.verify(key, content).map_err(|_| SignatureError::Wrong)
+}
+
+/// Returns the signatures in a file that is either binary or armored.
+fn signatures(bytes: &[u8]) -> Result<Vec<Signature>, SignatureError> {
+    let armored = std::str::from_utf8(bytes).ok().map(DetachedSignature::from_string_many);
+    let parsed = match armored {
+        Some(Ok((parsed, _))) => parsed,
+        Some(Err(_)) | None => DetachedSignature::from_bytes_many(bytes).map_err(|_| SignatureError::Malformed)?,
+    };
+    // A cut file has a broken last packet: nothing in it counts.
+    parsed.map(|one| Ok(one.map_err(|_| SignatureError::Malformed)?.signature)).collect()
+}
+
+/// Whether a subkey is bound to the primary key and not revoked. The binding has to hold in both directions: otherwise anybody could
+/// adopt somebody else's signing key as a subkey.
+fn belongs_to(subkey: &SignedPublicSubKey, primary: &pgp::packet::PublicKey) -> bool {
+    let is_of = |signature: &&Signature, kind| signature.typ() == Some(kind);
+    let is_bound = subkey.signatures.iter().filter(|one| is_of(one, SignatureType::SubkeyBinding)).any(|binding| {
+        let confirmation = binding.embedded_signature().filter(|one| is_of(one, SignatureType::KeyBinding));
+        has_strong_hash(binding)
+            && binding.verify_subkey_binding(primary, &subkey.key).is_ok()
+            && confirmation
+                .is_some_and(|one| has_strong_hash(one) && one.verify_primary_key_binding(&subkey.key, primary).is_ok())
+    });
+    // Owners of old keys revoked them with SHA-1. Whoever forges a revocation gains nothing but distrust.
+    let mut revocations = subkey.signatures.iter().filter(|one| is_of(one, SignatureType::SubkeyRevocation));
+    is_bound && !revocations.any(|revocation| revocation.verify_subkey_binding(primary, &subkey.key).is_ok())
+}
+
+fn has_strong_hash(signature: &Signature) -> bool {
+    matches!(signature.hash_alg(), Some(HashAlgorithm::Sha256 | HashAlgorithm::Sha384 | HashAlgorithm::Sha512))
+}
+
+/// Whether a signature may have been made with a key: it names that key, or none.
+fn names_issuer<K: KeyDetails + Serialize>(signature: &Signature, key: &K) -> bool {
+    let (ids, fingerprints) = (signature.issuer_key_id(), signature.issuer_fingerprint());
+    (ids.is_empty() && fingerprints.is_empty())
+        || ids.contains(&&key.legacy_key_id())
+        || fingerprints.contains(&&key.fingerprint())
+}
+
+fn is_weak<K: KeyDetails>(key: &K) -> bool {
+    match key.public_params() {
+        PublicParams::RSA(parameters) => parameters.key.n().bits() < MIN_RSA_BITS,
+        PublicParams::DSA(_) => true,
+        _ => false,
     }
 }
