@@ -99,7 +99,7 @@ impl Planner<'_> {
             included.is_none_or(|included| included.node(graph, module, node))
                 && remains.is_none_or(|remains| remains.executes(graph.module(module), module, node))
         };
-        let keeps_replaced = |address: &_| included.is_some_and(|included| included.keeps_replaced(address));
+        let keeps = |address: &_| included.is_some_and(|included| included.keeps(address));
         execution::build(&execution::Inputs {
             world: &self.world,
             order,
@@ -109,7 +109,7 @@ impl Planner<'_> {
             invocations: &self.invocations,
             mode: self.options.mode,
             looks_at: &looks_at,
-            keeps_replaced: &keeps_replaced,
+            keeps: &keeps,
         })
     }
 

@@ -216,3 +216,34 @@ const USERS_OF_A_CERTIFICATE: &str = r#"
         refs = [cloud_object.cert.id]
     }
 "#;
+
+#[test]
+fn od_05_with_a_target_surplus_instances_of_what_it_depends_on_stay() {
+    let mut scenario = Scenario::new(
+        r#"
+        resource "cloud_object" "cert" {
+            for_each = toset(["<v>"])
+            name     = "cert-${each.key}"
+            lifecycle {
+                create_before_destroy = true
+            }
+        }
+        resource "cloud_object" "first" {
+            name = "first"
+            refs = [for o in cloud_object.cert : o.id]
+        }
+        resource "cloud_object" "second" {
+            name = "second"
+            refs = [for o in cloud_object.cert : o.id]
+        }
+        "#,
+    );
+    scenario.apply("v=1").options(&["-target=cloud_object.first"]).apply("v=2");
+    scenario.in_order(&["create cert-2", "update first"]).without(&["delete cert-1", "update second"]);
+    scenario.apply("v=2").in_order(&["update second", "delete cert-1"]);
+    scenario.leaves(&[
+        "cloud_object.cert[\"2\"]: cert-2#1",
+        "cloud_object.first: first#1",
+        "cloud_object.second: second#1",
+    ]);
+}

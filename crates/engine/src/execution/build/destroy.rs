@@ -96,7 +96,8 @@ impl Builder<'_> {
         let mut destroys = Vec::new();
         for (change, planned) in (0_u32..).zip(changes) {
             let Some(kind) = DestroyKind::of(planned) else { continue };
-            if kind == DestroyKind::ReplaceCreateFirst && (self.inputs.keeps_replaced)(&planned.address) {
+            // Its users may not be part of the run, so that it has to wait for a complete one.
+            if self.inputs.mode == Mode::Normal && kind.outlives_users() && (self.inputs.keeps)(&planned.address) {
                 continue;
             }
             let what = match planned.action {

@@ -42,9 +42,8 @@ pub struct Inputs<'a> {
     pub mode: Mode,
     /// Whether the plan includes a node; a plan with targets leaves others out.
     pub looks_at: &'a dyn Fn(ModuleIndex, NodeIndex) -> bool,
-    /// Whether the old object of an instance whose new one is created first stays deposed: a plan for chosen targets may not have
-    /// all its users.
-    pub keeps_replaced: &'a dyn Fn(&ResourceInstance) -> bool,
+    /// Whether objects of an instance that outlive the changes of their users stay: a plan with targets may leave users out.
+    pub keeps: &'a dyn Fn(&ResourceInstance) -> bool,
 }
 
 /// Builds the execution graph.

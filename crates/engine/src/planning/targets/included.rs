@@ -311,11 +311,11 @@ impl Included {
             && graph.find_resource(&address.config_resource()).is_none_or(|place| self.along.goes(place, address))
     }
 
-    /// Whether the old object of an instance that is replaced stays deposed after the new one is created, because it may have users
-    /// that the plan leaves alone. The next whole plan destroys it.
+    /// Whether objects of an instance stay that would be destroyed after their users are changed: replaced objects stay deposed,
+    /// orphans and deposed objects stay as they are, because the plan may leave users out. The next complete plan destroys them.
     ///
-    /// Terraform destroys it only where a target names the instance, and OpenTofu not where something excluded uses it.
-    pub fn keeps_replaced(&self, address: &ResourceInstance) -> bool {
+    /// Terraform destroys them only where a target names the instance, and OpenTofu not where something excluded uses it.
+    pub fn keeps(&self, address: &ResourceInstance) -> bool {
         match self.aim {
             Aim::At(_) => !self.chosen(address),
             Aim::Past { .. } => self.used_by_excluded.contains(&address.config_resource()),
