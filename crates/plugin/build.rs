@@ -5,14 +5,14 @@ use std::path::Path;
 
 use prost_types::DescriptorProto;
 
-/// Where the definitions are.
-const FOLDER: &str = "src/proto";
-/// The definitions of the provider's calls, for which client and server have tables of their own instead of stubs.
+/// The directory of the definitions.
+const DIRECTORY: &str = "src/proto";
+/// The provider services. Client and server dispatch their calls by tables of their own instead of generated stubs.
 const PROVIDER: [&str; 2] = ["tfplugin6.proto", "tfplugin5.proto"];
-/// The definitions of what surrounds them.
+/// The auxiliary services of a plugin process.
 const HOST: [&str; 2] = ["plugin.proto", "health.proto"];
 
-/// What version 5 calls otherwise than version 6.
+/// Names of version 5 and their counterparts in version 6.
 const RENAMED: [(&str, &str); 5] = [
     ("Configure", "ConfigureProvider"),
     ("PrepareProviderConfig", "ValidateProviderConfig"),
@@ -21,26 +21,26 @@ const RENAMED: [(&str, &str); 5] = [
     ("Stop", "StopProvider"),
 ];
 
-/// The messages that differ between the versions on the wire, or hold one that does.
-const OF_THEIR_OWN: [&str; 4] = ["Schema", "ActionSchema", "GetProviderSchema", "GetProviderSchema.Response"];
+/// Messages that differ between the versions on the wire, or contain one that does.
+const DIFFERENT: [&str; 4] = ["Schema", "ActionSchema", "GetProviderSchema", "GetProviderSchema.Response"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let out = std::env::var_os("OUT_DIR").ok_or("cargo says where to write")?;
     for name in PROVIDER.iter().chain(&HOST) {
-        println!("cargo::rerun-if-changed={FOLDER}/{name}");
+        println!("cargo::rerun-if-changed={DIRECTORY}/{name}");
     }
     host(Path::new(&out))?;
     provider(Path::new(&out))
 }
 
 fn host(out: &Path) -> Result<(), Box<dyn Error>> {
-    let descriptors = protox::compile(HOST, [FOLDER])?;
+    let descriptors = protox::compile(HOST, [DIRECTORY])?;
     Ok(tonic_prost_build::configure().build_transport(false).out_dir(out).compile_fds(descriptors)?)
 }
 
-/// Version 5 gets the messages of version 6 wherever the two are the same on the wire.
+/// Generates both versions; version 5 reuses the messages of version 6 that are identical on the wire.
 fn provider(out: &Path) -> Result<(), Box<dyn Error>> {
-    let descriptors = protox::compile(PROVIDER, [FOLDER])?;
+    let descriptors = protox::compile(PROVIDER, [DIRECTORY])?;
     let of_version_5 = descriptors.file.iter().find(|file| file.package() == "tfplugin5");
     let mut names = Vec::new();
     for message in of_version_5.into_iter().flat_map(|file| &file.message_type) {
@@ -52,19 +52,19 @@ fn provider(out: &Path) -> Result<(), Box<dyn Error>> {
         .build_transport(false)
         .bytes(".tfplugin6")
         .out_dir(out);
-    for name in names.iter().filter(|name| !is_of_its_own(name)) {
+    for name in names.iter().filter(|name| !differs(name)) {
         builder = builder.extern_path(format!(".tfplugin5.{name}"), rust_path(name));
     }
     Ok(builder.extern_path(".tfplugin5.StringKind", rust_path("StringKind")).compile_fds(descriptors)?)
 }
 
-fn is_of_its_own(name: &str) -> bool {
-    OF_THEIR_OWN.contains(&name) || name.starts_with("Schema.")
+fn differs(name: &str) -> bool {
+    DIFFERENT.contains(&name) || name.starts_with("Schema.")
 }
 
-/// The names of a message and of all that is inside it.
+/// Collects the names of a message, its nested messages and its enums.
 fn collect(message: &DescriptorProto, prefix: &str, names: &mut Vec<String>) {
-    // The entries of maps have no type of their own in the generated code.
+    // Map entries have no type in the generated code.
     if message.options.as_ref().is_some_and(|options| options.map_entry()) {
         return;
     }
@@ -75,7 +75,7 @@ fn collect(message: &DescriptorProto, prefix: &str, names: &mut Vec<String>) {
     names.push(name);
 }
 
-/// Where the generated code of version 6 has a message that version 5 calls `name`.
+/// Returns the path of the version 6 type that corresponds to the version 5 message `name`.
 fn rust_path(name: &str) -> String {
     let (first, rest) = name.split_once('.').map_or((name, None), |(first, rest)| (first, Some(rest)));
     let first = RENAMED.iter().find(|(old, _)| *old == first).map_or(first, |(_, new)| new);

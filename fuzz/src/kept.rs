@@ -32,7 +32,8 @@ impl KeyService for OneKey {
     }
 }
 
-/// A sealed file is opened or refused, and so is a piece of a journal; what was sealed is opened as it was, unless it was changed.
+/// A sealed file is opened or refused, and so is a piece of a journal; what was sealed is opened as it was, unless it
+/// was changed.
 pub fn sealed(bytes: &[u8]) {
     let keys = KeyProvider { name: "key_provider.fuzz.one".to_owned(), source: KeySource::Service(Arc::new(OneKey)) };
     let encryption = Encryption::new(Method::AesGcm { keys, associated: Vec::new() }, vec![Method::Unencrypted]);
@@ -118,7 +119,7 @@ pub fn schema_cache(bytes: &[u8]) {
         let address = ProviderAddress::builtin_terraform();
         let start = Start::Launch(Launch::new("none", program));
         let log: Arc<dyn LogSink> = Arc::new(NoLog);
-        if let Some(plugin) = Plugin::kept(&address, &start, &log, &cache) {
+        if let Some(plugin) = Plugin::from_cache(&address, &start, &log, &cache) {
             let names = plugin.type_names();
             names.resources.iter().for_each(|name| drop(plugin.resource_schema(name)));
             names.data_sources.iter().for_each(|name| drop(plugin.data_schema(name)));

@@ -1,18 +1,20 @@
-//! `cargo xtask conform`: what real programs say and do, beside what ours do. The tests do the work and print a line for each ability;
-//! here is only which of them belong together, what they found in all, and that a comparison that cannot be made is no success.
+//! `cargo xtask conform`: comparison with real programs. The tests do the work and print a line per feature; this task
+//! groups them, summarizes their results, and fails if a comparison is impossible.
 //!
-//! `language`: expressions, layouts and diagnostics beside the Terraform that `GROMA_TERRAFORM` names; `GROMA_CONFORM` is how many
-//! expressions are made up, `GROMA_PLACES` how many are planned at some place, and `GROMA_SLIPS` how many configurations with one mistake
-//! are looked at, from `GROMA_SEED`. `lives`: whole lives of made-up configurations beside that Terraform, `GROMA_LIVES` of them, from
-//! `GROMA_SEED`. `order`: `GROMA_HISTORIES` generated histories on a cloud that refuses to delete what is in use. `providers`: our plugins under that one and, if they are named, the one of
-//! `GROMA_TERRAFORM_1_11` and the OpenTofu of `GROMA_TOFU`, and our client against a provider on the official libraries, which takes Go.
+//! - `language`: expressions, formatting and diagnostics compared with the Terraform that `GROMA_TERRAFORM` names.
+//!   `GROMA_CONFORM` is the number of generated expressions, `GROMA_PLACES` the number of expressions planned at some position,
+//!   `GROMA_SLIPS` the number of configurations with a single mistake, all generated from `GROMA_SEED`.
+//! - `lives`: lifecycles of `GROMA_LIVES` generated configurations compared with that Terraform, from `GROMA_SEED`.
+//! - `order`: `GROMA_HISTORIES` generated histories on a mock cloud that refuses to delete objects in use.
+//! - `providers`: our plugins under that Terraform and, if set, under the one of `GROMA_TERRAFORM_1_11` and the OpenTofu of
+//!   `GROMA_TOFU`; and our client with a provider on the official libraries, which requires Go.
 
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A test binary, and which of its tests.
+/// A selection of tests in a test binary.
 struct Tests {
     package: &'static str,
     binary: &'static str,
@@ -23,7 +25,7 @@ const fn tests(package: &'static str, binary: &'static str, filter: &'static str
     Tests { package, binary, filter }
 }
 
-/// What each part runs.
+/// The tests of each part.
 const PARTS: &[(&str, &[Tests])] = &[
     (
         "language",
@@ -43,28 +45,28 @@ const PARTS: &[(&str, &[Tests])] = &[
     ("providers", &[tests("groma-plugin", "processes", "terraform::"), tests("groma-plugin", "processes", "peer::")]),
 ];
 
-/// A line of a test that says what it has compared: how many cases, how many the same, how many different.
+/// The prefix of a line with the result of a comparison: the numbers of cases, equal ones and different ones.
 const COMPARED: &str = "compared: ";
 
-/// A line of a test that says how far it is.
+/// The prefix of a line with the progress of a test.
 const PROGRESS: &str = "progress: ";
 
-/// How often progress is told where lines stay.
-const QUIET: Duration = Duration::from_secs(15);
+/// The interval of progress lines where lines cannot be overwritten.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Runs the parts of that name, or all, each to its end; then what was found is told once more, together.
+/// Runs the named part, or all parts; each runs to its end, and a summary follows.
 ///
 /// # Errors
 ///
-/// There is no such part, nothing to compare with, or something in it failed.
+/// The part is unknown, Terraform is missing, or a test fails.
 pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     let wanted = arguments.first();
     let parts: Vec<_> = PARTS.iter().filter(|(name, _)| wanted.is_none_or(|wanted| wanted == name)).collect();
     if parts.is_empty() {
         let known: Vec<&str> = PARTS.iter().map(|(name, _)| *name).collect();
-        return Err(format!("no part is called {arguments:?}; there are: {}", known.join(", ")));
+        return Err(format!("unknown part {arguments:?}; the parts are {}", known.join(", ")));
     }
-    there_is_terraform()?;
+    require_terraform()?;
     let began = Instant::now();
     let mut summary = Vec::new();
     let mut failed = Vec::new();
@@ -84,56 +86,59 @@ pub fn run(root: &Path, arguments: &[String]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("conform: {}", failed.join("; "))) }
 }
 
-/// Without one the tests skip what they compare, and pass.
-fn there_is_terraform() -> Result<(), String> {
-    const NAMED: &str = "GROMA_TERRAFORM";
-    match std::env::var_os(NAMED).map(PathBuf::from) {
+/// Fails without Terraform, because the tests would skip their comparisons and pass.
+fn require_terraform() -> Result<(), String> {
+    const VARIABLE: &str = "GROMA_TERRAFORM";
+    match std::env::var_os(VARIABLE).map(PathBuf::from) {
         Some(path) if path.is_file() => Ok(()),
-        Some(path) if path != Path::new("") => Err(format!("{NAMED} names {}, which is no file", path.display())),
-        _ => Err(format!("there is nothing to compare with: set {NAMED} to the path of Terraform")),
+        Some(path) if path != Path::new("") => {
+            Err(format!("{VARIABLE} is set to {}, which is not a file", path.display()))
+        }
+        _ => Err(format!("Terraform is missing: set {VARIABLE} to the path of its executable")),
     }
 }
 
-/// What the tests say that they have compared, and whether they passed.
+/// Runs tests; returns the comparisons that they report, and whether they passed.
 fn run_tests(root: &Path, test: &Tests) -> (Vec<String>, Result<(), String>) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(root).args(["test", "--quiet", "-p", test.package, "--test", test.binary, "--", test.filter]);
-    // What was compared, and what was skipped, is on standard output.
+    // The tests report comparisons and skips on standard output.
     command.arg("--nocapture").stdout(Stdio::piped());
     let mut running = match command.spawn() {
         Ok(running) => running,
-        Err(error) => return (Vec::new(), Err(format!("cargo cannot be run: {error}"))),
+        Err(error) => return (Vec::new(), Err(format!("cannot run cargo: {error}"))),
     };
-    let mut told = Told::new();
+    let mut output = OutputFilter::new();
     for line in running.stdout.take().into_iter().flat_map(|out| BufReader::new(out).split(b'\n')).map_while(Result::ok)
     {
-        told.take(&String::from_utf8_lossy(&line));
+        output.take(&String::from_utf8_lossy(&line));
     }
-    told.clear();
+    output.clear();
     let outcome = match running.wait() {
         Ok(status) if status.success() => Ok(()),
         Ok(_) => Err(format!("{} {} failed", test.package, test.binary)),
         Err(error) => Err(format!("{} {}: {error}", test.package, test.binary)),
     };
-    (told.compared, outcome)
+    (output.compared, outcome)
 }
 
-/// What tests tell while they run: progress in one line that is written over, or now and then where lines stay; all else as it comes.
-struct Told {
+/// Filter for the output of tests: progress goes to a line that is overwritten, or is printed now and then; the rest
+/// passes.
+struct OutputFilter {
     compared: Vec<String>,
     terminal: bool,
     began: Instant,
     last: Option<Instant>,
 }
 
-impl Told {
+impl OutputFilter {
     fn new() -> Self {
         Self { compared: Vec::new(), terminal: std::io::stdout().is_terminal(), began: Instant::now(), last: None }
     }
 
     fn take(&mut self, line: &str) {
-        // A test that begins or ends leaves its dot or its name in front.
+        // The test harness prints a dot or a test name without a line end before the output of the test.
         if let Some((_, progress)) = line.split_once(PROGRESS) {
             self.progress(progress);
             return;
@@ -151,15 +156,15 @@ impl Told {
         let text = format!("  {text}, {:.0} s", self.began.elapsed().as_secs_f64());
         if self.terminal {
             print!("\r{text}\x1b[K");
-            // A line that cannot be shown is no reason to stop.
+            // Progress that cannot be displayed must not fail the task.
             let _ = std::io::stdout().flush();
-        } else if self.last.is_none_or(|last| last.elapsed() >= QUIET) {
+        } else if self.last.is_none_or(|last| last.elapsed() >= PROGRESS_INTERVAL) {
             println!("{text}");
             self.last = Some(Instant::now());
         }
     }
 
-    /// Takes away the line that is written over.
+    /// Clears the progress line.
     fn clear(&self) {
         if self.terminal {
             print!("\r\x1b[K");

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 const TASKS: &str = "\
 tasks:
   bench [OPTIONS]   measure the release build; see below
-  conform [PART]    what Terraform says and does beside what ours do; the parts are: language, lives, order, providers
+  conform [PART]    compare with Terraform; the parts are: language, lives, order, providers
   schemas [WHEEL]   rebuild crates/cloudcontrol/data/schemas.bin from the pinned cfn-lint wheel
                     (downloaded with pip when no path is given)";
 
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         Some(bench::MEASURED) => return bench::measured_task(rest),
         Some("conform") => conform::run(&workspace_root(), rest),
         Some("schemas") => schemas::run(arguments.get(1).map(String::as_str)),
-        Some(other) => Err(format!("no task is called {other:?}\n{TASKS}\n{}", bench::HELP)),
+        Some(other) => Err(format!("unknown task {other:?}\n{TASKS}\n{}", bench::HELP)),
         None => Err(format!("{TASKS}\n{}", bench::HELP)),
     };
     match outcome {

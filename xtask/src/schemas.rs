@@ -1,8 +1,8 @@
-//! `cargo xtask schemas`: the resource type schemas of AWS as one small, indexed blob.
+//! `cargo xtask schemas`: the AWS resource type schemas as a small, indexed blob.
 //!
-//! Input is the PyPI package cfn-lint (MIT-0), pinned by version and checksum. Output are facts only: no descriptions,
-//! links, examples or permissions. The same input gives the same bytes. The layout is documented, and read, in
-//! `groma-cloudcontrol`, module `schema::blob`.
+//! The input is the PyPI package cfn-lint (MIT-0), pinned by version and checksum. The output contains facts only: no
+//! descriptions, links, examples or permissions. Equal input gives equal bytes. The layout is documented in
+//! `groma-cloudcontrol`, module `schema::blob`, which reads it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ const SHA256: &str = "9d9f06043160756a6158f5c3f92a44ce38254b1c578127461608305bc8
 const OUTPUT: &str = "crates/cloudcontrol/data/schemas.bin";
 const PROVIDERS: &str = "cfnlint/data/schemas/providers/";
 const RESOURCES: &str = "cfnlint/data/schemas/resources/";
-/// Frames of about this size keep the expansion of one type far below a millisecond.
+/// The target size of a frame, small enough that expanding one type takes far less than a millisecond.
 const FRAME_BYTES: usize = 128 * 1024;
 const DICTIONARY_BYTES: usize = 32 * 1024;
 const LEVEL: i32 = 22;
@@ -28,7 +28,7 @@ type Outcome<T> = Result<T, String>;
 
 /// Builds the blob from the wheel at `wheel`, or from a downloaded one.
 pub fn run(wheel: Option<&str>) -> Outcome<()> {
-    let scratch = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+    let scratch = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let path = match wheel {
         Some(path) => PathBuf::from(path),
         None => download(scratch.path())?,
@@ -39,7 +39,7 @@ pub fn run(wheel: Option<&str>) -> Outcome<()> {
     let blob = encode(&collected)?;
     let output = crate::workspace_root().join(OUTPUT);
     if let Some(folder) = output.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        std::fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
     }
     std::fs::write(&output, &blob).map_err(|error| format!("cannot write {}: {error}", output.display()))?;
     let expanded: usize = collected.types.values().map(String::len).sum();
@@ -74,7 +74,7 @@ fn check_pin(bytes: &[u8], path: &Path) -> Outcome<()> {
     Err(format!("{} has sha256 {found}, expected {SHA256} (cfn-lint {VERSION})", path.display()))
 }
 
-/// What the wheel holds: minified schemas by type name, and one line on where they come from.
+/// The content of the wheel: minified schemas by type name, and a line about their origin.
 struct Collected {
     types: BTreeMap<String, String>,
     source: String,
@@ -82,7 +82,8 @@ struct Collected {
 
 fn collect(path: &Path) -> Outcome<Collected> {
     let file = File::open(path).map_err(|error| format!("cannot open {}: {error}", path.display()))?;
-    let mut wheel = zip::ZipArchive::new(file).map_err(|error| format!("{} is no wheel: {error}", path.display()))?;
+    let mut wheel =
+        zip::ZipArchive::new(file).map_err(|error| format!("{} is not a wheel: {error}", path.display()))?;
     let regions: Vec<String> = wheel
         .file_names()
         .filter_map(Result::ok)
@@ -98,7 +99,7 @@ fn collect(path: &Path) -> Outcome<Collected> {
             let hash = hash.as_str().ok_or_else(|| format!("{region}: the hash of {name} is not a string"))?;
             let known = hashes.entry(name.clone()).or_insert_with(|| hash.to_owned());
             if known != hash {
-                return Err(format!("{name} has two schemas; the blob holds one a type"));
+                return Err(format!("{name} has two schemas, but the blob supports one per type"));
             }
         }
     }
@@ -124,14 +125,14 @@ fn read_json(wheel: &mut zip::ZipArchive<File>, name: &str) -> Outcome<Value> {
     serde_json::from_str(&text).map_err(|error| format!("{name}: {error}"))
 }
 
-/// Where in a schema document a value stands: only keys of a schema are keywords, not names of properties.
+/// The position in a schema document: keys are keywords only in schemas, not in maps of property names.
 #[derive(Clone, Copy, PartialEq)]
 enum Position {
     Schema,
     Names,
 }
 
-/// The schema without prose, keys sorted.
+/// Removes prose and sorts keys.
 fn facts(value: Value, position: Position) -> Value {
     match value {
         Value::Object(members) => {
@@ -175,11 +176,11 @@ fn is_prose(keyword: &str) -> bool {
     )
 }
 
-/// Writes header, index, dictionary and frames.
+/// Encodes header, index, dictionary and frames.
 fn encode(collected: &Collected) -> Outcome<Vec<u8>> {
     let samples: Vec<&[u8]> = collected.types.values().map(String::as_bytes).collect();
-    let dictionary =
-        zstd::dict::from_samples(&samples, DICTIONARY_BYTES).map_err(|error| format!("no dictionary: {error}"))?;
+    let dictionary = zstd::dict::from_samples(&samples, DICTIONARY_BYTES)
+        .map_err(|error| format!("cannot train a dictionary: {error}"))?;
     let mut compressor =
         zstd::bulk::Compressor::with_dictionary(LEVEL, &dictionary).map_err(|error| format!("zstd: {error}"))?;
 

@@ -1,4 +1,4 @@
-//! Audits the program of a provider: `cargo run -p groma-audit --example program -- PATH [-apply] [TYPE...]`.
+//! Audits a provider executable: `cargo run -p groma-audit --example program -- PATH [-apply] [TYPE...]`.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ fn main() -> ExitCode {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
     let apply = words.iter().position(|word| word == "-apply").map(|at| words.remove(at));
     let Some(program) = words.first().cloned() else {
-        eprintln!("Name the program of a provider.");
+        eprintln!("Usage: program PATH [-apply] [TYPE...]");
         return ExitCode::FAILURE;
     };
     let options = Options {
-        extent: if apply.is_some() { Extent::Whole } else { Extent::Plan },
+        extent: if apply.is_some() { Extent::Full } else { Extent::Plan },
         types: words.split_off(1),
         ..Options::default()
     };

@@ -1,4 +1,4 @@
-//! A whole provider, type by type.
+//! The audit of a whole provider, type by type.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,32 +11,32 @@ use groma_provider::{
 use groma_value::Value;
 
 use crate::caller::Caller;
-use crate::calls::{Called, arguments, call};
+use crate::calls::{CallOutcome, arguments, call};
 use crate::generate::Generator;
 use crate::kind::Kind;
-use crate::life::{End, Extent, Life, Subject};
-use crate::options::{Given, Options};
+use crate::lifecycle::{Extent, Lifecycle, Outcome, Subject};
+use crate::options::{Options, UserConfig};
 use crate::report::{Finding, Report, TypeReport};
 use crate::rule::{Observation, Rule, Step, Weight};
-use crate::smaller::smaller;
+use crate::shrink::shrink_candidates;
 use crate::text::{block_text, call_text};
 
-/// Starts a provider, anew after each time that it fell silent.
+/// Starts a provider; called again whenever the provider has become unresponsive.
 pub type StartProvider<'a> = dyn Fn() -> Result<Arc<dyn Provider>, ProviderDiagnostics> + 'a;
 
-/// A nearly valid configuration comes after so many valid ones.
-const VALID_FOR_ONE_FLAWED: usize = 3;
-/// A refused configuration is tried again so many times, with other values for what the provider named.
-const REPAIRS: usize = 5;
-/// So many lives are led to make the configuration of a finding smaller.
-const SHRINKING: usize = 60;
-/// After so many silences of the provider a type is given up.
-const SILENCES: usize = 5;
+/// The number of valid configurations between two nearly valid ones.
+const VALID_PER_FLAWED: usize = 3;
+/// The number of repair attempts for a rejected configuration, with other values for the reported attributes.
+const MAX_REPAIRS: usize = 5;
+/// The maximum number of lifecycle runs to shrink the configuration of a finding.
+const MAX_SHRINK_RUNS: usize = 60;
+/// The number of missing responses after which the audit of a type is abandoned.
+const MAX_UNRESPONSIVE: usize = 5;
 
 type Key = (Rule, Weight, Step, String);
 
-/// What is known of a finding before its configuration is made smaller.
-struct Shown {
+/// A finding with its configuration before shrinking.
+struct Reproduction {
     observation: Observation,
     config: Value,
     changed: Option<Value>,
@@ -45,21 +45,22 @@ struct Shown {
 
 /// Audits the provider that `start` starts.
 ///
-/// `told` is called with the name of each type before its turn.
+/// `progress` receives the name of each type before its audit.
 ///
 /// # Errors
 ///
-/// The provider does not start, or does not take its configuration.
+/// The provider cannot be started or configured.
 pub fn audit(
     start: &StartProvider<'_>,
     options: &Options,
-    told: &mut dyn FnMut(&str),
+    progress: &mut dyn FnMut(&str),
 ) -> Result<Report, ProviderDiagnostics> {
+    // Two workers, so that a blocking provider call does not stop the timeout of another.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = Arc::new(runtime.map_err(|problem| {
         ProviderDiagnostic::error(
-            "Cannot start",
-            format!("The operating system gives no threads: {problem}.", problem = io_reason(&problem)),
+            "Cannot start audit",
+            format!("The operating system cannot start threads: {problem}.", problem = io_reason(&problem)),
         )
     })?);
     let mut audit = Audit { start, options, runtime, caller: None };
@@ -70,7 +71,7 @@ pub fn audit(
             if !options.is_wanted(kind, &name) {
                 continue;
             }
-            told(&name);
+            progress(&name);
             report.types.push(match kind {
                 Kind::Function => audit.of_function(&name)?,
                 _ => audit.of_type(kind, &name)?,
@@ -84,16 +85,17 @@ struct Audit<'a> {
     start: &'a StartProvider<'a>,
     options: &'a Options,
     runtime: Arc<tokio::runtime::Runtime>,
-    /// Nothing after the provider fell silent.
+    /// `None` before the start and after the provider became unresponsive.
     caller: Option<Arc<Caller>>,
 }
 
 impl Audit<'_> {
-    /// The provider, configured.
+    /// Returns the configured provider, started if necessary.
     fn caller(&mut self) -> Result<Arc<Caller>, ProviderDiagnostics> {
         if let Some(caller) = &self.caller {
             return Ok(caller.clone());
         }
+        // Plugins spawn tasks while they start.
         let guard = self.runtime.enter();
         let provider = (self.start)()?;
         let block = provider.schema()?.config.block.clone();
@@ -105,7 +107,7 @@ impl Audit<'_> {
             if needs { Generator::new(&block, self.options.seed).valid(&block) } else { block.empty_value().clone() }
         });
         drop(guard);
-        let caller = Caller::new(provider, self.runtime.clone(), self.options.patience);
+        let caller = Caller::new(provider, self.runtime.clone(), self.options.call_timeout);
         let request = ConfigureRequest {
             terraform_version: TERRAFORM_VERSION.to_owned(),
             config,
@@ -113,7 +115,7 @@ impl Audit<'_> {
         };
         let problems = caller
             .call(|provider| provider.configure(request), |problems| problems)
-            .map_err(|silence| ProviderDiagnostic::error("The provider cannot be configured", silence))?;
+            .map_err(|no_response| ProviderDiagnostic::error("The provider cannot be configured", no_response))?;
         if problems.has_errors() {
             return Err(problems);
         }
@@ -122,7 +124,7 @@ impl Audit<'_> {
         Ok(caller)
     }
 
-    /// Functions have no schema: their arguments are made up from the signature.
+    /// Audits a function. Functions have no schema, so arguments are generated from the signature.
     fn of_function(&mut self, name: &Name) -> Result<TypeReport, ProviderDiagnostics> {
         let mut report = TypeReport::of(Kind::Function, name);
         let Some(signature) = self.caller()?.provider.function(name) else { return Ok(report) };
@@ -132,17 +134,19 @@ impl Audit<'_> {
         for _ in 0..self.options.configurations {
             let arguments = arguments(&signature, &mut generator);
             let (called, observations) = call(&*self.caller()?, name, &signature, &arguments);
-            if matches!(called, Called::Silent) {
+            // The next call starts a new process.
+            if matches!(called, CallOutcome::Unresponsive) {
                 self.caller = None;
             }
             report.count_call(called);
-            if report.silent >= SILENCES {
+            if report.silent >= MAX_UNRESPONSIVE {
                 break;
             }
             let text = call_text(name, &arguments);
             for observation in observations {
                 let key = observation.key();
                 let times = found.get(&key).map_or(0, |finding| finding.times) + 1;
+                // The shortest call is the simplest reproduction.
                 let shorter = found.get(&key).is_none_or(|finding| finding.configuration.len() > text.len());
                 if shorter {
                     found.insert(key, Finding::new(observation, text.clone(), None, times));
@@ -171,130 +175,142 @@ impl Audit<'_> {
             schema.problems().into_iter().map(|problem| schema_finding(format!(".{}", problem.path), problem.message)),
         );
         let what = Subject { kind, type_name: name.clone(), schema };
-        let found = self.lives(&what, &mut report)?;
+        let found = self.run_lifecycles(&what, &mut report)?;
         for (key, shown) in found {
-            let shown = self.shrunk(&what, &key, shown);
+            let shown = self.shrink(&what, &key, shown);
             report.findings.push(finding(&what, shown));
         }
         report.findings.sort_by_key(|finding| finding.weight);
         Ok(report)
     }
 
-    /// Leads many lives; what they show, each once.
-    fn lives(&mut self, what: &Subject, report: &mut TypeReport) -> Result<BTreeMap<Key, Shown>, ProviderDiagnostics> {
+    /// Runs many lifecycles; returns each finding once.
+    fn run_lifecycles(
+        &mut self,
+        what: &Subject,
+        report: &mut TypeReport,
+    ) -> Result<BTreeMap<Key, Reproduction>, ProviderDiagnostics> {
         let (name, schema) = (&what.type_name, &what.schema);
         let mut found = BTreeMap::new();
         let mut generator = Generator::new(&schema.block, self.options.seed ^ seed_of(name));
-        let is_given = |given: &&Given| given.kind == what.kind && given.type_name == *name;
-        let given = self.options.given.iter().filter(is_given);
-        let given: Vec<Value> = given.map(|one| one.config.clone()).collect();
-        let count = if given.is_empty() { self.options.configurations } else { given.len() };
-        let mut silences = 0;
+        let is_given = |given: &&UserConfig| given.kind == what.kind && given.type_name == *name;
+        let selected = self.options.user_configs.iter().filter(is_given);
+        let user_configs: Vec<Value> = selected.map(|one| one.config.clone()).collect();
+        let count = if user_configs.is_empty() { self.options.configurations } else { user_configs.len() };
+        let mut unresponsive = 0;
         for turn in 0..count {
-            let mut config = given.get(turn).cloned().unwrap_or_else(|| generator.valid(&schema.block));
-            let mut repairs = if given.is_empty() { REPAIRS } else { 0 };
+            let mut config = user_configs.get(turn).cloned().unwrap_or_else(|| generator.valid(&schema.block));
+            // User-provided configurations are taken literally.
+            let mut repairs = if user_configs.is_empty() { MAX_REPAIRS } else { 0 };
             let (end, observations, changed) = loop {
                 let changed = generator.changed(&schema.block, &config);
                 let caller = self.caller()?;
-                let mut life = Life::new(&caller, what, self.options.extent);
-                let end = life.lead(&config, changed.as_ref());
-                let (End::Refused(problems) | End::Failed(problems)) = &end else {
-                    break (end, life.observations, changed);
+                let mut lifecycle = Lifecycle::new(&caller, what, self.options.extent);
+                let end = lifecycle.run(&config, changed.as_ref());
+                let (Outcome::Refused(problems) | Outcome::Failed(problems)) = &end else {
+                    break (end, lifecycle.observations, changed);
                 };
+                // Errors often quote the valid values.
                 generator.learn(&schema.block, problems);
                 let repaired = generator.repaired(&schema.block, &config, problems).filter(|_| repairs > 0);
-                let Some(repaired) = repaired else { break (end, life.observations, changed) };
+                let Some(repaired) = repaired else { break (end, lifecycle.observations, changed) };
                 repairs -= 1;
-                keep(&mut found, life.observations, &config, changed.as_ref());
+                keep(&mut found, lifecycle.observations, &config, changed.as_ref());
                 config = repaired;
             };
             report.count(&end);
-            if matches!(end, End::Silent) {
+            if matches!(end, Outcome::Unresponsive) {
                 self.caller = None;
-                silences += 1;
+                unresponsive += 1;
             }
             keep(&mut found, observations, &config, changed.as_ref());
-            if silences >= SILENCES {
+            if unresponsive >= MAX_UNRESPONSIVE {
                 break;
             }
-            if given.is_empty() && turn % VALID_FOR_ONE_FLAWED == 0 {
+            if user_configs.is_empty() && turn % VALID_PER_FLAWED == 0 {
                 self.flawed(what, &mut generator, &mut found, report)?;
             }
         }
         Ok(found)
     }
 
-    /// A nearly valid configuration is refused, or treated as any other.
+    /// Runs a nearly valid configuration, which must be rejected or treated like any other.
     fn flawed(
         &mut self,
         what: &Subject,
         generator: &mut Generator,
-        found: &mut BTreeMap<Key, Shown>,
+        found: &mut BTreeMap<Key, Reproduction>,
         report: &mut TypeReport,
     ) -> Result<(), ProviderDiagnostics> {
         let Some((config, flaw)) = generator.nearly_valid(&what.schema.block) else { return Ok(()) };
         let caller = self.caller()?;
-        let mut life = Life::new(&caller, what, Extent::Plan);
+        let mut lifecycle = Lifecycle::new(&caller, what, Extent::Plan);
         report.flawed += 1;
-        let end = if flaw.is_refused_before() {
-            life.validate(&config).err().unwrap_or(End::Lived)
+        let end = if flaw.is_rejected_by_engine() {
+            lifecycle.validate(&config).err().unwrap_or(Outcome::Completed)
         } else {
-            life.lead(&config, None)
+            lifecycle.run(&config, None)
         };
-        if matches!(end, End::Silent) {
+        if matches!(end, Outcome::Unresponsive) {
             self.caller = None;
         }
-        keep(found, life.observations, &config, None);
+        keep(found, lifecycle.observations, &config, None);
         Ok(())
     }
 
-    /// The finding with the smallest configuration that shows it.
-    fn shrunk(&mut self, what: &Subject, key: &Key, mut shown: Shown) -> Shown {
+    /// Shrinks the configuration of a finding as long as the finding persists.
+    fn shrink(&mut self, what: &Subject, key: &Key, mut shown: Reproduction) -> Reproduction {
         let schema = &what.schema;
-        let mut left = SHRINKING;
+        let mut left = MAX_SHRINK_RUNS;
         if !needs_change(key.2) {
             shown.changed = None;
         }
         loop {
-            let configs =
-                smaller(&schema.block, &shown.config).into_iter().map(|config| (config, shown.changed.clone()));
-            let changes = shown.changed.iter().flat_map(|changed| smaller(&schema.block, changed));
+            let configs = shrink_candidates(&schema.block, &shown.config)
+                .into_iter()
+                .map(|config| (config, shown.changed.clone()));
+            let changes = shown.changed.iter().flat_map(|changed| shrink_candidates(&schema.block, changed));
             let changes = changes.map(|changed| (shown.config.clone(), Some(changed)));
             let candidates: Vec<(Value, Option<Value>)> = configs.chain(changes).collect();
             let better = candidates.into_iter().find_map(|(config, changed)| {
                 left = left.checked_sub(1)?;
-                let observation = self.shows(what, key, &config, changed.as_ref())?;
+                let observation = self.reproduce(what, key, &config, changed.as_ref())?;
                 Some((config, changed, observation))
             });
             let Some((config, changed, observation)) = better else { return shown };
-            shown = Shown { observation, config, changed, ..shown };
+            shown = Reproduction { observation, config, changed, ..shown };
             if left == 0 {
                 return shown;
             }
         }
     }
 
-    fn shows(&mut self, what: &Subject, key: &Key, config: &Value, changed: Option<&Value>) -> Option<Observation> {
+    fn reproduce(&mut self, what: &Subject, key: &Key, config: &Value, changed: Option<&Value>) -> Option<Observation> {
         let caller = self.caller().ok()?;
         let extent = if key.2 <= Step::Plan { Extent::Plan } else { self.options.extent };
-        let mut life = Life::new(&caller, what, extent);
-        let end = life.lead(config, changed);
-        if matches!(end, End::Silent) {
+        let mut lifecycle = Lifecycle::new(&caller, what, extent);
+        let end = lifecycle.run(config, changed);
+        if matches!(end, Outcome::Unresponsive) {
             self.caller = None;
         }
-        life.observations.into_iter().find(|observation| observation.key() == *key)
+        lifecycle.observations.into_iter().find(|observation| observation.key() == *key)
     }
 }
 
-/// Whether a finding in this step takes a second configuration.
+/// Whether reproducing a finding in this step requires a second configuration.
 fn needs_change(step: Step) -> bool {
     matches!(step, Step::PlanUpdate | Step::Update)
 }
 
-fn keep(found: &mut BTreeMap<Key, Shown>, observations: Vec<Observation>, config: &Value, changed: Option<&Value>) {
+fn keep(
+    found: &mut BTreeMap<Key, Reproduction>,
+    observations: Vec<Observation>,
+    config: &Value,
+    changed: Option<&Value>,
+) {
     for observation in observations {
         let key = observation.key();
-        let shown = found.entry(key).or_insert_with(|| Shown {
+        let shown = found.entry(key).or_insert_with(|| Reproduction {
             observation,
             config: config.clone(),
             changed: changed.cloned(),
@@ -304,17 +320,17 @@ fn keep(found: &mut BTreeMap<Key, Shown>, observations: Vec<Observation>, config
     }
 }
 
-/// The name of a type as a number, so that each has configurations of its own.
+/// Derives a seed from a type name (FNV-1a), so that each type gets different configurations.
 fn seed_of(name: &str) -> u64 {
     name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
-fn schema_finding(place: String, message: String) -> Finding {
-    let observation = Observation { rule: Rule::Schema, weight: Weight::Error, step: Step::Schema, place, message };
+fn schema_finding(path: String, message: String) -> Finding {
+    let observation = Observation { rule: Rule::Schema, weight: Weight::Error, step: Step::Schema, path, message };
     Finding::new(observation, String::new(), None, 1)
 }
 
-fn finding(what: &Subject, shown: Shown) -> Finding {
+fn finding(what: &Subject, shown: Reproduction) -> Finding {
     let text = |config: &Value| block_text(what.kind, &what.type_name, &what.schema.block, config);
     let changed = shown.changed.as_ref().filter(|_| needs_change(shown.observation.step)).map(text);
     Finding::new(shown.observation, text(&shown.config), changed, shown.times)

@@ -1,67 +1,66 @@
-//! Calls of a provider that come to an end.
+//! Provider calls with a timeout.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use groma_provider::{Answer, Provider, ProviderDiagnostic, ProviderDiagnostics};
 
-/// Why there was no answer.
-pub(crate) type Silence = String;
+/// The reason why a call got no response.
+pub(crate) type NoResponse = String;
 
-/// A provider with the patience of whoever calls it.
+/// A provider whose calls are limited in time.
 pub(crate) struct Caller {
     pub(crate) provider: Arc<dyn Provider>,
     runtime: Arc<tokio::runtime::Runtime>,
-    patience: Duration,
+    call_timeout: Duration,
 }
 
 impl Caller {
-    pub(crate) fn new(provider: Arc<dyn Provider>, runtime: Arc<tokio::runtime::Runtime>, patience: Duration) -> Self {
-        Self { provider, runtime, patience }
+    pub(crate) fn new(
+        provider: Arc<dyn Provider>,
+        runtime: Arc<tokio::runtime::Runtime>,
+        call_timeout: Duration,
+    ) -> Self {
+        Self { provider, runtime, call_timeout }
     }
 
-    /// The response of a call, when there is one in time.
+    /// Makes a call; an error if the response does not arrive in time or the provider died.
     pub(crate) fn call<'a, T: Unpin + Send>(
         &'a self,
         call: impl FnOnce(&'a dyn Provider) -> Answer<'a, T>,
         diagnostics: impl FnOnce(&T) -> &ProviderDiagnostics,
-    ) -> Result<T, Silence> {
+    ) -> Result<T, NoResponse> {
         let _guard = self.runtime.enter();
         let answer = call(&*self.provider);
-        let limited = async { tokio::time::timeout(self.patience, answer).await };
+        let limited = async { tokio::time::timeout(self.call_timeout, answer).await };
         let response = self
             .runtime
             .block_on(limited)
-            .map_err(|_| format!("there was no answer within {} seconds", self.patience.as_secs()))?;
-        match diagnostics(&response).iter().find(|problem| is_silence(problem)) {
+            .map_err(|_| format!("no response within {} seconds", self.call_timeout.as_secs()))?;
+        match diagnostics(&response).iter().find(|problem| is_no_response(problem)) {
             Some(problem) => Err(first_lines(&problem.detail)),
             None => Ok(response),
         }
     }
 }
 
-/// Whether a diagnostic stands for a call that the provider did not survive: the client's word for a process that ended, and
-/// the framework's for a panic.
-fn is_silence(problem: &ProviderDiagnostic) -> bool {
+/// Whether a diagnostic reports that the provider did not survive a call: by the plugin client for a dead process, by
+/// the framework for a panic.
+fn is_no_response(problem: &ProviderDiagnostic) -> bool {
     matches!(
         &*problem.summary,
-        "Plugin did not respond" | "Failed to talk to provider" | "Failed to start provider" | "Provider code panicked"
+        "Plugin did not respond" | "Failed to call provider" | "Failed to start provider" | "Provider code panicked"
     )
 }
 
-/// The same for what a function says, which has no summary.
-pub(crate) fn tells_of_silence(text: &str) -> bool {
-    [
-        "ended during the call",
-        "The connection to the provider",
-        "The conversation could not go on",
-        "stopped with a panic",
-    ]
-    .iter()
-    .any(|words| text.contains(words))
+/// Whether a function error, which has no summary, reports that the provider did not survive the call.
+pub(crate) fn mentions_no_response(text: &str) -> bool {
+    ["ended during the call", "The connection to the provider", "Cannot run the provider call", "stopped with a panic"]
+        .iter()
+        .any(|words| text.contains(words))
 }
 
-/// A trace of calls is for those who have the provider's source.
+/// Omits a stack trace after the first lines, which is useful only with the provider's source.
 fn first_lines(detail: &str) -> String {
     detail.lines().filter(|line| !line.trim().is_empty()).take(4).collect::<Vec<_>>().join(" ")
 }

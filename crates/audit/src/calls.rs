@@ -1,4 +1,4 @@
-//! Functions: calls with made-up arguments, each made twice.
+//! Audit of functions: each call with generated arguments is made twice.
 
 use std::sync::Arc;
 
@@ -6,21 +6,21 @@ use groma_provider::contract::{Secrets, check_shape, check_unknowns};
 use groma_provider::{CallFunctionRequest, FunctionError, FunctionSignature, Name, Parameter, ProviderDiagnostics};
 use groma_value::Value;
 
-use crate::caller::{Caller, Silence, tells_of_silence};
+use crate::caller::{Caller, NoResponse, mentions_no_response};
 use crate::generate::Generator;
 use crate::rule::{Observation, Rule, Step, Weight};
 
-/// What a call of a function came to.
-pub(crate) enum Called {
-    /// It gave a result.
+/// The outcome of a function call.
+pub(crate) enum CallOutcome {
+    /// The function returned a result.
     Returned,
-    /// It refused the arguments.
+    /// The function rejected the arguments.
     Refused(String),
-    /// The provider fell silent.
-    Silent,
+    /// The provider did not respond.
+    Unresponsive,
 }
 
-/// The arguments of one call: one for each parameter, and some for the last where it takes any number.
+/// Generates the arguments of one call: one per parameter, plus up to two variadic ones.
 pub(crate) fn arguments(signature: &FunctionSignature, generator: &mut Generator) -> Vec<Value> {
     let further = if signature.variadic.is_some() { generator.below(3) } else { 0 };
     let parameters = signature.parameters.iter().chain(signature.variadic.iter().cycle().take(further));
@@ -34,17 +34,17 @@ pub(crate) fn arguments(signature: &FunctionSignature, generator: &mut Generator
     parameters.map(argument).collect()
 }
 
-/// Calls the function twice with `arguments`, and once more with one that is not known yet where it takes such.
+/// Calls the function twice with `arguments`, and again with an unknown argument if the signature allows one.
 pub(crate) fn call(
     caller: &Caller,
     name: &Name,
     signature: &Arc<FunctionSignature>,
     arguments: &[Value],
-) -> (Called, Vec<Observation>) {
+) -> (CallOutcome, Vec<Observation>) {
     let mut trial = Trial { caller, name, signature, observations: Vec::new() };
-    let called = trial.run(arguments).unwrap_or_else(|silence| {
-        trial.observe(Rule::Answer, String::new(), silence);
-        Called::Silent
+    let called = trial.run(arguments).unwrap_or_else(|no_response| {
+        trial.observe(Rule::Answer, String::new(), no_response);
+        CallOutcome::Unresponsive
     });
     (called, trial.observations)
 }
@@ -57,30 +57,30 @@ struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    fn run(&mut self, arguments: &[Value]) -> Result<Called, Silence> {
+    fn run(&mut self, arguments: &[Value]) -> Result<CallOutcome, NoResponse> {
         let first = match self.once(arguments)? {
             Ok(value) => value,
-            Err(problem) => return Ok(Called::Refused(problem.text)),
+            Err(problem) => return Ok(CallOutcome::Refused(problem.text)),
         };
         let shape = check_shape(&self.signature.return_type, &first);
         let wrong = if shape.is_empty() { check_unknowns(&first) } else { Vec::new() };
         for (rule, violations) in [(Rule::Shape, &shape), (Rule::Known, &wrong)] {
             for violation in violations {
-                self.observe(rule, violation.place(), violation.message(Secrets::NONE));
+                self.observe(rule, violation.location(), violation.message(Secrets::NONE));
             }
         }
         match self.once(arguments)? {
             Ok(second) if second == first => {}
-            Ok(_) => self.observe(Rule::Pure, String::new(), "the same call gave another result".to_owned()),
+            Ok(_) => self.observe(Rule::Pure, String::new(), "a repeated call returned a different result".to_owned()),
             Err(problem) => {
-                self.observe(Rule::Pure, String::new(), format!("the same call was refused: {}", problem.text));
+                self.observe(Rule::Pure, String::new(), format!("a repeated call failed: {}", problem.text));
             }
         }
         self.with_unknown(arguments)?;
-        Ok(Called::Returned)
+        Ok(CallOutcome::Returned)
     }
 
-    fn with_unknown(&mut self, arguments: &[Value]) -> Result<(), Silence> {
+    fn with_unknown(&mut self, arguments: &[Value]) -> Result<(), NoResponse> {
         let takes = self.signature.parameters.iter().position(|parameter| parameter.allow_unknown);
         let Some((at, parameter)) = takes.and_then(|at| Some((at, self.signature.parameters.get(at)?))) else {
             return Ok(());
@@ -91,38 +91,40 @@ impl Trial<'_> {
         }
         match self.once(&open)? {
             Err(problem) => {
-                let message =
-                    format!("it is refused while it is not known yet, which the signature allows: {}", problem.text);
+                let message = format!(
+                    "rejected as an unknown value, although the signature allows unknown values: {}",
+                    problem.text
+                );
                 self.observe(Rule::Unknown, parameter.name.to_string(), message);
             }
             Ok(value) => {
                 for violation in check_shape(&self.signature.return_type, &value) {
-                    self.observe(Rule::Shape, violation.place(), violation.message(Secrets::NONE));
+                    self.observe(Rule::Shape, violation.location(), violation.message(Secrets::NONE));
                 }
             }
         }
         Ok(())
     }
 
-    fn once(&self, arguments: &[Value]) -> Result<Result<Value, FunctionError>, Silence> {
+    fn once(&self, arguments: &[Value]) -> Result<Result<Value, FunctionError>, NoResponse> {
         let request = CallFunctionRequest {
             name: self.name.clone(),
             signature: Arc::clone(self.signature),
             arguments: arguments.to_vec(),
         };
-        // Functions have no diagnostics.
+        // Functions report errors without diagnostics.
         let (result, _) = self.caller.call(
             |provider| provider.call_function(request).map(|result| (result, ProviderDiagnostics::new())),
             |(_, problems)| problems,
         )?;
         match result {
-            Err(problem) if tells_of_silence(&problem.text) => Err(problem.text),
+            Err(problem) if mentions_no_response(&problem.text) => Err(problem.text),
             result => Ok(result),
         }
     }
 
-    fn observe(&mut self, rule: Rule, place: String, message: String) {
-        let observation = Observation { rule, weight: Weight::Error, step: Step::Call, place, message };
+    fn observe(&mut self, rule: Rule, path: String, message: String) {
+        let observation = Observation { rule, weight: Weight::Error, step: Step::Call, path, message };
         if !self.observations.contains(&observation) {
             self.observations.push(observation);
         }

@@ -1,30 +1,30 @@
-//! The kinds of things that a provider has.
+//! The categories of types that a provider has.
 
 use groma_provider::{Name, Provider, SchemaLookup};
 
-/// A kind of thing that a provider has.
+/// A category of types that a provider has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Objects that are managed.
+    /// Resource types, whose objects are managed.
     Resource,
-    /// What is only read.
+    /// Data sources, which are read.
     DataSource,
-    /// What is open for the time of a run.
+    /// Ephemeral resource types, which are opened during a run.
     EphemeralResource,
-    /// What objects of a resource type are searched by.
+    /// List queries for objects of a resource type.
     List,
-    /// What is invoked.
+    /// Actions, which are invoked.
     Action,
-    /// What expressions call.
+    /// Functions, which expressions call.
     Function,
 }
 
 impl Kind {
-    /// All kinds, in the order of reports.
+    /// All categories in the order of reports.
     pub const ALL: [Self; 6] =
         [Self::Resource, Self::DataSource, Self::EphemeralResource, Self::List, Self::Action, Self::Function];
 
-    /// The name of one of them in texts.
+    /// Returns the singular name for messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Resource => "resource type",
@@ -36,7 +36,7 @@ impl Kind {
         }
     }
 
-    /// The name of all of them in documents for programs.
+    /// Returns the plural key for JSON.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Resource => "resource_types",
@@ -48,7 +48,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the block that an author writes for it.
+    /// Returns the block type in a configuration.
     pub(crate) const fn block(self) -> &'static str {
         match self {
             Self::DataSource => "data",
@@ -59,7 +59,7 @@ impl Kind {
         }
     }
 
-    /// Whether what is configured stands in a block `config` of its own.
+    /// Whether the configuration is in a nested `config` block.
     pub(crate) const fn has_config_block(self) -> bool {
         matches!(self, Self::List | Self::Action)
     }
@@ -76,7 +76,7 @@ impl Kind {
         }
     }
 
-    /// The schema of a type; a function has none.
+    /// Looks up the schema of a type; functions have none.
     pub(crate) fn schema(self, provider: &dyn Provider, name: &str) -> SchemaLookup {
         match self {
             Self::Resource => provider.resource_schema(name),

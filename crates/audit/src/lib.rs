@@ -1,13 +1,13 @@
-//! Holds providers to the lifecycle rules.
+//! Audit of providers against the lifecycle rules.
 //!
-//! Configurations are made up from the schema, at first as small as can be, then with more and more in them, and some with a
-//! flaw. With each an object leads a life: it is validated (also with values that are not known yet), planned, created, read,
-//! planned again, upgraded from its stored form, imported, changed or replaced, and deleted. Every answer is held against the
-//! rules of `groma_provider::contract`. Whatever breaks one is reported once, with the smallest configuration that was found
-//! to show it. Data sources are read twice, ephemeral resources opened, renewed and closed, objects searched for, actions planned and
-//! invoked, functions called, all with made-up arguments.
+//! The audit generates configurations from the schema: minimal ones first, then larger ones, and some with a flaw. It
+//! runs each through a lifecycle: validate (also with unknown values), plan, create, read, plan again, upgrade the
+//! stored form, import, update or replace, and delete. Every response is checked against the rules of
+//! `groma_provider::contract`, and each violation is reported once, with the smallest configuration that reproduces it.
+//! Data sources are read twice, ephemeral resources opened, renewed and closed, list queries run, actions planned and
+//! invoked, and functions called with generated arguments.
 //!
-//! The same for any [`Provider`](groma_provider::Provider): in process, or a plugin through its client.
+//! Works with any [`Provider`](groma_provider::Provider): in-process ones, or plugins through the plugin client.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -22,23 +22,23 @@ mod audit;
 mod caller;
 mod calls;
 mod generate;
-mod given;
-mod inside;
 mod kind;
-mod life;
+mod lifecycle;
+mod nested_objects;
 mod options;
 mod report;
 mod rule;
-mod smaller;
+mod shrink;
 mod text;
+mod user_configs;
 
 pub use audit::{StartProvider, audit};
 pub use generate::{Flaw, Generator};
-pub use given::{GivenFile, given_file};
 pub use kind::Kind;
-pub use life::Extent;
-pub use options::{Given, Options};
+pub use lifecycle::Extent;
+pub use options::{Options, UserConfig};
 pub use report::{Finding, Report, TypeReport};
 pub use rule::{Rule, Step, Weight};
-pub use smaller::smaller;
+pub use shrink::shrink_candidates;
 pub use text::resource_text;
+pub use user_configs::{UserConfigFile, parse_user_configs};

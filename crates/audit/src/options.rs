@@ -1,4 +1,4 @@
-//! How an audit is done.
+//! Options of an audit.
 
 use std::time::Duration;
 
@@ -6,57 +6,57 @@ use groma_provider::Name;
 use groma_value::Value;
 
 use crate::kind::Kind;
-use crate::life::Extent;
+use crate::lifecycle::Extent;
 
-/// A configuration that somebody wrote.
+/// A user-provided configuration.
 #[derive(Clone, Debug)]
-pub struct Given {
-    /// What it is of.
+pub struct UserConfig {
+    /// The category of the type.
     pub kind: Kind,
-    /// The type.
+    /// The name of the type.
     pub type_name: Name,
-    /// The configuration, wholly known.
+    /// The wholly known configuration.
     pub config: Value,
 }
 
-/// How an audit is done.
+/// The options of an audit.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How far each life goes.
+    /// The extent of each lifecycle.
     pub extent: Extent,
-    /// How many configurations are made up for each type.
+    /// The number of generated configurations per type.
     pub configurations: usize,
-    /// What the made-up configurations depend on.
+    /// The seed of the generator.
     pub seed: u64,
-    /// How long a call may take.
-    pub patience: Duration,
-    /// The types to look at; all when empty.
+    /// The timeout of a provider call.
+    pub call_timeout: Duration,
+    /// The names of the types to audit; empty for all types.
     pub types: Vec<String>,
-    /// The provider's configuration; without one it is empty, or made up where something is required.
+    /// The provider configuration; empty by default, or generated if the schema requires arguments.
     pub provider_config: Option<Value>,
-    /// Configurations to use in place of made-up ones.
-    pub given: Vec<Given>,
+    /// User-provided configurations, which replace generated ones.
+    pub user_configs: Vec<UserConfig>,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
-            extent: Extent::Whole,
+            extent: Extent::Full,
             configurations: 24,
             seed: 1,
-            patience: Duration::from_secs(60),
+            call_timeout: Duration::from_secs(60),
             types: Vec::new(),
             provider_config: None,
-            given: Vec::new(),
+            user_configs: Vec::new(),
         }
     }
 }
 
 impl Options {
-    /// Whether a type is looked at.
+    /// Whether a type is selected.
     pub(crate) fn is_wanted(&self, kind: Kind, name: &Name) -> bool {
         let is_named = self.types.is_empty() || self.types.iter().any(|wanted| **wanted == **name);
-        let is_given = |given: &Given| given.kind == kind && given.type_name == *name;
-        is_named && (self.given.is_empty() || self.given.iter().any(is_given))
+        let is_given = |given: &UserConfig| given.kind == kind && given.type_name == *name;
+        is_named && (self.user_configs.is_empty() || self.user_configs.iter().any(is_given))
     }
 }

@@ -1,66 +1,67 @@
-//! What an audit found, for people and for programs.
+//! The report of an audit, for people and as JSON.
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::calls::Called;
+use crate::calls::CallOutcome;
 use crate::kind::Kind;
-use crate::life::End;
+use crate::lifecycle::Outcome;
 use crate::rule::{Observation, Rule, Step, Weight};
 
-/// What an audit found.
+/// The findings of an audit by type.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// The resource types, data sources and so on, kind by kind, and in the order of the provider.
+    /// The types by category, in the provider's order.
     pub types: Vec<TypeReport>,
 }
 
-/// What was found about one resource type, data source, function, or whatever else it is.
+/// The findings about one resource type, data source, function and so on.
 #[derive(Clone, Debug, Serialize)]
 pub struct TypeReport {
-    /// What it is.
+    /// The category of the type.
     #[serde(skip)]
     pub kind: Kind,
-    /// Its name.
+    /// The name of the type or function.
     pub name: String,
-    /// How many configurations led to a whole life.
+    /// The number of completed lifecycles.
     pub lived: usize,
-    /// How many the provider refused.
+    /// The number of configurations that the provider rejected.
     pub refused: usize,
-    /// How many could not be made or changed.
+    /// The number of lifecycles in which a creation or update failed.
     pub failed: usize,
-    /// How many left the provider silent.
+    /// The number of lifecycles without a response.
     pub silent: usize,
-    /// How many nearly valid configurations were tried besides.
+    /// The number of additional nearly valid configurations.
     pub flawed: usize,
-    /// Why the provider refused the last one that it refused.
+    /// The error about the last rejected configuration.
     pub last_refusal: Option<String>,
-    /// The broken rules, the heaviest first.
+    /// The violated rules, most severe first.
     pub findings: Vec<Finding>,
 }
 
-/// A broken rule, with the smallest configuration that shows it.
+/// A violated rule with the smallest configuration that reproduces it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// The rule.
+    /// The violated rule; its ID in JSON.
     #[serde(serialize_with = "rule_id")]
     pub rule: Rule,
-    /// How much it matters.
+    /// The severity; its name in JSON.
     #[serde(serialize_with = "weight_name")]
     pub weight: Weight,
-    /// When it was broken.
+    /// The lifecycle step of the violation.
     #[serde(serialize_with = "step_name")]
     pub step: Step,
-    /// Where in the object; empty for the whole.
-    pub place: String,
-    /// What is wrong there.
+    /// The path within the object; empty for the whole object.
+    #[serde(rename = "place")]
+    pub path: String,
+    /// A clause that describes the violation.
     pub message: String,
-    /// The configuration that shows it; empty when it needs none.
+    /// The configuration that reproduces the violation; empty if none is needed.
     pub configuration: String,
-    /// What the configuration was changed to, when it takes a change.
+    /// The configuration to update to, if reproducing needs an update.
     pub changed_to: Option<String>,
-    /// In how many lives it was seen.
+    /// The number of lifecycles with this violation.
     pub times: usize,
 }
 
@@ -78,8 +79,8 @@ fn step_name<S: Serializer>(step: &Step, serializer: S) -> Result<S::Ok, S::Erro
 
 impl Finding {
     pub(crate) fn new(seen: Observation, configuration: String, changed_to: Option<String>, times: usize) -> Self {
-        let Observation { rule, weight, step, place, message } = seen;
-        Self { rule, weight, step, place, message, configuration, changed_to, times }
+        let Observation { rule, weight, step, path, message } = seen;
+        Self { rule, weight, step, path, message, configuration, changed_to, times }
     }
 }
 
@@ -98,27 +99,27 @@ impl TypeReport {
         }
     }
 
-    /// Counts a call of a function.
-    pub(crate) fn count_call(&mut self, called: Called) {
+    /// Counts a function call.
+    pub(crate) fn count_call(&mut self, called: CallOutcome) {
         match called {
-            Called::Returned => self.lived += 1,
-            Called::Silent => self.silent += 1,
-            Called::Refused(reason) => {
+            CallOutcome::Returned => self.lived += 1,
+            CallOutcome::Unresponsive => self.silent += 1,
+            CallOutcome::Refused(reason) => {
                 self.refused += 1;
                 self.last_refusal = Some(reason.lines().take(3).collect::<Vec<_>>().join(" "));
             }
         }
     }
 
-    pub(crate) fn count(&mut self, end: &End) {
+    pub(crate) fn count(&mut self, end: &Outcome) {
         match end {
-            End::Lived => self.lived += 1,
-            End::Silent => self.silent += 1,
-            End::Refused(problems) | End::Failed(problems) => {
+            Outcome::Completed => self.lived += 1,
+            Outcome::Unresponsive => self.silent += 1,
+            Outcome::Refused(problems) | Outcome::Failed(problems) => {
                 let first = problems.iter().find(|problem| problem.is_error());
                 let text = first.map(|problem| format!("{}: {}", problem.summary, problem.detail));
                 self.last_refusal = text.map(|text| text.lines().take(3).collect::<Vec<_>>().join(" "));
-                if matches!(end, End::Refused(_)) {
+                if matches!(end, Outcome::Refused(_)) {
                     self.refused += 1;
                 } else {
                     self.failed += 1;
@@ -129,17 +130,17 @@ impl TypeReport {
 }
 
 impl Report {
-    /// Whether a rule is broken that stops engines.
+    /// Whether any violated rule would stop an engine.
     pub fn has_errors(&self) -> bool {
         self.findings().any(|finding| finding.weight == Weight::Error)
     }
 
-    /// What was found about those of a kind.
+    /// Returns the reports of a category.
     pub fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &TypeReport> {
         self.types.iter().filter(move |one| one.kind == kind)
     }
 
-    /// All findings.
+    /// Iterates over the findings of all types.
     pub fn findings(&self) -> impl Iterator<Item = &Finding> {
         self.types.iter().flat_map(|one| &one.findings)
     }
@@ -170,17 +171,17 @@ impl fmt::Display for Report {
 impl fmt::Display for TypeReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, done) = match self.kind {
-            Kind::Resource => (String::new(), "lived"),
+            Kind::Resource => (String::new(), "completed"),
             Kind::DataSource => (format!("{} ", self.kind.name()), "read"),
             Kind::Function => (format!("{} ", self.kind.name()), "called"),
             _ => (format!("{} ", self.kind.name()), "passed"),
         };
-        write!(f, "{kind}{}: {} {done}, {} refused", self.name, self.lived, self.refused)?;
+        write!(f, "{kind}{}: {} {done}, {} rejected", self.name, self.lived, self.refused)?;
         if self.failed > 0 {
             write!(f, ", {} failed", self.failed)?;
         }
         if self.silent > 0 {
-            write!(f, ", {} without an answer", self.silent)?;
+            write!(f, ", {} without a response", self.silent)?;
         }
         match self.kind {
             Kind::Function => writeln!(f)?,
@@ -191,7 +192,7 @@ impl fmt::Display for TypeReport {
         {
             writeln!(
                 f,
-                "  No made-up configuration was accepted; give one of your own. The last was refused:\n    {reason}"
+                "  No generated configuration was accepted; provide your own. The last error was:\n    {reason}"
             )?;
         }
         self.findings.iter().try_for_each(|finding| write!(f, "{finding}"))
@@ -200,7 +201,7 @@ impl fmt::Display for TypeReport {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = if self.place.is_empty() { String::new() } else { format!(" at {}", self.place) };
+        let at = if self.path.is_empty() { String::new() } else { format!(" at {}", self.path) };
         writeln!(f, "\n  {} {} when {}{at}: {}.", self.weight.name(), self.rule.id(), self.step, self.message)?;
         writeln!(f, "    {}", self.rule.wants())?;
         let mut show = |text: &str| text.lines().try_for_each(|line| writeln!(f, "      {line}"));

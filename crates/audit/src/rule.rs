@@ -1,58 +1,58 @@
-//! What a provider is held to, and what is found.
+//! The audited rules and their violations.
 
 use std::fmt;
 
 use groma_provider::contract::{Problem, Violation};
 
-/// A rule that providers must keep, or had better keep.
+/// A rule that providers must or should obey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
-    /// Schemas are sound.
+    /// Schemas are valid.
     Schema,
-    /// Every call gets an answer, and the provider lives on.
+    /// Every call is answered, and the provider keeps running.
     Answer,
-    /// Objects have the type of the schema.
+    /// Objects conform to their schema.
     Shape,
-    /// What is accepted when it is known is accepted while it is not known yet.
+    /// Unknown values are accepted wherever known ones are.
     Unknown,
-    /// What is configured is planned as configured.
+    /// Configured attributes are planned as configured.
     AsConfigured,
-    /// What only the configuration gives is planned as null when it does not.
+    /// Attributes that are not computed are planned as null unless configured.
     NotComputed,
-    /// Blocks neither appear nor vanish.
+    /// The number of nested blocks matches the configuration.
     Blocks,
-    /// What the first plan knows, the final plan says too.
+    /// The final plan keeps all known values of the first plan.
     FinalPlan,
-    /// What was planned comes true, in the author's form.
+    /// Known planned values are returned unchanged.
     AsPlanned,
-    /// After apply everything is known.
+    /// All values are known after apply.
     Known,
-    /// What is deleted is gone; what is made is there.
+    /// Deletions return no object; creations and updates return one.
     Existence,
-    /// Stored objects of today's shape are taken as they are.
+    /// Stored objects of the current schema version are upgraded without changes.
     Upgrade,
-    /// Reading gives known values.
+    /// Reads return known values.
     Read,
-    /// Reading right after apply finds what apply returned.
+    /// A read right after apply returns the applied values.
     Drift,
-    /// With the same configuration there is nothing left to do.
+    /// Planning the same configuration again finds no changes.
     Stable,
-    /// An object is imported by what names it, and is the same as before.
+    /// An imported object equals the created one.
     Import,
-    /// Write-only values are kept nowhere.
+    /// Write-only values are never returned for storage.
     WriteOnly,
-    /// Identities are whole and of their type.
+    /// Identities are known and conform to their schema.
     Identity,
-    /// Attributes that ask for a replacement exist.
+    /// Attributes that require replacement exist.
     Replacement,
-    /// What was opened is renewed and closed.
+    /// Opened ephemeral resources can be renewed and closed.
     Lease,
-    /// A function gives the same result for the same arguments.
+    /// Functions return equal results for equal arguments.
     Pure,
 }
 
 impl Rule {
-    /// Its id in docs/rules.md.
+    /// Returns the rule's ID in docs/rules.md.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Schema => "LC-32",
@@ -78,37 +78,39 @@ impl Rule {
         }
     }
 
-    /// What it wants, in a sentence.
+    /// Returns the rule as a sentence for reports.
     pub const fn wants(self) -> &'static str {
         match self {
-            Self::Schema => "A schema must be sound.",
-            Self::Answer => "Every call must get an answer, whatever the configuration, and the provider must live on.",
-            Self::Shape => "An object must have the type of its schema.",
-            Self::Unknown => "A value that is known after apply only must be accepted where a known one is.",
-            Self::AsConfigured => "What the configuration sets must be planned as it is, or as the prior state has it.",
-            Self::NotComputed => "What only a configuration can set must be planned as null when it does not.",
-            Self::Blocks => "The number of nested blocks must be that of the configuration.",
-            Self::FinalPlan => "What a plan knows must stay when more becomes known.",
-            Self::AsPlanned => "What was planned as known must be returned exactly so.",
-            Self::Known => "Everything must be known after apply.",
-            Self::Existence => "Deleting must return nothing, creating and changing an object.",
-            Self::Upgrade => "A stored object of the present schema version must be taken as it is.",
-            Self::Read => "Reading must give known values.",
-            Self::Drift => "Reading right after apply should find what apply returned.",
-            Self::Stable => "Planning the same configuration again should find nothing to do.",
-            Self::Import => "An imported object should be the one that was made.",
-            Self::WriteOnly => "A write-only value must be null in everything that is kept.",
-            Self::Identity => "An identity must be known and of its type.",
-            Self::Replacement => "An attribute that asks for a replacement must exist.",
-            Self::Lease => "What was opened must be renewable where it asks for that, and closable.",
-            Self::Pure => "A function must give the same result for the same arguments.",
+            Self::Schema => "A schema must be valid.",
+            Self::Answer => {
+                "Every call must be answered, whatever the configuration, and the provider must keep running."
+            }
+            Self::Shape => "An object must conform to its schema.",
+            Self::Unknown => "An unknown value must be accepted wherever a known one is.",
+            Self::AsConfigured => "A configured attribute must be planned with its configured or its prior value.",
+            Self::NotComputed => "An attribute that is not computed must be planned as null unless it is configured.",
+            Self::Blocks => "The number of nested blocks must match the configuration.",
+            Self::FinalPlan => "Known planned values must not change when more values become known.",
+            Self::AsPlanned => "A known planned value must be returned unchanged.",
+            Self::Known => "All values must be known after apply.",
+            Self::Existence => "A deletion must return no object, a creation or update must return one.",
+            Self::Upgrade => "A stored object of the current schema version must be upgraded without changes.",
+            Self::Read => "A read must return known values.",
+            Self::Drift => "A read right after apply should return the applied values.",
+            Self::Stable => "Planning the same configuration again should find no changes.",
+            Self::Import => "An imported object should equal the created one.",
+            Self::WriteOnly => "A write-only value must be null in all stored objects.",
+            Self::Identity => "An identity must be known and conform to its schema.",
+            Self::Replacement => "An attribute that requires replacement must exist.",
+            Self::Lease => "An opened resource must be renewable if it requests that, and closable.",
+            Self::Pure => "A function must return the same result for the same arguments.",
         }
     }
 
-    /// The rule that a violation found after planning breaks.
+    /// Returns the rule that a violation in a plan breaks.
     pub(crate) fn of_plan(violation: &Violation) -> Self {
         match violation.problem {
-            Problem::Missing | Problem::Unwanted if violation.path.is_empty() => Self::Existence,
+            Problem::Missing | Problem::NotConfigured if violation.path.is_empty() => Self::Existence,
             Problem::NotComputed { .. } => Self::NotComputed,
             Problem::NotAsConfigured { .. } | Problem::UnknownForConfigured => Self::AsConfigured,
             Problem::Shape(_) => Self::Shape,
@@ -117,7 +119,7 @@ impl Rule {
         }
     }
 
-    /// The rule that a violation found after apply breaks.
+    /// Returns the rule that a violation in an apply result breaks.
     pub(crate) fn of_result(violation: &Violation) -> Self {
         match violation.problem {
             Problem::Shape(_) => Self::Shape,
@@ -129,19 +131,19 @@ impl Rule {
     }
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Weight {
-    /// An engine stops with an error.
+    /// The engine would report an error.
     Error,
-    /// It would, were the provider not one of the older type system, which is exempt.
+    /// The engine would report an error, but the provider's legacy type system is exempt.
     Exempt,
-    /// No engine stops, but users will wonder.
+    /// The engine would continue, but the behavior is confusing for users.
     Advice,
 }
 
 impl Weight {
-    /// Its name.
+    /// Returns the name for reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -151,46 +153,46 @@ impl Weight {
     }
 }
 
-/// A call of the life of an object.
+/// The lifecycle step in which a rule was violated, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
-    /// The schema was loaded.
+    /// Load of the schema.
     Schema,
-    /// The configuration was checked.
+    /// Validation of the configuration.
     Validate,
-    /// The creation was planned.
+    /// Plan of the creation.
     Plan,
-    /// The object was created.
+    /// Creation of the object.
     Create,
-    /// It was read.
+    /// Read of the object.
     Read,
-    /// It was planned again without a change.
+    /// Second plan with an unchanged configuration.
     PlanAgain,
-    /// It was upgraded from the stored form.
+    /// Upgrade of the stored object.
     Upgrade,
-    /// It was imported.
+    /// Import by identity or ID.
     Import,
-    /// A change was planned.
+    /// Plan of the update.
     PlanUpdate,
-    /// It was changed.
+    /// Update of the object.
     Update,
-    /// The deletion was planned.
+    /// Plan of the deletion.
     PlanDelete,
-    /// It was deleted.
+    /// Deletion of the object.
     Delete,
-    /// An ephemeral resource was opened.
+    /// Opening of an ephemeral resource.
     Open,
-    /// It was renewed.
+    /// Renewal of an ephemeral resource.
     Renew,
-    /// It was closed.
+    /// Closing of an ephemeral resource.
     Close,
-    /// Objects were searched for.
+    /// List query for objects.
     Search,
-    /// The invocation of an action was planned.
+    /// Plan of an action.
     PlanAction,
-    /// It was invoked.
+    /// Invocation of an action.
     Invoke,
-    /// A function was called.
+    /// Call of a function.
     Call,
 }
 
@@ -212,7 +214,7 @@ impl fmt::Display for Step {
             Self::Open => "opening",
             Self::Renew => "renewing",
             Self::Close => "closing",
-            Self::Search => "searching",
+            Self::Search => "listing",
             Self::PlanAction => "planning the invocation",
             Self::Invoke => "invoking",
             Self::Call => "calling",
@@ -220,34 +222,35 @@ impl fmt::Display for Step {
     }
 }
 
-/// A rule broken in the life of one object.
+/// A rule violation in the lifecycle of one object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// The rule.
+    /// The violated rule.
     pub rule: Rule,
-    /// How much it matters.
+    /// The severity of the violation.
     pub weight: Weight,
-    /// When.
+    /// The lifecycle step of the violation.
     pub step: Step,
-    /// Where in the object; empty for the whole.
-    pub place: String,
-    /// What is wrong there.
+    /// The path within the object; empty for the whole object.
+    pub path: String,
+    /// A clause that describes the violation.
     pub message: String,
 }
 
 impl Observation {
-    /// What makes two observations the same finding: values and positions may differ.
+    /// Returns the identity of the finding, which ignores values and indexes.
     pub(crate) fn key(&self) -> (Rule, Weight, Step, String) {
-        let mut place = String::new();
+        let mut path = String::new();
         let mut depth = 0_u32;
-        for character in self.place.chars() {
+        for character in self.path.chars() {
             match character {
+                // Map keys may contain brackets, so nesting is tracked.
                 '[' => depth += 1,
                 ']' => depth = depth.saturating_sub(1),
-                other if depth == 0 => place.push(other),
+                other if depth == 0 => path.push(other),
                 _ => {}
             }
         }
-        (self.rule, self.weight, self.step, place)
+        (self.rule, self.weight, self.step, path)
     }
 }

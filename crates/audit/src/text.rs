@@ -1,4 +1,4 @@
-//! A configuration as an author would write it.
+//! Rendering of configurations and function calls in HCL.
 
 use std::fmt::Write;
 
@@ -8,12 +8,12 @@ use groma_value::{Kind as Shape, Value};
 
 use crate::kind::Kind;
 
-/// The resource block for `config`.
+/// Renders the resource block for `config`.
 pub fn resource_text(type_name: &str, block: &Block, config: &Value) -> String {
     block_text(Kind::Resource, type_name, block, config)
 }
 
-/// The block for `config` that an author writes for a type of the kind.
+/// Renders the block for `config` of a type in the given category.
 pub(crate) fn block_text(kind: Kind, type_name: &str, block: &Block, config: &Value) -> String {
     let mut text = format!("{} \"{type_name}\" \"example\" {{\n", kind.block());
     if kind.has_config_block() {
@@ -27,7 +27,7 @@ pub(crate) fn block_text(kind: Kind, type_name: &str, block: &Block, config: &Va
     text
 }
 
-/// The call of a function.
+/// Renders a function call.
 pub(crate) fn call_text(name: &str, arguments: &[Value]) -> String {
     let mut text = format!("{name}(");
     for (position, argument) in arguments.iter().enumerate() {
@@ -63,7 +63,7 @@ fn blocks(name: &str, nesting: Nesting, block: &Block, given: &Value, depth: usi
         let _ = writeln!(text, "{margin}}}");
     };
     match (nesting, given.kind()) {
-        // A group is there anyway: it is written where it says something.
+        // A group block always exists, so it is rendered only if it contains something.
         (Nesting::Group, _) if given == block.empty_value() => {}
         (Nesting::Single | Nesting::Group, Shape::Object(_)) => one(None, given),
         (_, Shape::List(elements) | Shape::Set(elements) | Shape::Tuple(elements)) => {
@@ -108,17 +108,17 @@ fn pairs<'a>(pairs: impl Iterator<Item = (&'a groma_provider::Name, &'a Value)>,
     let _ = write!(text, "{margin}}}");
 }
 
-/// The longest text that is shown as it is.
-const LONGEST: usize = 200;
+/// The maximum length of a rendered string, in characters.
+const MAX_LENGTH: usize = 200;
 
 fn quoted(string: &str) -> String {
-    let (shown, cut) = match string.char_indices().nth(LONGEST) {
+    let (shown, cut) = match string.char_indices().nth(MAX_LENGTH) {
         Some((end, _)) => (string.get(..end).unwrap_or_default(), "..."),
         None => (string, ""),
     };
     let mut text = String::with_capacity(shown.len() + 2);
     write_literal(shown, &mut text);
-    // What was cut is told between the quotes, so that the text stays one literal.
+    // The ellipsis goes inside the quotes, so that the text remains a literal.
     text.insert_str(text.len() - 1, cut);
     text
 }

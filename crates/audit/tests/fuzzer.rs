@@ -1,4 +1,4 @@
-//! The contract fuzzer on a provider that breaks one rule at a time, and on ours, which break none (FW-23).
+//! The audit of a provider that breaks one rule at a time, and of our providers, which break none (FW-23).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use groma_audit::{Extent, Kind, Options, Report, Weight, audit, given_file};
+use groma_audit::{Extent, Kind, Options, Report, Weight, audit, parse_user_configs};
 use groma_builtin::Terraform;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_diagnostics::Sources;
@@ -18,7 +18,7 @@ use groma_provider::{
 };
 use groma_value::{Path, PathStep, Type, Value};
 
-/// The rule that a [`Breaking`] breaks.
+/// The rule that a [`Breaking`] violates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     None,
@@ -41,7 +41,7 @@ enum Fault {
     LosesLimit,
 }
 
-/// The fault, and how many objects there are.
+/// A provider with one fault, and the number of its objects.
 struct Breaking(Fault, Arc<AtomicI64>);
 
 impl Breaking {
@@ -79,7 +79,7 @@ fn with(object: &Value, name: &str, value: Value) -> Value {
     block.object(parts.collect())
 }
 
-/// `object` with `value` wherever an argument `name` is set.
+/// Sets the argument `name` to `value` at every depth of `object`.
 fn everywhere(object: &Value, name: &str, value: Value) -> Value {
     let is_it = |path: &Path| matches!(path.steps().last(), Some(PathStep::Attribute(own)) if **own == *name);
     object.transform(|path, old| if is_it(path) && !old.is_null() { value.clone() } else { old })
@@ -101,7 +101,7 @@ impl Provider for Breaking {
     fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let size = request.config.attribute("size").unwrap();
         if self.0 == Fault::Hangs && !request.config.attribute("note").unwrap().is_null() {
-            return Answer::later(std::future::pending());
+            return Answer::pending(std::future::pending());
         }
         let refused = self.0 == Fault::RefusesUnknown && !size.is_known();
         let problem = refused.then(|| ProviderDiagnostic::error("A size is needed", "It must be a number."));
@@ -179,8 +179,8 @@ impl Provider for Breaking {
 
     fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
         let stored = request.raw_state.decode(block().implied_type()).unwrap();
-        let lost = with(&stored, "note", Value::null(Type::String));
-        let upgraded_state = if self.0 == Fault::LosesStored { lost } else { stored };
+        let without_value = with(&stored, "note", Value::null(Type::String));
+        let upgraded_state = if self.0 == Fault::LosesStored { without_value } else { stored };
         Answer::ready(UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() })
     }
 
@@ -201,13 +201,13 @@ impl Provider for Breaking {
 }
 
 fn audited(fault: Fault) -> Report {
-    let options = Options { patience: Duration::from_millis(300), ..Options::default() };
+    let options = Options { call_timeout: Duration::from_millis(300), ..Options::default() };
     audit(&move || Ok(Arc::new(Breaking::new(fault))), &options, &mut |_| ()).unwrap()
 }
 
 #[test]
-fn fw_23_each_broken_rule_is_found_with_the_smallest_configuration_that_shows_it() {
-    // The fault, the rule, where, and the arguments of the smallest configuration.
+fn fw_23_each_violation_is_reported_with_a_minimal_configuration() {
+    // Fault, expected rule, path, and arguments of the minimal configuration.
     let cases: &[(Fault, &str, &str, &[&str])] = &[
         (Fault::RoundsSize, "LC-07", ".size", &["name", "size"]),
         (Fault::InventsNote, "LC-08", ".note", &["name"]),
@@ -224,9 +224,9 @@ fn fw_23_each_broken_rule_is_found_with_the_smallest_configuration_that_shows_it
         (Fault::ImportsAnother, "LC-24", "", &["name"]),
         (Fault::Hangs, "FW-21", "", &["name", "note"]),
     ];
-    for (fault, rule, place, arguments) in cases {
+    for (fault, rule, path, arguments) in cases {
         let report = audited(*fault);
-        let found = report.findings().find(|finding| finding.rule.id() == *rule && finding.place.starts_with(place));
+        let found = report.findings().find(|finding| finding.rule.id() == *rule && finding.path.starts_with(path));
         let finding = found.unwrap_or_else(|| panic!("{fault:?}: {report}"));
         let lines = finding.configuration.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
         let mut named: Vec<&str> = lines.filter_map(|line| line.split_whitespace().next()).collect();
@@ -235,15 +235,15 @@ fn fw_23_each_broken_rule_is_found_with_the_smallest_configuration_that_shows_it
     }
 }
 
-/// The configurations of a finding, without what differs in its values from seed to seed.
-fn shown(report: &Report, rule: &str, place: &str) -> (String, Option<String>) {
-    let found = report.findings().find(|finding| finding.rule.id() == rule && finding.place.contains(place));
+/// Returns the configurations of a finding.
+fn shown(report: &Report, rule: &str, path: &str) -> (String, Option<String>) {
+    let found = report.findings().find(|finding| finding.rule.id() == rule && finding.path.contains(path));
     let finding = found.unwrap_or_else(|| panic!("{report}"));
     (finding.configuration.clone(), finding.changed_to.clone())
 }
 
 #[test]
-fn fw_23_what_lies_deep_in_nested_blocks_is_reached_and_shown_alone() {
+fn fw_23_violations_in_deeply_nested_blocks_are_found_and_isolated() {
     let (configuration, _) = shown(&audited(Fault::ShoutsPattern), "LC-07", ".rule");
     let expected = "resource \"test_thing\" \"example\" {\n  name = \"a\"\n  rule {\n    match {\n      pattern = \"a\"\n    }\n    port = 1\n  }\n}\n";
     assert_eq!(configuration, expected);
@@ -254,7 +254,7 @@ fn fw_23_what_lies_deep_in_nested_blocks_is_reached_and_shown_alone() {
 }
 
 #[test]
-fn fw_23_a_provider_that_keeps_the_rules_has_no_findings() {
+fn fw_23_conforming_provider_has_no_findings() {
     let report = audited(Fault::None);
     assert_eq!(report.findings().count(), 0, "{report}");
     let only = &report.types[0];
@@ -262,7 +262,7 @@ fn fw_23_a_provider_that_keeps_the_rules_has_no_findings() {
 }
 
 #[test]
-fn fw_23_each_object_is_deleted_once_whatever_happened_to_it() {
+fn fw_23_each_object_is_deleted_once_even_after_failures() {
     for fault in [Fault::None, Fault::ShoutsName, Fault::LeavesIdUnknown, Fault::FailsUpdate] {
         let objects = Arc::new(AtomicI64::new(0));
         let counted = Arc::clone(&objects);
@@ -273,34 +273,35 @@ fn fw_23_each_object_is_deleted_once_whatever_happened_to_it() {
 }
 
 #[test]
-fn fw_23_the_same_seed_makes_the_same_report() {
+fn fw_23_equal_seeds_give_equal_reports() {
     let text = |report: Report| report.to_string();
     assert_eq!(text(audited(Fault::RoundsSize)), text(audited(Fault::RoundsSize)));
 }
 
 #[test]
-fn fw_23_a_given_configuration_takes_the_place_of_made_up_ones() {
+fn fw_23_user_configurations_replace_generated_ones() {
     let sources = Arc::new(Sources::new());
     let text =
         "resource \"test_thing\" \"a\" {\n  count = 1\n  name = \"given\"\n  size = 2 + 3\n  rule { port = 1 }\n}\n";
-    let given = given_file(&Breaking::new(Fault::None), "given.tf", text, &sources).unwrap();
-    let options = Options { given: given.resources, extent: Extent::Plan, ..Options::default() };
+    let given = parse_user_configs(&Breaking::new(Fault::None), "given.tf", text, &sources).unwrap();
+    let options = Options { user_configs: given.resources, extent: Extent::Plan, ..Options::default() };
     let report = audit(&|| Ok(Arc::new(Breaking::new(Fault::RoundsSize))), &options, &mut |_| ()).unwrap();
     assert_eq!(report.types[0].lived, 1);
     assert!(report.findings().any(|finding| finding.rule.id() == "LC-07"), "{report}");
-    let wrong = given_file(&Breaking::new(Fault::None), "given.tf", "resource \"test_thing\" \"a\" {}", &sources);
+    let wrong =
+        parse_user_configs(&Breaking::new(Fault::None), "given.tf", "resource \"test_thing\" \"a\" {}", &sources);
     assert!(wrong.unwrap_err().iter().any(|problem| problem.summary.contains("Missing required argument")));
 }
 
 #[test]
-fn fw_23_the_built_in_provider_keeps_the_rules() {
+fn fw_23_builtin_provider_conforms() {
     let options = Options { configurations: 60, ..Options::default() };
     let report = audit(&|| Ok(Arc::new(Terraform::default())), &options, &mut |_| ()).unwrap();
     assert_eq!(report.findings().count(), 0, "{report}");
     assert!(report.types[0].lived > 50, "{report}");
 }
 
-/// Types whose objects need no others, and that between them have most of what schemas can say.
+/// Types that are independent of others and together cover most schema features.
 const TYPES: &[&str] = &[
     "awscc_s3_bucket",
     "awscc_logs_log_group",
@@ -315,7 +316,7 @@ const TYPES: &[&str] = &[
 ];
 
 #[test]
-fn fw_23_the_cloud_control_provider_keeps_the_rules() {
+fn fw_23_cloud_control_provider_conforms() {
     use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
     use groma_cloudcontrol::schema::Catalogue;
     let store = Store::in_memory(Arc::clone(Catalogue::shipped()), Settings::default()).unwrap();

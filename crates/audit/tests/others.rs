@@ -1,4 +1,4 @@
-//! What is not managed, held to its rules: a provider that breaks one at a time, and each is found (FW-23).
+//! The audit of unmanaged types: a provider that breaks one rule at a time, each of which is reported (FW-23).
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use groma_audit::{Extent, Kind, Options, Report, audit, given_file};
+use groma_audit::{Extent, Kind, Options, Report, audit, parse_user_configs};
 use groma_diagnostics::Sources;
 use groma_provider::{
     Answer, Attribute, Block, CallFunctionRequest, CloseEphemeralRequest, Description, EphemeralResponse,
@@ -40,7 +40,7 @@ enum Fault {
     RefusesUnknownArgument,
 }
 
-/// The fault, how often something was asked, and how many resources are open.
+/// A provider with one fault, a call counter, and the number of open resources.
 #[derive(Clone)]
 struct Breaking(Fault, Arc<AtomicI64>, Arc<AtomicI64>);
 
@@ -192,7 +192,7 @@ impl Provider for Breaking {
 
     fn invoke_action(&self, _: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
         if self.0 == Fault::ActionHangs {
-            return Answer::later(std::future::pending());
+            return Answer::pending(std::future::pending());
         }
         Answer::ready(ProviderDiagnostics::new())
     }
@@ -233,14 +233,14 @@ impl Provider for Breaking {
 fn audited(fault: Fault) -> Report {
     let provider = Breaking::new(fault);
     let open = Arc::clone(&provider.2);
-    let options = Options { patience: Duration::from_millis(300), configurations: 6, ..Options::default() };
+    let options = Options { call_timeout: Duration::from_millis(300), configurations: 6, ..Options::default() };
     let start = move || Ok(Arc::new(provider.clone()) as Arc<dyn Provider>);
     let report = audit(&start, &options, &mut |_| ()).unwrap();
     assert_eq!(open.load(Ordering::Relaxed), 0, "{fault:?}: what is opened is closed");
     report
 }
 
-/// The one finding about the kind, as rule, place and what shows it.
+/// Returns the only finding about the category, as rule, path and configuration.
 fn only_finding(fault: Fault, kind: Kind) -> (String, String, String) {
     let report = audited(fault);
     for other in Kind::ALL.into_iter().filter(|other| *other != kind) {
@@ -248,20 +248,20 @@ fn only_finding(fault: Fault, kind: Kind) -> (String, String, String) {
     }
     let found: Vec<_> = report.of_kind(kind).flat_map(|one| &one.findings).collect();
     let [finding] = &*found else { panic!("{fault:?}: {report}") };
-    (finding.rule.id().to_owned(), finding.place.clone(), finding.configuration.clone())
+    (finding.rule.id().to_owned(), finding.path.clone(), finding.configuration.clone())
 }
 
-/// The smallest block is one with the required argument.
+/// Renders the minimal block, which has only the required argument.
 fn smallest(kind: &str, name: &str) -> String {
     format!("{kind} \"{name}\" \"example\" {{\n  name = \"a\"\n}}\n")
 }
 
-fn is(fault: Fault, kind: Kind, rule: &str, place: &str, text: &str) {
-    assert_eq!(only_finding(fault, kind), (rule.to_owned(), place.to_owned(), text.to_owned()), "{fault:?}");
+fn is(fault: Fault, kind: Kind, rule: &str, path: &str, text: &str) {
+    assert_eq!(only_finding(fault, kind), (rule.to_owned(), path.to_owned(), text.to_owned()), "{fault:?}");
 }
 
 #[test]
-fn fw_23_a_provider_that_keeps_the_rules_has_no_findings_of_any_kind() {
+fn fw_23_conforming_provider_has_no_findings_in_any_category() {
     let report = audited(Fault::None);
     assert_eq!(report.findings().count(), 0, "{report}");
     assert!(report.types.iter().all(|one| one.lived == 6), "{report}");
@@ -273,66 +273,66 @@ fn fw_23_a_provider_that_keeps_the_rules_has_no_findings_of_any_kind() {
 }
 
 #[test]
-fn lc_15_a_data_source_without_an_object_is_found() {
+fn lc_15_data_source_returning_null_is_reported() {
     is(Fault::DataNull, Kind::DataSource, "LC-15", "", &smallest("data", "test_data"));
 }
 
 #[test]
-fn lc_21_a_data_source_with_unknown_values_is_found() {
+fn lc_21_data_source_returning_unknown_values_is_reported() {
     is(Fault::DataUnknown, Kind::DataSource, "LC-21", ".id", &smallest("data", "test_data"));
 }
 
 #[test]
-fn lc_01_a_data_source_of_the_wrong_type_is_found() {
+fn lc_01_data_source_of_wrong_type_is_reported() {
     let report = audited(Fault::DataWrongType);
     assert!(report.findings().all(|finding| finding.rule.id() == "LC-01"), "{report}");
-    let finding = report.findings().find(|finding| finding.place == ".id").unwrap();
+    let finding = report.findings().find(|finding| finding.path == ".id").unwrap();
     assert_eq!(finding.configuration, smallest("data", "test_data"));
 }
 
 #[test]
-fn lc_07_a_data_source_that_changes_its_arguments_is_found() {
+fn lc_07_data_source_changing_its_arguments_is_reported() {
     is(Fault::DataChangesArgument, Kind::DataSource, "LC-07", ".name", &smallest("data", "test_data"));
 }
 
 #[test]
-fn lc_22_a_data_source_that_never_finds_the_same_is_found() {
+fn lc_22_unstable_data_source_is_reported() {
     is(Fault::DataNeverTheSame, Kind::DataSource, "LC-22", ".id", &smallest("data", "test_data"));
 }
 
 #[test]
-fn lc_03_a_data_source_that_refuses_what_is_not_known_yet_is_found() {
+fn lc_03_data_source_rejecting_unknown_arguments_is_reported() {
     let report = audited(Fault::DataRefusesUnknown);
     assert!(report.findings().all(|finding| finding.rule.id() == "LC-03"), "{report}");
-    let finding = report.findings().find(|finding| finding.place == ".name").unwrap();
+    let finding = report.findings().find(|finding| finding.path == ".name").unwrap();
     assert_eq!(finding.configuration, smallest("data", "test_data"));
 }
 
 #[test]
-fn lc_21_an_ephemeral_resource_with_unknown_values_is_found() {
+fn lc_21_ephemeral_resource_returning_unknown_values_is_reported() {
     is(Fault::OpensUnknown, Kind::EphemeralResource, "LC-21", ".id", &smallest("ephemeral", "test_lease"));
 }
 
 #[test]
-fn lc_07_an_ephemeral_resource_that_changes_its_arguments_is_found() {
+fn lc_07_ephemeral_resource_changing_its_arguments_is_reported() {
     is(Fault::OpensAnother, Kind::EphemeralResource, "LC-07", ".name", &smallest("ephemeral", "test_lease"));
 }
 
 #[test]
-fn fw_19_leases_that_cannot_be_renewed_or_closed_are_found() {
+fn fw_19_failed_renewals_and_closings_are_reported() {
     is(Fault::CannotRenew, Kind::EphemeralResource, "FW-19", "", &smallest("ephemeral", "test_lease"));
     is(Fault::CannotClose, Kind::EphemeralResource, "FW-19", "", &smallest("ephemeral", "test_lease"));
 }
 
 #[test]
-fn lc_31_objects_that_are_found_without_a_right_identity_are_found() {
+fn lc_31_listed_objects_with_missing_or_invalid_identity_are_reported() {
     let text = "list \"test_thing\" \"example\" {\n  config {\n    name = \"a\"\n  }\n}\n";
     is(Fault::FindsNameless, Kind::List, "LC-31", "", text);
     is(Fault::FindsWrongType, Kind::List, "LC-31", ".id", text);
 }
 
 #[test]
-fn lc_03_an_action_that_refuses_what_is_not_known_yet_is_found() {
+fn lc_03_action_rejecting_unknown_arguments_is_reported() {
     let report = audited(Fault::ActionRefusesUnknown);
     assert!(report.findings().all(|finding| finding.rule.id() == "LC-03"), "{report}");
     let text = "action \"test_act\" \"example\" {\n  config {\n    name = \"a\"\n  }\n}\n";
@@ -340,14 +340,14 @@ fn lc_03_an_action_that_refuses_what_is_not_known_yet_is_found() {
 }
 
 #[test]
-fn fw_21_an_action_that_never_ends_is_found() {
+fn fw_21_hanging_action_is_reported() {
     let (rule, _, text) = only_finding(Fault::ActionHangs, Kind::Action);
     assert_eq!(rule, "FW-21");
     assert!(text.starts_with("action \"test_act\""), "{text}");
 }
 
 #[test]
-fn lc_01_and_lc_13_results_of_functions_are_known_and_of_their_type() {
+fn lc_01_and_lc_13_function_results_must_be_known_and_conform_to_return_type() {
     let (rule, _, text) = only_finding(Fault::ResultOfWrongType, Kind::Function);
     assert_eq!(rule, "LC-01");
     assert!(text.starts_with("twice(\""), "{text}");
@@ -355,23 +355,23 @@ fn lc_01_and_lc_13_results_of_functions_are_known_and_of_their_type() {
 }
 
 #[test]
-fn fw_19_a_function_that_never_gives_the_same_is_found() {
+fn fw_19_nondeterministic_function_is_reported() {
     assert_eq!(only_finding(Fault::NeverTheSame, Kind::Function).0, "FW-19");
 }
 
 #[test]
-fn lc_03_a_function_that_refuses_what_its_signature_allows_is_found() {
-    let (rule, place, _) = only_finding(Fault::RefusesUnknownArgument, Kind::Function);
-    assert_eq!((&*rule, &*place), ("LC-03", "text"));
+fn lc_03_function_rejecting_allowed_unknowns_is_reported() {
+    let (rule, path, _) = only_finding(Fault::RefusesUnknownArgument, Kind::Function);
+    assert_eq!((&*rule, &*path), ("LC-03", "text"));
 }
 
 #[test]
-fn fw_23_data_and_ephemeral_blocks_can_be_given() {
+fn fw_23_user_configurations_may_contain_data_and_ephemeral_blocks() {
     let sources = Arc::new(Sources::new());
     let text =
         "data \"test_data\" \"a\" {\n  name = \"given\"\n}\nephemeral \"test_lease\" \"a\" {\n  name = \"given\"\n}\n";
-    let given = given_file(&Breaking::new(Fault::None), "given.tf", text, &sources).unwrap();
-    let options = Options { given: given.resources, extent: Extent::Plan, ..Options::default() };
+    let given = parse_user_configs(&Breaking::new(Fault::None), "given.tf", text, &sources).unwrap();
+    let options = Options { user_configs: given.resources, extent: Extent::Plan, ..Options::default() };
     let report = audit(&|| Ok(Arc::new(Breaking::new(Fault::DataNull))), &options, &mut |_| ()).unwrap();
     let kinds: Vec<Kind> = report.types.iter().map(|one| one.kind).collect();
     assert_eq!(kinds, [Kind::DataSource, Kind::EphemeralResource]);

@@ -1,4 +1,4 @@
-//! `terraform_data`: a resource that keeps values and takes part in the lifecycle like any other.
+//! `terraform_data`: a resource that stores values and takes part in the resource lifecycle.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -12,10 +12,9 @@ use groma_provider::{
 use groma_value::{Kind, Path, Refinement, Type, Value, json};
 use uuid::Uuid;
 
-/// The name of the resource type.
 pub(crate) const TYPE_NAME: &str = "terraform_data";
 
-/// The attributes of an object, in the order of the schema.
+/// The attributes of a `terraform_data` object, in schema order.
 struct Object {
     id: Value,
     input: Value,
@@ -24,9 +23,10 @@ struct Object {
 }
 
 impl Object {
-    /// The attributes of `value`; nothing for null.
+    /// Reads the attributes of `value`; `None` for null.
     fn of(value: &Value) -> Option<Self> {
         let Kind::Object(object) = value.kind() else { return None };
+        // The common case of a value with the schema's own shape needs no lookups.
         let get = |name: &str| object.get(name).cloned().unwrap_or(Value::NULL);
         Some(match object.values() {
             [id, input, output, triggers_replace] => Self {
@@ -49,7 +49,7 @@ impl Object {
     }
 }
 
-/// The schema, as Terraform 1.15 prints it.
+/// Returns the schema, equal to that of Terraform 1.15.
 pub(crate) fn schema() -> &'static Arc<Schema> {
     static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
         let block = Block::new(
@@ -72,14 +72,14 @@ pub(crate) fn schema() -> &'static Arc<Schema> {
     &SCHEMA
 }
 
-/// Computed attributes cannot be set.
+/// Rejects configured values for computed attributes.
 pub(crate) fn validate(config: &Value) -> ProviderDiagnostics {
     let Some(object) = Object::of(config) else { return ProviderDiagnostics::new() };
     let set = [("id", object.id), ("output", object.output)].into_iter().filter(|(_, value)| !value.is_null());
     set.map(|(name, _)| {
         ProviderDiagnostic::error(
             format!("\"{name}\" attribute is read-only"),
-            "The value of this attribute is chosen when the object is created. Remove it from the configuration.",
+            "The provider sets this attribute when it creates the object. Remove it from the configuration.",
         )
         .at(Path::root().attribute(name))
     })
@@ -102,6 +102,8 @@ pub(crate) fn plan(request: PlanRequest) -> PlanResponse {
             planned.output = if planned.input.is_null() { planned.input.clone() } else { unknown_like(&planned.input) };
         }
         Some(prior) if prior.input != planned.input => planned.output = unknown_like(&planned.input),
+        // Nothing changed: the proposed state is returned without building another object, since large plans consist
+        // mostly of these.
         Some(_) => return PlanResponse::new(request.proposed_new_state, request.prior_private),
     }
     let response = PlanResponse::new(planned.into_value(), request.prior_private);
@@ -121,12 +123,13 @@ pub(crate) fn apply(request: ApplyRequest) -> ApplyResponse {
     let Some(mut object) = Object::of(&request.planned_state) else {
         return ApplyResponse::new(request.planned_state, request.planned_private);
     };
+    // The output mirrors the input, which may have been unknown when the plan was made.
     if !object.output.is_known() {
         object.output = object.input.clone();
     }
     if !object.id.is_known() {
         let mut text = Uuid::encode_buffer();
-        object.id = Value::string(&*crate::identifiers::fresh().hyphenated().encode_lower(&mut text));
+        object.id = Value::string(&*crate::object_ids::generate().hyphenated().encode_lower(&mut text));
     }
     ApplyResponse::new(object.into_value(), request.planned_private)
 }
@@ -136,6 +139,7 @@ pub(crate) fn import(request: ImportRequest) -> ImportResponse {
         ImportTarget::Id(id) => Value::string(id),
         ImportTarget::Identity(identity) => identity.attribute("id").unwrap_or(Value::NULL),
     };
+    // Terraform returns an identity only for an import by identity.
     let identity = matches!(request.target, ImportTarget::Identity(_)).then(|| identity_of(&id));
     let object = Object { id, input: Value::NULL, output: Value::NULL, triggers_replace: Value::NULL };
     let imported = ImportedResource {
@@ -172,12 +176,12 @@ pub(crate) fn upgrade_identity(request: &UpgradeIdentityRequest) -> UpgradeIdent
 fn unreadable(problem: &str) -> ProviderDiagnostic {
     ProviderDiagnostic::error(
         "Unreadable stored object",
-        format!("The stored object is not one of {TYPE_NAME}: {problem}. Restore the state from a backup."),
+        format!("The stored object is not a valid {TYPE_NAME} object: {problem}. Restore the state from a backup."),
     )
 }
 
-/// Takes over objects of `null_resource`, whose triggers become `triggers_replace`.
-pub(crate) fn take_over(request: MoveRequest) -> MoveResponse {
+/// Converts objects of `null_resource`, whose `triggers` become `triggers_replace`.
+pub(crate) fn move_state(request: MoveRequest) -> MoveResponse {
     let failed = |diagnostic: ProviderDiagnostic, private| MoveResponse {
         target_state: Value::NULL,
         target_private: private,
@@ -186,8 +190,8 @@ pub(crate) fn take_over(request: MoveRequest) -> MoveResponse {
     };
     if &*request.source_type_name != "null_resource" {
         let detail = format!(
-            "Only objects of null_resource can become {TYPE_NAME}, not those of {}. Use a removed block and an import \
-             block instead of the moved block.",
+            "Only null_resource objects can be moved to {TYPE_NAME}, not {} objects. Use a \"removed\" block and an \
+             \"import\" block instead of the \"moved\" block.",
             request.source_type_name
         );
         return failed(ProviderDiagnostic::error("Unsupported move", detail), request.source_private);

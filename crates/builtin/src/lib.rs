@@ -1,12 +1,12 @@
-//! The provider that comes with the program: `terraform.io/builtin/terraform`, known as `terraform`.
+//! The builtin provider `terraform.io/builtin/terraform`, with the local name `terraform`.
 //!
-//! It has the resource type `terraform_data`, which keeps values and nothing else, and functions that write values as text
-//! of the language and read them. It answers at once. Its data source
-//! `terraform_remote_state` reads the outputs in a local state file; other backends are an error that says what to do.
+//! It has the resource type `terraform_data`, which stores values; the data source `terraform_remote_state`, which
+//! reads outputs from a local state file (other backends are an error with advice); and functions that convert between
+//! values and configuration syntax. All calls are answered immediately.
 
 mod data;
 mod functions;
-mod identifiers;
+mod object_ids;
 mod provider;
 mod remote_settings;
 mod remote_state;

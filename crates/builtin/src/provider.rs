@@ -1,4 +1,4 @@
-//! The provider itself: which of its types a call is about.
+//! The provider type, which dispatches calls to the implementation of each type.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use groma_value::Value;
 
 use crate::{data, functions, remote_settings, remote_state};
 
-/// The provider `terraform.io/builtin/terraform`. It has no configuration and no state of its own.
+/// The provider `terraform.io/builtin/terraform`, which has no configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Terraform {
     remote: RemoteEncryption,
 }
 
 impl Terraform {
-    /// One that opens the states of others as `remote` says.
+    /// Sets the decryption of the remote states that data sources read.
     #[must_use]
     pub fn with_encryption(self, remote: RemoteEncryption) -> Self {
         Self { remote }
@@ -36,6 +36,7 @@ impl Provider for Terraform {
             get_provider_schema_optional: true,
             move_resource_state: true,
             generate_resource_config: false,
+            // Objects exist only in the state, so a repeated creation has no side effects.
             repeatable_create: true,
             is_pure: true,
         };
@@ -80,7 +81,7 @@ impl Provider for Terraform {
     }
 
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
-        // There is nothing outside: the stored object is the object.
+        // The object exists only in the state.
         Answer::ready(ReadResponse::unchanged(request))
     }
 
@@ -97,7 +98,7 @@ impl Provider for Terraform {
     }
 
     fn move_resource(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
-        Answer::ready(data::take_over(request))
+        Answer::ready(data::move_state(request))
     }
 
     fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {

@@ -1,4 +1,4 @@
-//! `terraform_remote_state`: the outputs that another configuration keeps in its state, in a local file.
+//! `terraform_remote_state`: the outputs of another configuration, read from its local state file.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,20 +13,25 @@ use groma_provider::{
 use groma_state::{OutputValue, StateError};
 use groma_value::{Deprecation, Marks, Path, Type, Value, convert};
 
-/// The name of the data source.
 pub(crate) const TYPE_NAME: &str = "terraform_remote_state";
 
-/// The schema: what Terraform 1.15 has, with our descriptions.
+/// Returns the schema, equal to that of Terraform 1.15 except for the descriptions.
 pub(crate) fn schema() -> &'static Arc<Schema> {
     static SCHEMA: LazyLock<Arc<Schema>> = LazyLock::new(|| {
         let described = |attribute: Attribute, text: &str| attribute.described(Description::markdown(text));
         let block = Block::new(
             [
-                ("backend", described(Attribute::required(Type::String), "The kind of backend that holds the state.")),
+                (
+                    "backend",
+                    described(Attribute::required(Type::String), "The type of the backend that stores the state."),
+                ),
                 ("config", described(Attribute::optional(Type::Dynamic), "The settings of the backend, as an object.")),
                 (
                     "defaults",
-                    described(Attribute::optional(Type::Dynamic), "Values for outputs that the state does not have."),
+                    described(
+                        Attribute::optional(Type::Dynamic),
+                        "Values for outputs that the state does not contain.",
+                    ),
                 ),
                 (
                     "outputs",
@@ -57,21 +62,22 @@ fn with_outputs(config: &Value, outputs: Value) -> Value {
     Value::object(filled.collect::<Vec<_>>())
 }
 
-/// The outputs of the state that the configuration of the object at `address` names, completed with the defaults.
+/// Reads the outputs of the configured state, completed with the defaults. `address` identifies the data source in
+/// marks.
 fn outputs(config: &Value, encryption: Option<&Encryption>, address: &str) -> Result<Value, ProviderDiagnostic> {
     let backend = text(config, "backend").unwrap_or_default();
     if backend != "local" {
         let detail = format!(
-            "This version reads states of the local backend only, not of {backend:?}. Pass the values in as input variables, or publish \
+            "Only states of the \"local\" backend can be read, not of {backend:?}. Pass the values as input variables, or publish \
              them where another data source can read them."
         );
         return Err(
             ProviderDiagnostic::error("Invalid backend configuration", detail).at(Path::root().attribute("backend"))
         );
     }
-    let path = place(config);
+    let path = location(config);
     let content = match std::fs::read(&path) {
-        // Whoever holds the lock of a state that is not written yet leaves an empty file there.
+        // The holder of a lock leaves an empty file if no state was written yet.
         Ok(content) if content.is_empty() => return Err(missing(&path)),
         Ok(content) => content,
         Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Err(missing(&path)),
@@ -80,6 +86,7 @@ fn outputs(config: &Value, encryption: Option<&Encryption>, address: &str) -> Re
     let content = opened(content, encryption, &path)?;
     let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();
     let defaults = config.attribute("defaults").unwrap_or(Value::NULL);
+    // Defaults first, so that outputs of the state override them.
     if let Some(defaults) = defaults.as_object() {
         outputs.extend(defaults.iter().map(|(name, value)| (Name::from(&**name), value.clone())));
     }
@@ -89,7 +96,7 @@ fn outputs(config: &Value, encryption: Option<&Encryption>, address: &str) -> Re
     Ok(Value::object(outputs.into_iter().collect::<Vec<_>>()))
 }
 
-/// The state in clear, as the `encryption` block of this configuration says that it can be had.
+/// Decrypts the content, as the `encryption` block of this configuration says.
 fn opened(
     content: Vec<u8>,
     encryption: Option<&Encryption>,
@@ -98,8 +105,8 @@ fn opened(
     let Some(encryption) = encryption else {
         if is_sealed(&content) {
             let detail = format!(
-                "{} is encrypted. Say in the encryption block how it can be read: remote_state_data_sources, with a \"default\" block \
-                 or one for this data source.",
+                "{} is encrypted. Configure its decryption under remote_state_data_sources in the encryption block, with a \"default\" \
+                 block or a block for this data source.",
                 path.display()
             );
             return Err(ProviderDiagnostic::error("Error loading state", detail));
@@ -113,22 +120,22 @@ fn opened(
 }
 
 fn missing(path: &std::path::Path) -> ProviderDiagnostic {
-    let detail = format!("There is no state at {}. Apply the configuration that makes it first.", path.display());
+    let detail = format!("No state file exists at {}. Apply the configuration that creates it first.", path.display());
     ProviderDiagnostic::error("Unable to find remote state", detail).at(Path::root().attribute("workspace"))
 }
 
 fn unreadable(path: &std::path::Path, problem: &str) -> ProviderDiagnostic {
-    let detail = format!("{} cannot be read as a state: {problem}.", path.display());
+    let detail = format!("Cannot read the state file {}: {problem}.", path.display());
     ProviderDiagnostic::error("Error loading state", detail)
 }
 
 fn no_state(path: &std::path::Path, problem: &StateError) -> ProviderDiagnostic {
-    let detail = format!("{} cannot be read as a state. {}", path.display(), problem.detail);
+    let detail = format!("{} is not a valid state file. {}", path.display(), problem.detail);
     ProviderDiagnostic::error(problem.summary.clone(), detail)
 }
 
-/// The file of the state: as the local backend places it.
-fn place(config: &Value) -> PathBuf {
+/// Returns the path of the state file, as the local backend determines it.
+fn location(config: &Value) -> PathBuf {
     let settings = config.attribute("config").unwrap_or(Value::NULL);
     let workspace = text(config, "workspace").filter(|name| !matches!(&**name, "" | "default"));
     match workspace {
@@ -140,12 +147,12 @@ fn place(config: &Value) -> PathBuf {
     }
 }
 
-/// An argument or a setting; a number or a truth value stands for its text.
+/// Returns an argument or setting as a string, converted from numbers and bools.
 fn text(object: &Value, name: &str) -> Option<String> {
     convert::convert(&object.attribute(name)?, &Type::String).ok()?.as_str().map(str::to_owned)
 }
 
-/// The outputs in the content of a state file. What the state says is deprecated carries a mark that says where it was read.
+/// Reads the outputs of a state file. Deprecated outputs get a mark that names their origin.
 fn stored(content: &[u8], address: &str) -> Result<Vec<(Name, Value)>, StateError> {
     let outputs = groma_state::file::read(content)?.outputs.into_iter();
     let marked = |(name, output): (Name, OutputValue)| {

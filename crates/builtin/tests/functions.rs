@@ -1,4 +1,4 @@
-//! `provider::terraform::encode_expr`, `encode_tfvars` and `decode_tfvars`, alone and next to the real ones.
+//! `provider::terraform::encode_expr`, `encode_tfvars` and `decode_tfvars`, alone and compared with Terraform.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ use groma_lang::{EmptyScope, FunctionContext};
 use groma_provider::{Checked, LocalFunctions};
 use groma_value::{Value, json};
 
-/// The value of an expression that may use the functions, and the details of errors.
+/// Evaluates an expression that may call the functions; returns the value and the error details.
 fn evaluate(text: &str) -> (Value, Vec<String>) {
     let (value, diagnostics) = evaluated(text);
     (value, diagnostics.iter().map(|found| found.detail.clone()).collect())
@@ -33,7 +33,7 @@ fn evaluated(text: &str) -> (Value, Diagnostics) {
 }
 
 #[test]
-fn arguments_that_do_not_fit_are_errors_in_the_call() {
+fn invalid_arguments_are_errors_of_the_call() {
     for call in [
         "encode_tfvars([1])",
         "encode_tfvars({ \"a b\" = 1 })",
@@ -58,7 +58,7 @@ fn text(function: &str, argument: &str) -> String {
 }
 
 #[test]
-fn values_are_written_as_expressions() {
+fn values_are_encoded_as_expressions() {
     for (value, written) in [
         ("\"a\\nb\"", "\"a\\nb\""),
         ("1.5", "1.5"),
@@ -75,25 +75,25 @@ fn values_are_written_as_expressions() {
 }
 
 #[test]
-fn objects_are_written_as_variables() {
+fn objects_are_encoded_as_variables() {
     assert_eq!(text("encode_tfvars", "{ a = 1, long = { b = \"x\" } }"), "a = 1\nlong = {\n  b = \"x\"\n}\n");
     assert_eq!(text("encode_tfvars", "tomap({ a = 1 })"), "a = 1\n");
     assert_eq!(text("encode_tfvars", "{}"), "");
     let (_, problems) = call("encode_tfvars", "{ \"a b\" = 1 }");
-    assert!(problems[0].contains("\"a b\" cannot be the name of a variable"), "{problems:?}");
+    assert!(problems[0].contains("\"a b\" is not a valid variable name"), "{problems:?}");
     let (_, problems) = call("encode_tfvars", "[1]");
-    assert!(problems[0].contains("an object is needed"), "{problems:?}");
+    assert!(problems[0].contains("an object with a value for each variable is required"), "{problems:?}");
 }
 
 #[test]
-fn variables_are_read() {
+fn variables_are_decoded() {
     let (value, problems) = call("decode_tfvars", "\"a = 1\\nb = [1, \\\"x\\\"]\\n# c\\n\"");
     assert!(problems.is_empty(), "{problems:?}");
     assert_eq!(json::encode(&value).unwrap(), r#"{"a":1,"b":[1,"x"]}"#);
     for (argument, problem) in [
-        ("\"a = \"", "cannot be read"),
-        ("\"a = 1\\na = 2\"", "cannot be read: line 2, column 1"),
-        ("\"b {}\"", "something other than variables"),
+        ("\"a = \"", "invalid syntax"),
+        ("\"a = 1\\na = 2\"", "invalid syntax: line 2, column 1"),
+        ("\"b {}\"", "only variable assignments are allowed"),
         ("\"a = var.x\"", "value of \"a\" is not a constant"),
         ("\"a = upper(\\\"x\\\")\"", "value of \"a\" is not a constant"),
     ] {
@@ -103,7 +103,7 @@ fn variables_are_read() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn decoding_inverts_encoding() {
     let object = "{ a = [1, { b = \"x\\ny\" }], c = \"$${d}\", e = {}, f = -1.25 }";
     let (value, problems) = evaluate(&format!(
         "provider::terraform::decode_tfvars(provider::terraform::encode_tfvars({object})) == {object}"
@@ -113,7 +113,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn sensitive_and_unknown_values_stay_so() {
+fn sensitive_and_unknown_arguments_give_sensitive_and_unknown_results() {
     let (value, _) = call("encode_expr", "sensitive(\"x\")");
     assert!(value.marks().is_sensitive());
     let (value, _) = call("encode_expr", "timestamp()");
@@ -146,7 +146,7 @@ fn ask(terraform: &Path, folder: &Path, expressions: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn texts_are_terraforms() {
+fn encoding_equals_terraform() {
     let Some(terraform) = std::env::var_os("GROMA_TERRAFORM").filter(|path| !path.is_empty()).map(PathBuf::from) else {
         eprintln!("skipped: no terraform");
         return;

@@ -1,4 +1,4 @@
-//! `terraform_data` through its lifecycle, held to the contract.
+//! `terraform_data` through its lifecycle, with all contract checks.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -44,7 +44,7 @@ impl Setup {
         applied.state
     }
 
-    /// Plans and applies.
+    /// Plans and applies a configuration.
     fn change(&self, prior: Value, config: Value) -> Value {
         let planned = self.plan(prior.clone(), config.clone());
         self.apply(prior, planned.state, config)
@@ -55,7 +55,7 @@ impl Setup {
     }
 }
 
-/// The built-in provider answers at once.
+/// Unwraps a ready answer: the builtin provider answers immediately.
 fn now<T>(answer: Answer<'_, T>) -> T {
     answer.now().unwrap_or_else(|_| panic!("an answer without waiting"))
 }
@@ -97,7 +97,7 @@ fn without_an_input_the_output_is_null_and_known() {
 }
 
 #[test]
-fn nothing_changes_when_nothing_changes() {
+fn unchanged_configuration_plans_no_change() {
     let setup = Setup::new();
     let state = setup.change(setup.null(), config(s("x"), s("t")));
     let planned = setup.plan(state.clone(), config(s("x"), s("t")));
@@ -117,7 +117,7 @@ fn a_new_input_changes_the_output_in_place() {
 }
 
 #[test]
-fn new_triggers_need_a_new_object() {
+fn changed_triggers_force_replacement() {
     let setup = Setup::new();
     let state = setup.change(setup.null(), config(s("x"), s("1")));
     let planned = setup.plan(state, config(s("x"), s("2")));
@@ -127,7 +127,7 @@ fn new_triggers_need_a_new_object() {
 }
 
 #[test]
-fn unknown_triggers_may_need_a_new_object() {
+fn unknown_triggers_force_replacement() {
     let setup = Setup::new();
     let state = setup.change(setup.null(), config(s("x"), s("1")));
     let planned = setup.plan(state, config(s("x"), Value::unknown(Type::String)));
@@ -135,7 +135,7 @@ fn unknown_triggers_may_need_a_new_object() {
 }
 
 #[test]
-fn a_deletion_is_planned_and_done() {
+fn deletion_is_planned_and_applied() {
     let setup = Setup::new();
     let state = setup.change(setup.null(), config(s("x"), Value::NULL));
     let planned = setup.plan(state.clone(), setup.null());
@@ -162,7 +162,7 @@ fn computed_attributes_cannot_be_set() {
 }
 
 #[test]
-fn stored_objects_are_read_back() {
+fn stored_objects_are_decoded() {
     let setup = Setup::new();
     let upgrade =
         |json: &str| now(setup.checked.upgrade(&setup.subject(), StoredState { version: 0, object: json.into() }));
@@ -195,7 +195,7 @@ fn imports_take_the_id_as_it_is() {
     let identity = Value::object([("id", s("zzz"))]);
     let by_identity = import(ImportTarget::Identity(identity.clone()));
     assert_eq!((get(&by_identity.state, "id"), by_identity.identity), (s("zzz"), Some(identity)));
-    // What was imported takes on the configuration with the next plan (LC-24).
+    // The next plan updates the imported object to the configuration (LC-24).
     let planned = setup.plan(by_id.state, config(s("x"), Value::NULL));
     assert_eq!(get(&planned.state, "id"), s("some-id"));
     assert!(planned.requires_replace.is_empty());
@@ -217,7 +217,7 @@ fn moved(source: &str, json: &str) -> (Option<Value>, Diagnostics) {
 }
 
 #[test]
-fn null_resources_can_become_terraform_data() {
+fn null_resource_can_be_moved_to_terraform_data() {
     let (state, problems) = moved("null_resource", r#"{"id":"5","triggers":{"a":"b"}}"#);
     assert!(problems.is_empty(), "{problems:?}");
     let state = state.unwrap();
@@ -229,7 +229,7 @@ fn null_resources_can_become_terraform_data() {
 }
 
 #[test]
-fn reading_remote_state_of_a_backend_that_is_not_there_says_so() {
+fn remote_state_of_unsupported_backend_is_an_error() {
     let checked = Checked::new(Arc::new(Terraform::default()), ProviderAddress::builtin_terraform());
     let schema = checked.data_schema("terraform_remote_state").unwrap().unwrap();
     let address = "data.terraform_remote_state.r".parse().unwrap();

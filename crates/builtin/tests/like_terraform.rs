@@ -1,4 +1,4 @@
-//! `terraform_data` next to the real one. Set `GROMA_TERRAFORM` to a Terraform of version 1.15 to compare with.
+//! `terraform_data` compared with Terraform's. Set `GROMA_TERRAFORM` to a Terraform 1.15 executable.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -30,7 +30,7 @@ fn run(terraform: &Path, folder: &Path, arguments: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// A folder with this configuration, initialised.
+/// Creates an initialized working directory with this configuration.
 fn folder(terraform: &Path, text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("main.tf"), text).unwrap();
@@ -42,7 +42,7 @@ fn schema() -> std::sync::Arc<Schema> {
     Terraform::default().resource_schema("terraform_data").unwrap().unwrap()
 }
 
-/// The schema in the layout of `terraform providers schema -json`, without descriptions of nothing.
+/// Renders the schema like `terraform providers schema -json`, without empty descriptions.
 fn printed(schema: &Schema) -> Json {
     let attributes = schema.block.attributes().map(|(name, attribute)| {
         let mut shown = serde_json::Map::new();
@@ -72,7 +72,7 @@ fn printed(schema: &Schema) -> Json {
 }
 
 #[test]
-fn the_schema_is_terraforms() {
+fn schema_equals_terraform() {
     let Some(terraform) = terraform() else { return };
     let folder = folder(&terraform, "resource \"terraform_data\" \"a\" {}\n");
     let shown = run(&terraform, folder.path(), &["providers", "schema", "-json"]);
@@ -85,7 +85,7 @@ fn the_schema_is_terraforms() {
     let id = &ours.attributes["id"];
     assert_eq!(identity["attributes"]["id"]["required_for_import"], id.import == IdentityImport::Required);
     assert_eq!(identity["attributes"]["id"]["description"].as_str(), Some(&*id.description));
-    // Of the data source only the shape is Terraform's, not the descriptions.
+    // The descriptions of the data source are our own, so only its structure is compared.
     let mut source = provider["data_source_schemas"]["terraform_remote_state"].clone();
     for attribute in source["block"]["attributes"].as_object_mut().unwrap().values_mut() {
         attribute.as_object_mut().unwrap().remove("description");
@@ -94,7 +94,7 @@ fn the_schema_is_terraforms() {
     assert_eq!(source, printed(&ours));
 }
 
-/// An input and triggers as expressions of the language, and as our values.
+/// Input and triggers, both as expressions and as values.
 struct Case {
     input: &'static str,
     triggers: &'static str,
@@ -113,7 +113,7 @@ fn configuration(case: &Case) -> String {
 }
 
 #[test]
-fn plans_are_terraforms() {
+fn plans_equal_terraform() {
     let Some(terraform) = terraform() else { return };
     let s = Value::string;
     let number = |number: i64| Value::number(number);
@@ -147,7 +147,7 @@ fn plans_are_terraforms() {
         let open = |name: &str| change["after_unknown"][name] == Json::Bool(true);
         for attribute in ["id", "input", "output", "triggers_replace"] {
             let value = ours.planned_state.attribute(attribute).unwrap();
-            // A replacement is planned twice: the second time there is no prior object, and both are unknown.
+            // A replacement is planned twice; the second plan has no prior object, and both attributes are unknown.
             assert_eq!(!value.is_known(), open(attribute), "{name}: {attribute}");
             if value.is_wholly_known() {
                 let shown: Json = serde_json::from_str(&json::encode(&value).unwrap()).unwrap();

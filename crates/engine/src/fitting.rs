@@ -114,7 +114,7 @@ impl Fitting<'_> {
         block: &ProviderBlock,
     ) -> Result<(BodyDecoder, Diagnostics), Diagnostics> {
         let provider = self.providers.started(address).map_err(|problem| Diagnostics::from(problem.at(block.span)))?;
-        Ok(BodyDecoder::beside(&block.body, &provider.schema()?.config.block, ProviderBlock::WORDS))
+        Ok(BodyDecoder::with_meta_arguments(&block.body, &provider.schema()?.config.block, ProviderBlock::WORDS))
     }
 
     fn resource(&mut self, module: &Module, address: &ResourceAddress, resource: &Resource) -> Option<Arc<Template>> {
@@ -146,7 +146,7 @@ impl Fitting<'_> {
         words: &'static [&'static str],
     ) -> Option<Template> {
         let schema = schema.map_err(|problems| report_once(&mut self.diagnostics, problems)).ok()?;
-        let (body, problems) = BodyDecoder::beside(body, &schema.block, words);
+        let (body, problems) = BodyDecoder::with_meta_arguments(body, &schema.block, words);
         let fit = Fit::of(&problems);
         if self.bodies == Bodies::Checked {
             self.diagnostics.append(problems);

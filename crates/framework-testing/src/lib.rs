@@ -1,7 +1,8 @@
 //! The testing kit for provider authors (FW-23).
 //!
-//! A [`Project`] takes a provider through the steps that users take, with the real engine: write a configuration, plan, apply,
-//! change it, import, destroy. The provider runs in this process, or behind version 5 or 6 of the plugin protocol:
+//! A [`Project`] takes a provider through the steps that users take, with the real engine: write a configuration, plan,
+//! apply, change it, import, destroy. The provider runs in this process, or behind version 5 or 6 of the plugin
+//! protocol:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -25,8 +26,8 @@
 //! # }
 //! ```
 //!
-//! The [`audit`] leads whole lives with made-up configurations, and reports every broken rule with the smallest configuration
-//! that shows it:
+//! The [`audit`] leads whole lives with made-up configurations, and reports every broken rule with the smallest
+//! configuration that shows it:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -44,7 +45,9 @@ mod promises;
 mod store;
 mod transport;
 
-pub use groma_audit::{Extent, Finding, Given, Options, Report, Rule, Step, TypeReport, Weight, audit, given_file};
+pub use groma_audit::{
+    Extent, Finding, Options, Report, Rule, Step, TypeReport, UserConfig, Weight, audit, parse_user_configs,
+};
 pub use groma_plugin::Protocol;
 pub use project::{Planned, Problems, Project};
 pub use store::Store;

@@ -34,8 +34,8 @@ pub struct Planned {
 }
 
 impl Project {
-    /// An empty configuration for the provider known as `address`, such as `example/files`. `make` makes a provider that has
-    /// not been configured.
+    /// An empty configuration for the provider known as `address`, such as `example/files`. `make` makes a provider
+    /// that has not been configured.
     ///
     /// # Errors
     ///
@@ -49,8 +49,8 @@ impl Project {
         Ok(Self { provider: Arc::new(provider), text: String::new(), state: State::new(TERRAFORM_VERSION) })
     }
 
-    /// Writes the configuration anew: provider blocks, resources, whatever a module can hold. What providers it requires is
-    /// added.
+    /// Writes the configuration anew: provider blocks, resources, whatever a module can hold. What providers it
+    /// requires is added.
     pub fn configure(&mut self, body: &str) {
         let address = &self.provider.address;
         self.text = format!(
@@ -204,7 +204,7 @@ impl Project {
             timestamp: "2026-01-02T03:04:05Z".to_owned(),
             terraform_version: TERRAFORM_VERSION.to_owned(),
             runtime: Arc::clone(&self.provider.runtime),
-            conversations: groma_plugin::client::beside_processes,
+            conversations: groma_plugin::client::plugin_runtime,
         }
     }
 }

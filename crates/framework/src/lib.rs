@@ -1,10 +1,10 @@
 //! The library for writing providers.
 //!
-//! A provider author writes a [`Definition`] (the provider), a [`Resource`] for each resource type and a [`DataSource`] for
-//! each data source, with schemas from a [`SchemaBuilder`]; a [`Server`] makes a provider of them that the engine, or a
-//! plugin server, can use. Objects are dynamic values of the schema's type. The framework applies defaults, leaves open
-//! what may change, runs plan modifiers, keeps the author's form of values that mean the same, checks its own results
-//! before the engine does, and turns panics into errors.
+//! A provider author writes a [`Definition`] (the provider), a [`Resource`] for each resource type and a [`DataSource`]
+//! for each data source, with schemas from a [`SchemaBuilder`]; a [`Server`] makes a provider of them that the engine,
+//! or a plugin server, can use. Objects are dynamic values of the schema's type. The framework applies defaults, leaves
+//! open what may change, runs plan modifiers, keeps the author's form of values that mean the same, checks its own
+//! results before the engine does, and turns panics into errors.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -136,7 +136,7 @@ pub use groma_provider::Name;
 pub use groma_provider::{
     ActionProgress, Answer, CallFunctionRequest, ClientCapabilities, ConfigureRequest, ConfigureStateStoreRequest,
     ConfigureStateStoreResponse, Deferred, Description, FunctionError, FunctionSignature, IdentityAttribute,
-    IdentityImport, IdentitySchema, ImportTarget, InvokeActionRequest, ListDetail, ListRequest, ListSink, ListWanted,
+    IdentityImport, IdentitySchema, ImportTarget, InvokeActionRequest, ListControl, ListDetail, ListRequest, ListSink,
     Listed, LockStateRequest, LockStateResponse, Nesting, ObjectNesting, Parameter, PlanActionRequest,
     PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, ReadStateResponse, SchemaProblem, StateRequest,
     StatesResponse, TypeNames, UnlockStateRequest, Use, WriteStateRequest,

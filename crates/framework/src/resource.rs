@@ -32,7 +32,8 @@ pub struct ModifyPlanRequest {
 }
 
 impl ModifyPlanRequest {
-    /// The attribute `name` as planned so far: a struct cannot hold a plan whose required values are not known yet, and this can.
+    /// The attribute `name` as planned so far: a struct cannot hold a plan whose required values are not known yet, and
+    /// this can.
     ///
     /// # Errors
     ///
@@ -79,7 +80,8 @@ pub struct ModifyPlanResponse {
 }
 
 impl ModifyPlanResponse {
-    /// Plans `value` for the attribute `name`, unless the object is to be deleted. What the configuration sets must stay as it is.
+    /// Plans `value` for the attribute `name`, unless the object is to be deleted. What the configuration sets must
+    /// stay as it is.
     pub fn set(&mut self, name: &str, value: &impl Field) {
         let Some(plan) = self.plan.as_object() else { return };
         let one = |(own, planned): (&crate::Name, &Value)| {
@@ -98,7 +100,8 @@ impl ModifyPlanResponse {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// Leaves the change to a later run, if the host does such things, and refuses it with `problem` if not. The plan is then a guess.
+    /// Leaves the change to a later run, if the host does such things, and refuses it with `problem` if not. The plan
+    /// is then a guess.
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) {
         self.not_yet = Some(NotYet::new(reason, problem));
     }
@@ -172,8 +175,8 @@ pub struct ReadRequest {
 /// What there is after a create, an update, a read or an import.
 #[derive(Clone, Debug)]
 pub struct ObjectResponse {
-    /// The object; nothing when there is none. After an error an object is recorded all the same: what exists must not be
-    /// forgotten (LC-16).
+    /// The object; nothing when there is none. After an error an object is recorded all the same: what exists must not
+    /// be forgotten (LC-16).
     pub state: Option<Value>,
     /// What the provider keeps with it.
     pub private: PrivateData,
@@ -249,8 +252,8 @@ pub struct UpgradeRequest {
 }
 
 impl UpgradeRequest {
-    /// The stored object as a struct, which has the shape of its version. Attributes that the struct does not have are dropped, and
-    /// those that are missing are null.
+    /// The stored object as a struct, which has the shape of its version. Attributes that the struct does not have are
+    /// dropped, and those that are missing are null.
     ///
     /// # Errors
     ///
@@ -278,8 +281,8 @@ pub struct MoveRequest {
 }
 
 impl MoveRequest {
-    /// The stored object as a struct, which has the shape of its type there. Attributes that the struct does not have are dropped, and
-    /// those that are missing are null.
+    /// The stored object as a struct, which has the shape of its type there. Attributes that the struct does not have
+    /// are dropped, and those that are missing are null.
     ///
     /// # Errors
     ///
@@ -292,7 +295,7 @@ impl MoveRequest {
 /// A resource type. All but the schema, create, read and delete have defaults.
 ///
 /// Objects are dynamic values of the schema's implied type. Every method answers at once ([`Answer::ready`]) or later
-/// ([`Answer::later`]); a panic in any of them becomes an error of that one call (FW-21).
+/// ([`Answer::pending`]); a panic in any of them becomes an error of that one call (FW-21).
 pub trait Resource: Send + Sync {
     /// The schema.
     fn schema(&self) -> &ResourceSchema;
@@ -316,7 +319,7 @@ pub trait Resource: Send + Sync {
 
     /// [`read`](Resource::read) of several objects, one response each in the order of the requests.
     fn read_many(&self, requests: Vec<ReadRequest>) -> Answer<'_, Vec<ObjectResponse>> {
-        Answer::in_turn(requests, |request| self.read(request))
+        Answer::sequence(requests, |request| self.read(request))
     }
 
     /// How many objects are best read in one call of [`read_many`](Resource::read_many).
@@ -349,8 +352,8 @@ pub trait Resource: Send + Sync {
         )))
     }
 
-    /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are dropped,
-    /// and those that are missing are null.
+    /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are
+    /// dropped, and those that are missing are null.
     ///
     /// # Errors
     ///

@@ -1,15 +1,15 @@
-//! The plugin protocol: providers that run as processes of their own, and ours as such processes.
+//! The plugin protocol: providers in processes of their own, both the client and the server side.
 //!
-//! The modules in their order; each uses only those before it:
+//! The modules in dependency order; each uses only the ones above it:
 //!
-//! - [`protocol`]: which version is spoken, limits.
-//! - `proto`: the messages of both versions. There is one set of message types, those of version 6; version 5 shares them, because
-//!   on the wire the two differ in the schema messages and in the names of calls alone.
-//! - `methods`, `raw`: what calls are named in either version, and their messages as bytes: one kind of call does for all of them.
-//! - `wire`: from messages to the types of `groma-provider` and back; client and server both use it.
-//! - `transport`: a connection to a process, made by launching it or by attaching to a running one.
+//! - [`protocol`]: protocol versions and size limits.
+//! - `proto`: the generated messages. Version 5 shares the message types of version 6, because on the wire the versions
+//!   differ only in schema messages and method names.
+//! - `methods`, `raw`: method names in both versions, and a codec that leaves messages encoded.
+//! - `wire`: conversion between messages and the types of `groma-provider`, for client and server.
+//! - `transport`: connections to plugin processes, by launching or by attaching.
 //! - `client`: a connection as a `groma_provider::Provider`.
-//! - `server`: a `groma_provider::Provider` as a process that others connect to.
+//! - `server`: a `groma_provider::Provider` as a plugin process.
 
 pub mod client;
 mod methods;

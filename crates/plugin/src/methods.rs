@@ -1,11 +1,11 @@
-//! The calls of the protocol: what each is named in either version, and the types of its messages.
+//! The methods of the protocol with their names in both versions and their message types.
 
 use std::marker::PhantomData;
 
 use crate::Protocol;
 use crate::proto::v6::*;
 
-/// A call of a provider.
+/// A method of the provider service with request type `Q` and response type `R`.
 pub(crate) struct Method<Q, R> {
     v5: &'static str,
     v6: &'static str,
@@ -21,7 +21,7 @@ impl<Q, R> Clone for Method<Q, R> {
 impl<Q, R> Copy for Method<Q, R> {}
 
 impl<Q, R> Method<Q, R> {
-    /// Its path in a version.
+    /// Returns the gRPC path in a protocol version.
     pub fn path(self, protocol: Protocol) -> &'static str {
         match protocol {
             Protocol::V5 => self.v5,
@@ -29,18 +29,18 @@ impl<Q, R> Method<Q, R> {
         }
     }
 
-    /// The same, for whoever reads the response as another message that is the same on the wire.
-    pub const fn answered_as<S>(self) -> Method<Q, S> {
+    /// Returns the method with another response type that is identical on the wire.
+    pub const fn with_response<S>(self) -> Method<Q, S> {
         Method { v5: self.v5, v6: self.v6, types: PhantomData }
     }
 
-    /// Its name, as version 6 has it.
+    /// Returns the method name in version 6, for messages.
     pub fn name(self) -> &'static str {
         self.v6.rsplit('/').next().unwrap_or(self.v6)
     }
 }
 
-/// `CONSTANT: request => response, "name in version 5", "name in version 6"`.
+/// Defines methods: `CONSTANT: request => response, "name in version 5", "name in version 6"`.
 macro_rules! methods {
     ($($constant:ident: $request:ty => $response:ty, $v5:literal, $v6:literal;)*) => {
         $(pub(crate) const $constant: Method<$request, $response> = Method {
@@ -49,7 +49,7 @@ macro_rules! methods {
             types: PhantomData,
         };)*
 
-        /// The names in both versions.
+        /// The method names in versions 5 and 6.
         const NAMES: &[(&str, &str)] = &[$(($v5, $v6)),*];
     };
 }
@@ -92,7 +92,7 @@ methods! {
     STOP: stop_provider::Request => stop_provider::Response, "Stop", "StopProvider";
 }
 
-/// What version 6 calls the method at `path`, which a host of `protocol` asks for.
+/// Returns the version 6 name of the method at `path`, as requested by a host of version `protocol`.
 pub(crate) fn name_of(path: &str, protocol: Protocol) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match protocol {
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_method_is_known_by_its_name_in_either_version() {
+    fn methods_resolve_by_either_version_name() {
         assert_eq!(name_of(CONFIGURE.path(Protocol::V5), Protocol::V5), "ConfigureProvider");
         assert_eq!(name_of(CONFIGURE.path(Protocol::V6), Protocol::V6), "ConfigureProvider");
         assert_eq!(name_of("/tfplugin5.Provider/GetMetadata", Protocol::V5), "GetMetadata");

@@ -1,18 +1,18 @@
-//! Which version of the protocol two sides speak.
+//! Protocol versions and size limits.
 
 use std::fmt;
 
 /// A major version of the plugin protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Protocol {
-    /// Version 5: without attributes of nested types.
+    /// Version 5, which has no nested attributes.
     V5,
-    /// Version 6.
+    /// Version 6, which adds nested attributes and state stores.
     V6,
 }
 
 impl Protocol {
-    /// The version with this number; `None` when it is none that this crate speaks.
+    /// Returns the version with this number, if this crate supports it.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             5 => Some(Self::V5),
@@ -21,7 +21,7 @@ impl Protocol {
         }
     }
 
-    /// Its number.
+    /// Returns the number that the handshake uses.
     pub fn number(self) -> u32 {
         match self {
             Self::V5 => 5,
@@ -36,10 +36,10 @@ impl fmt::Display for Protocol {
     }
 }
 
-/// The largest message that either side accepts, in bytes: schemas and states of large providers are that big.
+/// The maximum size of a message in bytes. Schemas and states of large providers approach it.
 pub const MESSAGE_LIMIT: usize = 256 << 20;
 
-/// How much of one message may be under way before its reader has taken it: schemas have many megabytes.
+/// The HTTP/2 flow control window of a stream, in bytes. Large, since schema responses have many megabytes.
 pub(crate) const STREAM_WINDOW: u32 = 8 << 20;
-/// The same for all messages of a connection together.
+/// The HTTP/2 flow control window of a connection, in bytes.
 pub(crate) const CONNECTION_WINDOW: u32 = 32 << 20;

@@ -1,27 +1,27 @@
-//! Messages as they are on the wire, so that one kind of call does for all of them: what each call is made of would otherwise be
-//! generated for each pair of messages.
+//! A gRPC codec that leaves messages encoded, so that all methods share one monomorphized call path instead of
+//! generating code for each pair of messages.
 
 use prost::Message;
 use prost::bytes::{Buf, BufMut, Bytes};
 use tonic::Status;
 use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
-/// Bytes that are there for a message at once: an object with a few attributes. More come when they are needed.
-const USUAL: usize = 1 << 10;
-/// Messages of a stream are sent together up to so many bytes.
-const TOGETHER: usize = 32 << 10;
+/// The initial buffer size in bytes, enough for an object with a few attributes.
+const INITIAL_CAPACITY: usize = 1 << 10;
+/// The number of bytes up to which messages of a stream are sent together.
+const YIELD_THRESHOLD: usize = 32 << 10;
 
-/// A message as bytes.
+/// Encodes a message.
 pub(crate) fn encoded(message: &impl Message) -> Bytes {
     message.encode_to_vec().into()
 }
 
-/// The message that `bytes` are.
+/// Decodes a message.
 pub(crate) fn decoded<M: Message + Default>(bytes: Bytes) -> Result<M, Status> {
     M::decode(bytes).map_err(|error| Status::internal(error.to_string()))
 }
 
-/// The codec of calls whose messages are bytes, for whoever has them as such.
+/// The codec for encoded messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw;
 
@@ -50,7 +50,7 @@ impl Encoder for Raw {
     }
 
     fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::new(USUAL, TOGETHER)
+        BufferSettings::new(INITIAL_CAPACITY, YIELD_THRESHOLD)
     }
 }
 
@@ -59,10 +59,11 @@ impl Decoder for Raw {
     type Error = Status;
 
     fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        // No copy: the buffer hands out a reference-counted slice.
         Ok(Some(buffer.copy_to_bytes(buffer.remaining())))
     }
 
     fn buffer_settings(&self) -> BufferSettings {
-        BufferSettings::new(USUAL, TOGETHER)
+        BufferSettings::new(INITIAL_CAPACITY, YIELD_THRESHOLD)
     }
 }

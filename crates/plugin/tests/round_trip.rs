@@ -1,5 +1,5 @@
-//! Laws of the two sides together: what a caller sends is what the provider gets, and what it answers is what comes back,
-//! over both versions of the protocol.
+//! Laws of the two sides together: what a caller sends is what the provider gets, and what it answers is what comes
+//! back, over both versions of the protocol.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -14,7 +14,7 @@ use groma_plugin::{Protocol, wire};
 use groma_provider::{
     Answer, ApplyRequest, ApplyResponse, Attribute, Block, ClientCapabilities, Deferred, GenerateConfigRequest,
     GenerateConfigResponse, IdentityAttribute, IdentityImport, IdentitySchema, ImportRequest, ImportResponse,
-    ImportTarget, ImportedResource, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed, MoveRequest,
+    ImportTarget, ImportedResource, InvokeActionRequest, ListControl, ListDetail, ListRequest, Listed, MoveRequest,
     MoveResponse, Name, NestedBlock, Nesting, ObjectNesting, ObjectSchema, PlanActionRequest, PlanActionResponse,
     PlanRequest, PlanResponse, Private, Provider, ProviderDiagnostic, ProviderDiagnostics, ProviderSchema, RawState,
     ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, Schema, SchemaLookup, ServerCapabilities, TypeNames,
@@ -27,7 +27,7 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
 const TYPE: &str = "echo_thing";
 
-/// Answers with what it was asked, and keeps the request.
+/// A provider that echoes requests and records them.
 struct Echo {
     schema: Arc<Schema>,
     seen: Mutex<String>,
@@ -47,7 +47,7 @@ impl Echo {
 
 impl Provider for Echo {
     fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics> {
-        // Without it the client plans deletions itself.
+        // Without the capability the client plans deletions itself.
         let capabilities = ServerCapabilities { plan_destroy: true, ..Default::default() };
         Ok(ProviderSchema { config: Arc::clone(&self.schema), meta: Some(Arc::clone(&self.schema)), capabilities })
     }
@@ -147,7 +147,7 @@ impl Provider for Echo {
             let identity = Some(Value::object([("id", Value::string(number.to_string()))]));
             let display_name = format!("number {number}");
             let listed = Listed { identity, display_name, object, diagnostics: ProviderDiagnostics::new() };
-            if (request.found)(listed) == ListWanted::Enough {
+            if (request.found)(listed) == ListControl::Stop {
                 break;
             }
         }
@@ -259,7 +259,7 @@ fn problems() -> impl Strategy<Value = ProviderDiagnostics> {
     vec(one, 0..3).prop_map(ProviderDiagnostics::from)
 }
 
-/// A provider, and the same behind the protocol.
+/// A provider, called directly and through the protocol.
 struct Sides {
     echo: Arc<Echo>,
     plugin: Plugin,
@@ -281,7 +281,7 @@ impl Sides {
         Self { echo, plugin, runtime, _served: served, _folder: folder }
     }
 
-    /// Holds that the provider sees `request` as it is, and that its answer comes back as it is.
+    /// Checks that `request` reaches the provider unchanged, and its response the caller.
     fn same<'a, Q, R>(
         &'a self,
         request: Q,
@@ -386,7 +386,7 @@ fn law(protocol: Protocol) {
             },
             |provider, request| provider.move_resource(request),
         )?;
-        // Of an upgrade that failed only the errors count.
+        // A failed upgrade returns only errors.
         sides.echo.problems.lock().unwrap().clone_from(&ProviderDiagnostics::new());
         let flat = RawState::Flat(Arc::new([("y.#".to_owned(), "0".to_owned())].into()));
         for raw_state in [flat, r#"{"y":1}"#.into()] {
@@ -409,9 +409,10 @@ fn lc_27_every_call_survives_protocol_5() {
 }
 
 #[test]
-fn lc_27_both_protocols_are_held_to_the_same_rules() {
+fn lc_27_both_protocols_are_checked_by_the_same_rules() {
     for protocol in [Protocol::V5, Protocol::V6] {
-        // The echo plans what was proposed with a deferral that nobody allowed, and answers an apply with what it likes.
+        // The echo plans the proposed state with a deferral that was not allowed, and answers an apply with arbitrary
+        // values.
         let Sides { echo, plugin, runtime, _served, _folder } = Sides::new(protocol);
         let address = ProviderAddress::parse("example/echo", "registry.terraform.io").unwrap();
         let checked = groma_provider::Checked::new(Arc::new(plugin), address);
@@ -447,7 +448,7 @@ fn lc_27_both_protocols_are_held_to_the_same_rules() {
 }
 
 #[test]
-fn lists_come_as_they_are_found_up_to_the_limit() {
+fn list_results_are_streamed_up_to_the_limit() {
     for protocol in [Protocol::V5, Protocol::V6] {
         let Sides { echo, plugin, runtime, _served, _folder } = Sides::new(protocol);
         let found = Arc::new(Mutex::new(Vec::new()));
@@ -461,7 +462,7 @@ fn lists_come_as_they_are_found_up_to_the_limit() {
                 Arc::new(move |listed: Listed| {
                     let has_object = if listed.object.is_some() { " with its object" } else { "" };
                     found.lock().unwrap().push(format!("{}{has_object}", listed.display_name));
-                    ListWanted::More
+                    ListControl::Continue
                 })
             },
         };
@@ -480,7 +481,7 @@ fn lists_come_as_they_are_found_up_to_the_limit() {
 }
 
 #[test]
-fn actions_tell_what_they_do_and_end_with_their_problems() {
+fn action_progress_is_streamed_before_diagnostics() {
     for protocol in [Protocol::V5, Protocol::V6] {
         let Sides { echo, plugin, runtime, _served, _folder } = Sides::new(protocol);
         let config = echo.schema.block.empty_value().clone();
@@ -491,18 +492,18 @@ fn actions_tell_what_they_do_and_end_with_their_problems() {
         };
         assert_eq!(runtime.block_on(plugin.plan_action(plan)).deferred, Some(Deferred::ProviderConfigUnknown));
 
-        let told = Arc::new(Mutex::new(Vec::new()));
+        let reported = Arc::new(Mutex::new(Vec::new()));
         let invoke = |config| InvokeActionRequest {
             type_name: TYPE.into(),
             config,
             client_capabilities: ClientCapabilities::default(),
             progress: {
-                let told = Arc::clone(&told);
-                Arc::new(move |message: &str| told.lock().unwrap().push(message.to_owned()))
+                let reported = Arc::clone(&reported);
+                Arc::new(move |message: &str| reported.lock().unwrap().push(message.to_owned()))
             },
         };
         let problems = runtime.block_on(plugin.invoke_action(invoke(config)));
-        assert_eq!(*told.lock().unwrap(), ["half", "done"]);
+        assert_eq!(*reported.lock().unwrap(), ["half", "done"]);
         assert!(!problems.has_errors() && format!("{problems:?}").contains("It took a while."), "{problems:?}");
         let problems = runtime.block_on(plugin.invoke_action(invoke(echo.schema.block.null_value())));
         assert!(format!("{problems:?}").contains("no configuration"), "{problems:?}");
@@ -520,7 +521,7 @@ fn schemas_survive_both_protocols() {
 }
 
 #[test]
-fn protocol_5_has_no_word_for_nested_attributes_and_says_so() {
+fn protocol_5_rejects_nested_attributes() {
     assert!(wire::schema_message_v5(&schema(Protocol::V5)).is_ok());
     let problem = wire::schema_message_v5(&schema(Protocol::V6)).unwrap_err().to_string();
     assert!(problem.contains("parts"), "{problem}");

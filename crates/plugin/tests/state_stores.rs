@@ -26,7 +26,7 @@ fn schema() -> Schema {
     Schema::new(Block::new([("room", Attribute::required(Type::String))], Vec::<(Name, NestedBlock)>::new()))
 }
 
-/// Keeps states in memory; wants them in pieces of a size of its own.
+/// A store in memory with its own chunk size.
 #[derive(Default)]
 struct Shelf {
     piece: u64,
@@ -108,7 +108,7 @@ impl Provider for Shelf {
     }
 }
 
-/// A store, and the same behind the protocol.
+/// A store, called directly and through the protocol.
 struct Sides {
     shelf: Arc<Shelf>,
     plugin: Plugin,
@@ -160,7 +160,7 @@ fn summaries(problems: &ProviderDiagnostics) -> Vec<String> {
 }
 
 #[test]
-fn a_state_comes_back_as_it_was_written_whatever_the_size_of_its_pieces() {
+fn state_round_trips_with_any_chunk_size() {
     let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
     let inputs = (1..40_u64, proptest::collection::vec(any::<u8>(), 0..200));
     runner
@@ -182,7 +182,7 @@ fn a_state_comes_back_as_it_was_written_whatever_the_size_of_its_pieces() {
 }
 
 #[test]
-fn a_state_that_is_larger_than_a_piece_of_the_usual_size_arrives_whole() {
+fn state_larger_than_default_chunk_size_round_trips() {
     let sides = Sides::new(Protocol::V6, STATE_CHUNK_SIZE);
     let bytes: Vec<u8> = (0..20_000_000_u32).map(|at| (at % 251) as u8).collect();
     assert!(sides.write("large", &bytes, sides.configure(STATE_CHUNK_SIZE).chunk_size).is_empty());
@@ -219,7 +219,7 @@ fn states_are_listed_locked_and_deleted() {
 }
 
 #[test]
-fn the_configuration_of_a_store_is_checked_by_its_provider() {
+fn store_configuration_is_validated_by_provider() {
     let sides = Sides::new(Protocol::V6, 9);
     assert_eq!(sides.plugin.type_names().state_stores, [Name::from(TYPE)]);
     let config = Value::object([("room", Value::string(""))]);
@@ -232,14 +232,14 @@ fn the_configuration_of_a_store_is_checked_by_its_provider() {
 }
 
 #[test]
-fn a_provider_that_wants_pieces_without_bytes_is_refused() {
+fn chunk_size_of_zero_is_rejected() {
     let sides = Sides::new(Protocol::V6, u64::MAX);
     let configured = sides.configure(STATE_CHUNK_SIZE);
     assert!(summaries(&configured.diagnostics).contains(&"Failed to negotiate acceptable chunk size".to_owned()));
 }
 
 #[test]
-fn the_older_version_of_the_protocol_has_no_state_stores() {
+fn protocol_5_has_no_state_stores() {
     let sides = Sides::new(Protocol::V5, 9);
     assert!(sides.plugin.type_names().state_stores.is_empty());
     assert_eq!(summaries(&sides.write("a", b"{}", 9)), ["Unsupported plugin method"]);

@@ -1,32 +1,32 @@
-//! Finding, among many set elements, the one that another element stands for, without comparing each with each.
+//! Lookup of the set element that corresponds to another element, without comparing all pairs.
 //!
-//! Set elements have no key, so two of them are matched by what they have in common: the parts of one that say nothing
-//! (unknown, or left to the provider) are masked out of both, and what remains is looked up by hash. Elements with the
-//! same mask share one index; there are as many indexes as there are kinds of element, which is few.
+//! Set elements have no key, so elements correspond if they agree in their known, configured parts. The other parts
+//! (unknown, or left to the provider) are masked out of both, and the result is looked up by hash. Elements with equal
+//! masks share an index; a set has few different masks, so it needs few indexes.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use groma_value::{Kind, Type, Value};
 
-/// Which parts of a value say nothing.
+/// The parts of a value that are ignored in a comparison.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mask {
-    /// The whole value counts.
+    /// Compare the whole value.
     Keep,
-    /// Nothing of it counts.
+    /// Ignore the whole value.
     Wild,
-    /// The parts count according to their own masks, in the order of the parts.
+    /// Apply an individual mask to each part, in the order of the parts.
     Parts(Box<[Mask]>),
 }
 
 impl Mask {
-    /// A mask for parts, in the simplest form.
+    /// Combines the masks of the parts, simplified if they keep everything.
     pub(crate) fn parts(parts: Vec<Mask>) -> Self {
         if parts.iter().all(|part| *part == Self::Keep) { Self::Keep } else { Self::Parts(parts.into()) }
     }
 
-    /// Masks what is unknown in `value`.
+    /// Creates the mask that ignores the unknown parts of `value`.
     pub(crate) fn of_unknowns(value: &Value) -> Self {
         if value.is_wholly_known() {
             return Self::Keep;
@@ -36,53 +36,57 @@ impl Mask {
             Kind::List(values) | Kind::Tuple(values) => each(values),
             Kind::Map(map) => each(map.values()),
             Kind::Object(object) => each(object.values()),
-            // Elements of a set with unknowns may be any number of elements in the end, in any order.
+            // A set with unknown elements may end up with any number of elements in any order.
             _ => Self::Wild,
         }
     }
 
-    /// What remains of `value`: the same for two values exactly if they agree in everything that counts.
+    /// Projects `value` to its compared parts. Projections of two values are equal if and only if those parts are.
     fn apply(&self, value: &Value) -> Value {
         match self {
             Self::Keep => value.clone(),
+            // Any constant works: all ignored parts must project to the same value.
             Self::Wild => Value::null(Type::Dynamic),
             Self::Parts(masks) => {
                 let each = |values: &[Value]| {
                     (values.len() == masks.len())
                         .then(|| masks.iter().zip(values).map(|(mask, value)| mask.apply(value)).collect::<Vec<_>>())
                 };
-                let remains = match value.kind() {
+                let projection = match value.kind() {
                     Kind::List(values) | Kind::Tuple(values) => each(values),
                     Kind::Object(object) => each(object.values()),
                     Kind::Map(map) => each(map.values()).map(|mut values| {
+                        // The keys must agree, too: maps with different keys can have equal values.
                         values.extend(map.iter().map(|(key, _)| Value::string(key)));
                         values
                     }),
+                    // A mask of another shape than the value: the value is compared as a whole and matches nothing
+                    // else.
                     _ => None,
                 };
-                remains.map_or_else(|| value.clone(), Value::tuple)
+                projection.map_or_else(|| value.clone(), Value::tuple)
             }
         }
     }
 }
 
-/// The elements of a set, to be found by what they have in common with other elements.
+/// The elements of a set, indexed by their projections on demand.
 pub(crate) struct Candidates<'a> {
     elements: &'a [Value],
     indexes: HashMap<Mask, HashMap<Value, Vec<usize>>>,
 }
 
 impl<'a> Candidates<'a> {
-    /// `elements`, not indexed yet.
+    /// Creates a lookup without any index.
     pub(crate) fn new(elements: &'a [Value]) -> Self {
         Self { elements, indexes: HashMap::new() }
     }
 
-    /// The positions of the elements that agree with `sought` in everything that `mask` lets count, ascending.
+    /// Returns the ascending positions of the elements that agree with `sought` in the parts that `mask` keeps.
     ///
-    /// The caller may remove positions that it has used up.
+    /// The caller may remove positions that it has consumed.
     pub(crate) fn matching(&mut self, sought: &Value, mask: Mask) -> &mut Vec<usize> {
-        let remains = mask.apply(sought);
+        let projection = mask.apply(sought);
         let index = match self.indexes.entry(mask) {
             Entry::Occupied(entry) => entry.into_mut(),
             Entry::Vacant(entry) => {
@@ -93,7 +97,7 @@ impl<'a> Candidates<'a> {
                 entry.insert(index)
             }
         };
-        index.entry(remains).or_default()
+        index.entry(projection).or_default()
     }
 }
 
@@ -106,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_found_by_what_counts() {
+    fn elements_are_found_by_unmasked_parts() {
         let elements = [
             pair(Value::string("x"), Value::string("1")),
             pair(Value::string("y"), Value::string("2")),

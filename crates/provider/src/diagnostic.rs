@@ -1,39 +1,39 @@
-//! Diagnostics as a provider gives them: about a path of an object, not about a place in a file.
+//! Diagnostics of a provider, which refer to attribute paths instead of source locations.
 
 use std::fmt;
 
 use groma_diagnostics::Severity;
 use groma_value::Path;
 
-/// The fate of the provider call that a problem comes from.
+/// Whether a provider call got its answer. The engine decides from this whether the real object may have changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CallFate {
-    /// The provider answered, or there was nothing to ask.
+    /// The provider answered, or no call was necessary.
     #[default]
     Answered,
-    /// The request was sent and no answer came: the provider may have done what it was asked for.
-    Lost,
-    /// The request was never sent, since the provider was gone before.
+    /// The request was sent but never answered: the provider may have carried it out.
+    NoResponse,
+    /// The request was not sent, because the provider had already ended.
     Unsent,
 }
 
-/// One problem or warning of a provider.
+/// An error or a warning of a provider call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderDiagnostic {
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
-    /// One line.
+    /// The headline, a single line.
     pub summary: String,
-    /// Whole sentences; may be empty.
+    /// The explanation in whole sentences; may be empty.
     pub detail: String,
-    /// The attribute it is about; empty for the whole object.
+    /// The attribute concerned; empty for the whole object.
     pub path: Path,
-    /// The fate of the call.
+    /// Whether the call was answered.
     pub fate: CallFate,
 }
 
 impl ProviderDiagnostic {
-    /// An error about the whole object.
+    /// Creates an error about the whole object.
     pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self {
             severity: Severity::Error,
@@ -44,32 +44,32 @@ impl ProviderDiagnostic {
         }
     }
 
-    /// A warning about the whole object.
+    /// Creates a warning about the whole object.
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(summary, detail) }
     }
 
-    /// The same, about the attribute at `path`.
+    /// Sets the attribute path.
     #[must_use]
     pub fn at(mut self, path: Path) -> Self {
         self.path = path;
         self
     }
 
-    /// Creates an error about a call that was not answered.
+    /// Marks the diagnostic as the result of an unanswered call.
     #[must_use]
     pub fn unanswered(mut self, fate: CallFate) -> Self {
         self.fate = fate;
         self
     }
 
-    /// Whether it is an error.
+    /// Whether the severity is error.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
-/// `error: summary: detail`, with the path where there is one.
+/// Formats as `error: summary: detail`, followed by the path, if any, in parentheses.
 impl fmt::Display for ProviderDiagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let severity = if self.is_error() { "error" } else { "warning" };
@@ -81,44 +81,44 @@ impl fmt::Display for ProviderDiagnostic {
     }
 }
 
-/// Problems and warnings of one response, in the provider's order.
+/// The diagnostics of one response, in the provider's order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProviderDiagnostics {
     list: Vec<ProviderDiagnostic>,
 }
 
 impl ProviderDiagnostics {
-    /// None.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self { list: Vec::new() }
     }
 
-    /// Adds one.
+    /// Appends a diagnostic.
     pub fn push(&mut self, diagnostic: ProviderDiagnostic) {
         self.list.push(diagnostic);
     }
 
-    /// Whether one of them is an error.
+    /// Whether any diagnostic is an error.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(ProviderDiagnostic::is_error)
     }
 
-    /// The fate of the provider call that they come from.
+    /// Returns the worst outcome of the calls that the diagnostics come from.
     pub fn fate(&self) -> CallFate {
         self.list.iter().map(|problem| problem.fate).find(|fate| *fate != CallFate::Answered).unwrap_or_default()
     }
 
-    /// Whether there is none at all.
+    /// Whether the list contains neither errors nor warnings.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of errors and warnings.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// All of them.
+    /// Iterates over the diagnostics in the provider's order.
     pub fn iter(&self) -> std::slice::Iter<'_, ProviderDiagnostic> {
         self.list.iter()
     }

@@ -1,4 +1,4 @@
-//! The functions of a module's providers, as the language sees them: `provider::LOCAL_NAME::FUNCTION`.
+//! Provider-defined functions for the expression evaluator: `provider::LOCAL_NAME::FUNCTION`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use groma_value::Value;
 use crate::protocol::{FunctionSignature, Parameter};
 use crate::{Checked, Name};
 
-/// The providers of a module by their local names.
+/// The providers of one module by local name, whose functions its expressions can call.
 #[derive(Default)]
 pub struct LocalFunctions {
     providers: BTreeMap<Name, Arc<Checked>>,
 }
 
 impl LocalFunctions {
-    /// The functions of `providers`, each under the module's local name for it.
+    /// Creates the lookup from the local names in the module's `required_providers`.
     pub fn new(providers: impl IntoIterator<Item = (Name, Arc<Checked>)>) -> Self {
         Self { providers: providers.into_iter().collect() }
     }
@@ -29,22 +29,22 @@ impl LocalFunctions {
         let ProviderFunctionName { provider, function, .. } = *name;
         let Some(checked) = self.providers.get(provider) else {
             let known: Vec<&str> = self.providers.keys().map(|name| &**name).collect();
-            let there_are =
+            let available =
                 if known.is_empty() { "It requires none".to_owned() } else { format!("It has {}", known.join(", ")) };
             let meant = did_you_mean(provider, known.iter().copied());
             return Err(format!(
-                "The module has no provider with the local name \"{provider}\".{meant} {there_are}; add it to required_providers."
+                "The module has no provider with the local name \"{provider}\".{meant} {available}; add it to required_providers."
             ));
         };
         checked.function(function).map(|signature| (checked, signature)).ok_or_else(|| {
             let known = checked.function_names();
-            let there_are = if known.is_empty() {
+            let available = if known.is_empty() {
                 "It has no functions".to_owned()
             } else {
                 format!("It has {}", known.iter().map(|name| &**name).collect::<Vec<_>>().join(", "))
             };
             let meant = did_you_mean(function, known.iter().map(|name| &**name));
-            format!("Provider {} has no function named \"{function}\".{meant} {there_are}.", checked.address())
+            format!("Provider {} has no function named \"{function}\".{meant} {available}.", checked.address())
         })
     }
 }
@@ -64,7 +64,7 @@ impl ProviderFunctions for LocalFunctions {
 
 fn call(provider: &Checked, function: &Name, arguments: &[Value]) -> Result<Value, FunctionError> {
     let answer = provider.call_function(function, arguments.to_vec());
-    // Expressions are evaluated where nothing else waits; a function that takes its time keeps this thread.
+    // Expression evaluation is synchronous, so a slow function blocks this thread.
     answer.wait().map_err(|error| match error.argument {
         Some(argument) => FunctionError { argument: Some(argument), message: error.text.into() },
         None => FunctionError::new(error.text),

@@ -1,8 +1,8 @@
-//! Schemas, the provider trait, configuration decoding, the proposed new state and the lifecycle contract.
+//! Schemas, the provider trait, configuration decoding, the proposed new state and the provider contract.
 //!
-//! Everything that manages objects is a [`Provider`]: in-process code, a plugin connection, a scripted test provider.
-//! The engine calls it through [`Checked`], which holds it to the contract. This crate knows neither transports nor the
-//! engine.
+//! Everything that manages objects implements [`Provider`]: builtin providers, plugin connections, scripted test
+//! providers. The engine calls providers through [`Checked`], which enforces the contract. This crate depends neither
+//! on transports nor on the engine.
 
 mod answer;
 mod checked;

@@ -1,4 +1,4 @@
-//! The one seam between the engine and everything that manages objects.
+//! The interface between the engine and everything that manages objects.
 
 use std::sync::Arc;
 
@@ -15,141 +15,149 @@ use crate::protocol::{
 use crate::{Answer, Name, ProviderDiagnostic, ProviderDiagnostics, Schema};
 use groma_value::Value;
 
-/// The schema of a type; `None` when the provider does not have the type.
+/// A schema lookup; `None` if the provider does not have the type.
 pub type SchemaLookup = Result<Option<Arc<Schema>>, ProviderDiagnostics>;
 
-/// A provider: in process, behind a plugin connection, or scripted by a test.
+/// A provider: an in-process implementation, a plugin connection, or a test script.
 ///
-/// Requests are owned, so that they can outlive the caller's borrow; responses are [`Answer`]s. Schemas are asked for by
-/// type, so that a provider with thousands of types builds those in use. Everything but the schemas, the checks of
-/// configurations and [`configure`](Provider::configure) has a default that answers with an error.
+/// An implementation owns its connection to the service, and manages objects on request; it has no knowledge of states,
+/// plans or other objects. Calls may come concurrently from several threads. Requests are owned, so they can outlive
+/// the caller's borrows; responses are [`Answer`]s, which an in-process provider returns ready.
+///
+/// Values in requests and responses have no marks and conform to the implied type of the schema. An implementation
+/// reports failures as diagnostics of the response and never panics. It need not check its own responses: the engine
+/// calls it through [`Checked`](crate::Checked), which does.
+///
+/// Schemas are requested by type, so that a provider with thousands of types builds only those in use. Apart from
+/// schemas, validation and [`configure`](Provider::configure), every method defaults to an error response.
 pub trait Provider: Send + Sync {
-    /// What the provider itself declares.
+    /// Returns the schema of the provider configuration and the provider's capabilities.
     ///
     /// # Errors
     ///
-    /// What kept the provider from answering.
+    /// The reason why the provider did not answer, such as a broken connection.
     fn schema(&self) -> Result<ProviderSchema, ProviderDiagnostics>;
 
-    /// The names of all its types and functions, without their schemas.
+    /// Returns the names of all types and functions, without their schemas.
     fn type_names(&self) -> TypeNames;
 
-    /// The schema of a managed resource type.
+    /// Returns the schema of a managed resource type.
     ///
     /// # Errors
     ///
-    /// What kept the provider from answering.
+    /// The reason why the provider did not answer, such as a broken connection.
     fn resource_schema(&self, type_name: &str) -> SchemaLookup {
         let _ = type_name;
         Ok(None)
     }
 
-    /// The schema of a data source.
+    /// Returns the schema of a data source.
     ///
     /// # Errors
     ///
-    /// What kept the provider from answering.
+    /// The reason why the provider did not answer, such as a broken connection.
     fn data_schema(&self, type_name: &str) -> SchemaLookup {
         let _ = type_name;
         Ok(None)
     }
 
-    /// The schema of an ephemeral resource type.
+    /// Returns the schema of an ephemeral resource type.
     ///
     /// # Errors
     ///
-    /// What kept the provider from answering.
+    /// The reason why the provider did not answer, such as a broken connection.
     fn ephemeral_schema(&self, type_name: &str) -> SchemaLookup {
         let _ = type_name;
         Ok(None)
     }
 
-    /// The signature of a function.
+    /// Returns the signature of a function that the schema declares.
     fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
         let _ = name;
         None
     }
 
-    /// The functions that it has now that it is configured, and that its schema need not tell of: OpenTofu calls these too.
+    /// Returns the functions that exist only after configuration, in addition to the declared ones. OpenTofu calls
+    /// these, too.
     ///
     /// # Errors
     ///
-    /// What kept the provider from answering.
+    /// The reason why the provider did not answer, such as a broken connection.
     fn configured_functions(&self) -> Answer<'_, Result<Functions, ProviderDiagnostics>> {
         Answer::ready(Ok(Functions::new()))
     }
 
-    /// Checks the provider's configuration.
+    /// Validates the provider configuration.
     fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Takes the provider's configuration into use.
+    /// Configures the provider. Calls that depend on the configuration follow after the response.
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Checks the configuration of a managed resource (LC-03).
+    /// Validates the configuration of a managed resource (LC-03).
     fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Brings a stored object to the shape of the current schema (LC-19, LC-20).
+    /// Upgrades a stored object to the current schema (LC-19, LC-20).
     fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
         let diagnostics = unsupported("upgrade_resource", &request.type_name);
         Answer::ready(UpgradeResponse { upgraded_state: Value::DYNAMIC, diagnostics })
     }
 
-    /// Brings a stored identity to the shape of the current schema (LC-31).
+    /// Upgrades a stored identity to the current identity schema (LC-31).
     fn upgrade_identity(&self, request: UpgradeIdentityRequest) -> Answer<'_, UpgradeIdentityResponse> {
         let diagnostics = unsupported("upgrade_identity", &request.type_name);
         Answer::ready(UpgradeIdentityResponse { upgraded_identity: Value::DYNAMIC, diagnostics })
     }
 
-    /// Finds out what an object is like now (LC-21).
+    /// Reads the current state of a real object (LC-21).
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
         let diagnostics = unsupported("read_resource", &request.type_name);
         Answer::ready(ReadResponse { diagnostics, ..ReadResponse::unchanged(request) })
     }
 
-    /// [`read_resource`](Provider::read_resource) of several objects, for providers that can ask for many at once.
+    /// Reads several objects, for providers with a batch API.
     ///
     /// The responses are in the order of the requests, one each.
     fn read_resources(&self, requests: Vec<ReadRequest>) -> Answer<'_, Vec<ReadResponse>> {
-        Answer::in_turn(requests, |request| self.read_resource(request))
+        Answer::sequence(requests, |request| self.read_resource(request))
     }
 
-    /// How many objects of a type are best read in one call of [`read_resources`](Provider::read_resources): one, when the
-    /// provider gains nothing from being asked about several.
+    /// Returns the recommended number of objects per [`read_resources`](Provider::read_resources) call: one, if batches
+    /// have no advantage.
     fn read_batch_size(&self, type_name: &str) -> usize {
         let _ = type_name;
         1
     }
 
-    /// Says what a change will lead to (LC-06 to LC-09).
+    /// Plans a change (LC-06 to LC-09).
     fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
         let diagnostics = unsupported("plan_resource", &request.type_name);
         let response = PlanResponse::new(request.proposed_new_state, request.prior_private);
         Answer::ready(PlanResponse { diagnostics, ..response })
     }
 
-    /// Makes a change (LC-12 to LC-16).
+    /// Applies a planned change (LC-12 to LC-16).
     fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
         let diagnostics = unsupported("apply_resource", &request.type_name);
         let response = ApplyResponse::new(request.prior_state, request.planned_private);
         Answer::ready(ApplyResponse { diagnostics, ..response })
     }
 
-    /// Finds an existing object that is to be managed from now on (LC-23).
+    /// Finds an existing object for import (LC-23).
     fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
         let diagnostics = unsupported("import_resource", &request.type_name);
         Answer::ready(ImportResponse { diagnostics, ..ImportResponse::default() })
     }
 
-    /// Makes an object of another type one of this provider's types.
+    /// Converts an object of another resource type, possibly of another provider, to one of this provider's types.
     fn move_resource(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
         let diagnostics = unsupported("move_resource", &request.target_type_name);
         Answer::ready(MoveResponse {
@@ -160,7 +168,7 @@ pub trait Provider: Send + Sync {
         })
     }
 
-    /// Checks the configuration of a data source.
+    /// Validates the configuration of a data source.
     fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
@@ -172,7 +180,7 @@ pub trait Provider: Send + Sync {
         Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics })
     }
 
-    /// Checks the configuration of an ephemeral resource.
+    /// Validates the configuration of an ephemeral resource.
     fn validate_ephemeral(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
@@ -190,7 +198,7 @@ pub trait Provider: Send + Sync {
         })
     }
 
-    /// Keeps an ephemeral resource open.
+    /// Renews an open ephemeral resource before it expires.
     fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
         let diagnostics = unsupported("renew_ephemeral", &request.type_name);
         Answer::ready(EphemeralResponse { renew_at: None, private: request.private, diagnostics })
@@ -202,83 +210,83 @@ pub trait Provider: Send + Sync {
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// The schema of an action type.
+    /// Returns the schema of an action type.
     ///
     /// # Errors
     ///
-    /// What kept the provider from answering.
+    /// The reason why the provider did not answer, such as a broken connection.
     fn action_schema(&self, type_name: &str) -> SchemaLookup {
         let _ = type_name;
         Ok(None)
     }
 
-    /// Checks the configuration of an action.
+    /// Validates the configuration of an action.
     fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Says whether an action can be invoked with a configuration that may still hold unknown values.
+    /// Checks whether an action can be invoked with a configuration that may contain unknown values.
     fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
         let _ = request;
         Answer::ready(PlanActionResponse::default())
     }
 
-    /// Does what an action stands for; its messages go to the request's `progress` as they come.
+    /// Runs an action; its messages go to the request's `progress` as they arrive.
     fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::ready(unsupported("invoke_action", &request.type_name))
     }
 
-    /// The schema of what objects of a resource type are searched by, where they can be listed.
+    /// Returns the schema of the list block of a resource type, if the type supports list queries.
     ///
     /// # Errors
     ///
-    /// What kept the provider from answering.
+    /// The reason why the provider did not answer, such as a broken connection.
     fn list_schema(&self, type_name: &str) -> SchemaLookup {
         let _ = type_name;
         Ok(None)
     }
 
-    /// Checks what objects are searched by.
+    /// Validates the configuration of a list block.
     fn validate_list(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Searches for objects, which go to the request's `found` as they come.
+    /// Lists objects, which go to the request's `found` as they arrive.
     fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::ready(unsupported("list_resource", &request.type_name))
     }
 
-    /// Writes a configuration that manages an object as it is.
+    /// Generates the configuration of an existing object.
     fn generate_config(&self, request: GenerateConfigRequest) -> Answer<'_, GenerateConfigResponse> {
         let diagnostics = unsupported("generate_config", &request.type_name);
         Answer::ready(GenerateConfigResponse { config: Value::DYNAMIC, diagnostics })
     }
 
-    /// Calls a function.
+    /// Calls a function, whether declared or available only after configuration.
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = format!("the provider has no function named {:?}", request.name);
         Answer::ready(Err(FunctionError { text, argument: None }))
     }
 
-    /// The schema of a state store.
+    /// Returns the schema of a state store.
     ///
     /// # Errors
     ///
-    /// What kept the provider from answering.
+    /// The reason why the provider did not answer, such as a broken connection.
     fn state_store_schema(&self, type_name: &str) -> SchemaLookup {
         let _ = type_name;
         Ok(None)
     }
 
-    /// Checks the configuration of a state store.
+    /// Validates the configuration of a state store.
     fn validate_state_store(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Takes the configuration of a state store into use.
+    /// Configures a state store and negotiates its chunk size.
     fn configure_state_store(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse> {
         let diagnostics = unsupported("configure_state_store", &request.type_name);
         Answer::ready(ConfigureStateStoreResponse { chunk_size: request.chunk_size, diagnostics })
@@ -301,35 +309,35 @@ pub trait Provider: Send + Sync {
         Answer::ready(LockStateResponse { lock_id: String::new(), diagnostics })
     }
 
-    /// Gives a lock back.
+    /// Unlocks a state in a store.
     fn unlock_state(&self, request: UnlockStateRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::ready(unsupported("unlock_state", &request.type_name))
     }
 
-    /// The states in the store `type_name`.
+    /// Lists the states in the store `type_name`.
     fn states(&self, type_name: Name) -> Answer<'_, StatesResponse> {
         Answer::ready(StatesResponse { state_ids: Vec::new(), diagnostics: unsupported("states", &type_name) })
     }
 
-    /// Deletes a state in a store.
+    /// Deletes a state from a store.
     fn delete_state(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics> {
         Answer::ready(unsupported("delete_state", &request.type_name))
     }
 
-    /// Asks running operations to end soon: the user wants to stop (FW-22). Their answers still come.
+    /// Asks running operations to end soon, after the user's interrupt (FW-22). They still return responses.
     fn stop(&self) {}
 
-    /// Whether the provider has ended and cannot be asked anything any more, as a process may that crashed.
+    /// Whether the provider has ended, for example after a crash, so that further calls fail.
     fn has_ended(&self) -> bool {
         false
     }
 }
 
-/// What a default method answers.
+/// Creates the error of the default methods.
 fn unsupported(method: &str, type_name: &str) -> ProviderDiagnostics {
     ProviderDiagnostic::error(
         "Unsupported plugin method",
-        format!("The provider does not support {method} for {type_name}; a newer version of it may."),
+        format!("The provider does not support {method} for {type_name}. A newer version may."),
     )
     .into()
 }

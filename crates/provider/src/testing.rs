@@ -1,4 +1,4 @@
-//! Short ways to write schemas and objects, for the tests of this crate.
+//! Shorthands for schemas and objects in the tests of this crate.
 
 use groma_value::{Type, Value};
 use proptest::collection::vec;
@@ -8,23 +8,23 @@ use proptest::prelude::Strategy;
 use crate::Name;
 use crate::schema::{Attribute, Block, Item, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Use};
 
-/// A block of attributes alone.
+/// Creates a block schema that has only attributes.
 pub(crate) fn attributes<const N: usize>(attributes: [(&str, Attribute); N]) -> Block {
     Block::new(attributes, Vec::<(Name, NestedBlock)>::new())
 }
 
-/// A string attribute.
+/// Creates a string attribute.
 pub(crate) fn string(usage: Use) -> Attribute {
     Attribute::new(crate::AttributeType::Type(Type::String), usage)
 }
 
-/// The attributes that most tests need: `id` computed, `name` optional, `size` optional and computed.
+/// Returns the attributes that most tests need: `id` computed, `name` optional, `size` optional and computed.
 pub(crate) fn usual() -> [(&'static str, Attribute); 3] {
     [("id", string(Use::Computed)), ("name", string(Use::Optional)), ("size", string(Use::OptionalComputed))]
 }
 
-/// A schema with every nesting mode of blocks and of nested attributes over the usual attributes: `list`, `set`, `map`,
-/// `single`, `group`, and the same with `n_` as optional nested attributes (but for a group).
+/// Creates a schema with all nesting modes over the usual attributes: nested blocks `list`, `set`, `map`, `single` and
+/// `group`, and optional nested attributes with the prefix `n_` (except for a group).
 pub(crate) fn everything() -> Block {
     let nested = |nesting| Attribute::nested(ObjectSchema::new(nesting, usual()), Use::Optional);
     let block = |nesting| NestedBlock::new(nesting, attributes(usual()));
@@ -47,7 +47,7 @@ pub(crate) fn everything() -> Block {
     )
 }
 
-/// An object of `block`: these attributes, and what an empty block has for the others.
+/// Creates an object of `block` with `values`; other members have their empty values.
 pub(crate) fn object<const N: usize>(block: &Block, values: [(&str, Value); N]) -> Value {
     let given = |name: &str| values.iter().find(|(own, _)| *own == name).map(|(_, value)| value.clone());
     let slots = block.slots().iter();
@@ -55,33 +55,33 @@ pub(crate) fn object<const N: usize>(block: &Block, values: [(&str, Value); N]) 
     block.object(all.collect())
 }
 
-/// The schema of the objects nested in `name`.
+/// Returns the schema of the objects nested in `name`.
 pub(crate) fn inner<'a>(block: &'a Block, name: &str) -> &'a Block {
     block.item(name).and_then(Item::nested).map(|(_, inner)| &**inner).unwrap()
 }
 
-/// One of the usual objects nested in `name`: id, name and size, null where empty.
+/// Creates one of the usual objects; empty strings become null.
 pub(crate) fn usual_object(id: &str, name: &str, size: &str) -> Value {
     let text = |text: &str| if text.is_empty() { Value::null(Type::String) } else { Value::string(text) };
     object(&attributes(usual()), [("id", text(id)), ("name", text(name)), ("size", text(size))])
 }
 
-/// The type of the usual objects.
+/// Returns the type of the usual objects.
 pub(crate) fn usual_type() -> Type {
     attributes(usual()).implied_type().clone()
 }
 
-/// A string value.
+/// Creates a string value.
 pub(crate) fn s(text: &str) -> Value {
     Value::string(text)
 }
 
-/// A text, or null.
+/// Generates a string or null.
 fn text() -> impl Strategy<Value = Value> {
     option::of("[a-e]{1,2}").prop_map(|text| text.map_or(Value::null(Type::String), Value::string))
 }
 
-/// A usual object; `computed` are values for what a configuration cannot set.
+/// Generates a usual object; `computed` decides whether the computed attribute has a value.
 fn usual_objects(computed: bool) -> impl Strategy<Value = Value> {
     (text(), text(), text()).prop_map(move |(id, name, size)| {
         let id = if computed { id } else { Value::null(Type::String) };
@@ -89,7 +89,7 @@ fn usual_objects(computed: bool) -> impl Strategy<Value = Value> {
     })
 }
 
-/// An object of the schema with everything.
+/// Generates an object of the schema [`everything`].
 pub(crate) fn objects(computed: bool) -> impl Strategy<Value = Value> {
     let some = || vec(usual_objects(computed), 0..4);
     let keyed = || vec(("[k-n]", usual_objects(computed)), 0..4);

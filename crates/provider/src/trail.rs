@@ -1,10 +1,10 @@
-//! Where a walk through an object is: a path that costs nothing until somebody wants to see it.
+//! Paths during a walk through an object, built only when they are needed.
 
 use groma_value::{Path, PathStep, Value};
 
 use crate::Name;
 
-/// A path as a list on the stack: each level of a walk holds its own step and borrows the rest.
+/// A path as a linked list on the stack: each level of a walk holds its own step and borrows the outer ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Trail<'a> {
     outer: Option<&'a Trail<'a>>,
@@ -21,31 +21,32 @@ enum Step<'a> {
 }
 
 impl<'a> Trail<'a> {
-    /// The whole object.
+    /// The path of the object itself.
     pub(crate) const ROOT: Trail<'static> = Trail { outer: None, step: Step::Root };
 
-    /// The attribute or kind of nested block `name` of it.
+    /// Extends the path by an attribute or nested block type.
     pub(crate) fn attribute(&'a self, name: &'a Name) -> Self {
         Self { outer: Some(self), step: Step::Attribute(name) }
     }
 
-    /// The element at `position` of it.
+    /// Extends the path by an index of a list or tuple.
     pub(crate) fn position(&'a self, position: usize) -> Self {
         Self { outer: Some(self), step: Step::Position(position) }
     }
 
-    /// The element with the key `key` of it.
+    /// Extends the path by a key of a map.
     pub(crate) fn key(&'a self, key: &'a Name) -> Self {
         Self { outer: Some(self), step: Step::Key(key) }
     }
 
-    /// The set element `element` of it.
+    /// Extends the path by an element of a set.
     pub(crate) fn element(&'a self, element: &'a Value) -> Self {
         Self { outer: Some(self), step: Step::Element(element) }
     }
 
-    /// The path, for keeping.
+    /// Builds the owned path.
     pub(crate) fn path(&self) -> Path {
+        // Built only for violations, which are rare; a walk without findings allocates no paths.
         let mut steps = Vec::new();
         let mut at = Some(self);
         while let Some(trail) = at {

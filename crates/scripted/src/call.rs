@@ -1,52 +1,52 @@
-//! The record of what was asked (LC-33).
+//! A record of provider calls (LC-33).
 
 use std::fmt;
 
 use groma_value::{Kind, Value};
 
-/// What a provider can be asked to do.
+/// An operation of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Operation {
-    /// Check its configuration.
+    /// Validate the provider configuration.
     ValidateProvider,
-    /// Take its configuration into use.
+    /// Configure the provider.
     Configure,
-    /// Check a configuration of a resource, a data source or an ephemeral resource.
+    /// Validate the configuration of a resource, a data source, an ephemeral resource, an action or a list block.
     Validate,
-    /// Bring a stored object to today's shape.
+    /// Upgrade a stored object or identity.
     Upgrade,
-    /// Read an object.
+    /// Read a managed object.
     Read,
-    /// Plan a change.
+    /// Plan a change of a managed object.
     Plan,
-    /// Make a change.
+    /// Apply a planned change.
     Apply,
-    /// Find an object to take over.
+    /// Import an existing object.
     Import,
-    /// Take over an object of another type.
+    /// Convert an object of another type.
     Move,
     /// Read a data source.
     ReadData,
     /// Open an ephemeral resource.
     Open,
-    /// Keep an ephemeral resource open.
+    /// Renew an ephemeral resource.
     Renew,
     /// Close an ephemeral resource.
     Close,
-    /// Say what an action will do.
+    /// Plan an action.
     PlanAction,
-    /// Have an action done.
+    /// Invoke an action.
     Invoke,
-    /// Search for objects.
+    /// List objects of a type.
     List,
-    /// Write a configuration for an object.
+    /// Generate the configuration of an object.
     GenerateConfig,
-    /// End soon.
+    /// Cancel running operations.
     Stop,
 }
 
 impl Operation {
-    /// The word for it.
+    /// Returns the name in call records.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::ValidateProvider => "validate-provider",
@@ -77,18 +77,18 @@ impl fmt::Display for Operation {
     }
 }
 
-/// One call.
+/// A recorded call.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
-    /// What was asked.
+    /// The operation that was called.
     pub operation: Operation,
-    /// The type it was about; empty when it was about the provider.
+    /// The type that the call concerns; empty for the provider itself.
     pub type_name: String,
-    /// Which object, as far as can be told: its `name`, or else its `id`.
+    /// The name of the object, if known: its `name` attribute, or else its `id`.
     pub object: String,
 }
 
-/// `plan test_object web`
+/// Formats as `plan test_object web`.
 impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = [self.operation.as_str(), &self.type_name, &self.object];
@@ -97,7 +97,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// What to call an object by: the first of these values that has a `name` or an `id`.
+/// Returns the name of an object: the first `name` in `values`, or else the first `id`.
 pub(crate) fn name_of(values: &[&Value]) -> String {
     let attribute = |name: &str| {
         values.iter().find_map(|value| match value.kind() {

@@ -1,4 +1,4 @@
-//! Waiting without a runtime.
+//! A timer that works without an async runtime.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-/// Ends after a while. A thread of its own wakes whoever waits, so that any executor will do.
+/// Completes after a duration. A thread of its own does the waiting, so any executor can await it.
 pub(crate) struct Delay {
     shared: Arc<Mutex<Shared>>,
     duration: Duration,
@@ -36,6 +36,7 @@ impl Future for Delay {
             }
             shared.waker = Some(context.waker().clone());
         }
+        // Started on the first poll, because only then a waker exists.
         if !self.started {
             self.started = true;
             let (shared, duration) = (Arc::clone(&self.shared), self.duration);

@@ -1,33 +1,33 @@
-//! Ways for a provider to go wrong.
+//! Scripted failures of a provider.
 
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Type, Value};
 
-/// A way for an operation to go wrong. Faults that make no sense for an operation do nothing there.
+/// A failure of an operation. Faults that do not apply to an operation have no effect there.
 #[derive(Clone, Debug)]
 pub enum Fault {
-    /// It fails with this message, and nothing was done.
+    /// Fails with this message without having done anything.
     Error(&'static str),
-    /// It fails with this message after it was done: the object comes back with the error (LC-16).
+    /// Fails with this message after completing the operation; the response includes the object (LC-16).
     ErrorAfter(&'static str),
-    /// It only warns with this message.
+    /// Succeeds with this warning.
     Warning(&'static str),
-    /// The code panics.
+    /// Panics inside of the provider's code.
     Panic,
-    /// What comes back is null.
+    /// Returns a null object.
     Null,
-    /// Nothing at all comes back from an apply.
+    /// Returns no object at all from an apply.
     Nothing,
-    /// This attribute comes back with this value.
+    /// Returns this value for the attribute.
     Returns(&'static str, Value),
-    /// This attribute comes back unknown.
+    /// Returns an unknown value for the attribute.
     Unknown(&'static str),
-    /// What comes back has another type than the schema says.
+    /// Returns an object that does not conform to the schema.
     WrongShape,
 }
 
 impl Fault {
-    /// The error to give before anything is done.
+    /// Returns the error that prevents the operation, if any.
     pub(crate) fn before(&self) -> Option<ProviderDiagnostics> {
         match self {
             Self::Error(message) => Some(error(message)),
@@ -36,7 +36,7 @@ impl Fault {
         }
     }
 
-    /// The diagnostics to give afterwards.
+    /// Returns the diagnostics to add after the operation.
     pub(crate) fn after(&self) -> ProviderDiagnostics {
         match self {
             Self::ErrorAfter(message) => error(message),
@@ -45,7 +45,7 @@ impl Fault {
         }
     }
 
-    /// The object as it comes back.
+    /// Modifies the object in the response.
     pub(crate) fn distort(&self, object: Value) -> Value {
         match self {
             Self::Null => Value::null(object.ty()),
@@ -61,7 +61,7 @@ fn error(message: &str) -> ProviderDiagnostics {
     ProviderDiagnostic::error(message, "The script says so.").into()
 }
 
-/// `object` with another value for one attribute.
+/// Changes one attribute of `object`.
 pub(crate) fn with(object: &Value, attribute: &str, change: impl Fn(&Value) -> Value) -> Value {
     match object.as_object() {
         Some(view) => Value::object(

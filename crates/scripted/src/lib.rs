@@ -1,8 +1,8 @@
-//! A provider for tests, whose every response can be scripted.
+//! A test provider whose every response can be scripted.
 //!
-//! Without a script it is a good provider: it keeps its objects in a [`World`] in memory, plans what it does and does what
-//! it planned. A [`ResourceScript`] changes single responses, fails, panics, waits, or answers nonsense; every call is
-//! recorded in order.
+//! Without a script it obeys the contract: it stores its objects in an in-memory [`World`], plans what it does, and
+//! does what it planned. A [`ResourceScript`] can replace single responses, fail, panic, delay, or return invalid data.
+//! All calls are recorded in order.
 //!
 //! ```
 //! use groma_provider::{Attribute, Block, NestedBlock, Schema};
@@ -20,9 +20,9 @@
 
 mod call;
 pub mod cloud;
+mod default_behavior;
 mod delay;
 mod fault;
-mod good;
 mod provider;
 mod script;
 mod world;

@@ -1,4 +1,4 @@
-//! What a test says about the types of a scripted provider.
+//! Scripts for the types of a scripted provider.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use groma_value::Value;
 
 use crate::{Fault, Operation};
 
-/// What a good provider would do; calling it does it.
+/// Computes the default response, with its side effects.
 pub type Good<'a, Response> = &'a dyn Fn() -> Response;
 
-/// The response to a request, given what a good provider would answer.
+/// A scripted response, which may call the default behavior.
 pub(crate) type Handler<Request, Response> = Arc<dyn Fn(&Request, Good<'_, Response>) -> Response + Send + Sync>;
 
-/// A resource type and how it behaves.
+/// A resource type and its scripted behavior.
 #[derive(Clone)]
 #[must_use]
 pub struct ResourceScript {
@@ -35,15 +35,15 @@ pub struct ResourceScript {
     pub(crate) plan: Option<Handler<PlanRequest, PlanResponse>>,
     pub(crate) apply: Option<Handler<ApplyRequest, ApplyResponse>>,
     pub(crate) import: Option<Handler<ImportRequest, ImportResponse>>,
-    pub(crate) take_over: Option<Handler<MoveRequest, MoveResponse>>,
-    pub(crate) upgrade_identity: Option<Arc<UpgradingIdentity>>,
+    pub(crate) move_state: Option<Handler<MoveRequest, MoveResponse>>,
+    pub(crate) upgrade_identity: Option<Arc<UpgradeIdentity>>,
 }
 
-/// What becomes of an identity of old.
-pub(crate) type UpgradingIdentity = dyn Fn(&UpgradeIdentityRequest) -> UpgradeIdentityResponse + Send + Sync;
+/// A scripted upgrade of identities.
+pub(crate) type UpgradeIdentity = dyn Fn(&UpgradeIdentityRequest) -> UpgradeIdentityResponse + Send + Sync;
 
 impl ResourceScript {
-    /// A type of the given schema that behaves well. An attribute `id`, if there is one, is chosen on create.
+    /// Creates a type with default behavior. An attribute `id`, if present, is generated on create.
     pub fn new(schema: Schema) -> Self {
         Self {
             schema: Arc::new(schema),
@@ -57,42 +57,42 @@ impl ResourceScript {
             plan: None,
             apply: None,
             import: None,
-            take_over: None,
+            move_state: None,
             upgrade_identity: None,
         }
     }
 
-    /// The same, where a change of `attribute` needs a new object.
+    /// Makes changes of `attribute` force a replacement.
     pub fn replace_on(mut self, attribute: impl Into<String>) -> Self {
         self.replace_on.insert(attribute.into());
         self
     }
 
-    /// The same, with the older type system declared in its responses (LC-17).
+    /// Declares the legacy type system in responses (LC-17).
     pub fn legacy(mut self) -> Self {
         self.legacy = true;
         self
     }
 
-    /// The same, where `operation` goes wrong for every object.
+    /// Makes `operation` fail for every object.
     pub fn fault(mut self, operation: Operation, fault: Fault) -> Self {
         self.faults.push((operation, None, fault));
         self
     }
 
-    /// The same, where `operation` goes wrong for the object called `object`: its `name`, or else its `id`.
+    /// Makes `operation` fail for the object named `object`: by its `name`, or else its `id`.
     pub fn fault_for(mut self, operation: Operation, object: impl Into<String>, fault: Fault) -> Self {
         self.faults.push((operation, Some(object.into()), fault));
         self
     }
 
-    /// The same, where `operation` takes a while.
+    /// Delays the responses of `operation`.
     pub fn delay(mut self, operation: Operation, duration: Duration) -> Self {
         self.delays.push((operation, duration));
         self
     }
 
-    /// The same, with another answer to validation.
+    /// Replaces the response to validation.
     pub fn on_validate(
         mut self,
         answer: impl Fn(&ValidateRequest, Good<'_, ProviderDiagnostics>) -> ProviderDiagnostics + Send + Sync + 'static,
@@ -101,7 +101,7 @@ impl ResourceScript {
         self
     }
 
-    /// The same, with another answer to upgrades.
+    /// Replaces the response to upgrades.
     pub fn on_upgrade(
         mut self,
         answer: impl Fn(&UpgradeRequest, Good<'_, UpgradeResponse>) -> UpgradeResponse + Send + Sync + 'static,
@@ -110,7 +110,7 @@ impl ResourceScript {
         self
     }
 
-    /// The same, with another answer to reads.
+    /// Replaces the response to reads.
     pub fn on_read(
         mut self,
         answer: impl Fn(&ReadRequest, Good<'_, ReadResponse>) -> ReadResponse + Send + Sync + 'static,
@@ -119,7 +119,7 @@ impl ResourceScript {
         self
     }
 
-    /// The same, with another answer to plans.
+    /// Replaces the response to plans.
     pub fn on_plan(
         mut self,
         answer: impl Fn(&PlanRequest, Good<'_, PlanResponse>) -> PlanResponse + Send + Sync + 'static,
@@ -128,7 +128,7 @@ impl ResourceScript {
         self
     }
 
-    /// The same, with another answer to applies.
+    /// Replaces the response to applies.
     pub fn on_apply(
         mut self,
         answer: impl Fn(&ApplyRequest, Good<'_, ApplyResponse>) -> ApplyResponse + Send + Sync + 'static,
@@ -137,7 +137,7 @@ impl ResourceScript {
         self
     }
 
-    /// The same, with another answer to imports.
+    /// Replaces the response to imports.
     pub fn on_import(
         mut self,
         answer: impl Fn(&ImportRequest, Good<'_, ImportResponse>) -> ImportResponse + Send + Sync + 'static,
@@ -146,16 +146,16 @@ impl ResourceScript {
         self
     }
 
-    /// The same, with another answer to moves from other types.
+    /// Replaces the response to moves from other types, which fail by default.
     pub fn on_move(
         mut self,
         answer: impl Fn(&MoveRequest, Good<'_, MoveResponse>) -> MoveResponse + Send + Sync + 'static,
     ) -> Self {
-        self.take_over = Some(Arc::new(answer));
+        self.move_state = Some(Arc::new(answer));
         self
     }
 
-    /// The same, with an answer to upgrades of identities, which there is none to otherwise.
+    /// Replaces the response to identity upgrades, which fail by default.
     pub fn on_upgrade_identity(
         mut self,
         answer: impl Fn(&UpgradeIdentityRequest) -> UpgradeIdentityResponse + Send + Sync + 'static,
@@ -164,9 +164,10 @@ impl ResourceScript {
         self
     }
 
-    /// How `operation` goes wrong for the object called `object`.
+    /// Returns the fault of `operation` for the object named `object`.
     pub(crate) fn fault_of(&self, operation: Operation, object: &str) -> Option<&Fault> {
         let meant = |(own, name, _): &&(Operation, Option<String>, Fault)| {
+            // The first matching fault wins, so specific faults must be added before general ones.
             *own == operation && name.as_deref().is_none_or(|name| name == object)
         };
         self.faults.iter().find(meant).map(|(_, _, fault)| fault)
@@ -177,7 +178,7 @@ impl ResourceScript {
     }
 }
 
-/// A data source and how it behaves.
+/// A data source and its scripted behavior.
 #[derive(Clone)]
 #[must_use]
 pub struct DataScript {
@@ -187,18 +188,18 @@ pub struct DataScript {
 }
 
 impl DataScript {
-    /// A data source of the given schema that makes its results up.
+    /// Creates a data source that generates its results.
     pub fn new(schema: Schema) -> Self {
         Self { schema: Arc::new(schema), delay: None, read: None }
     }
 
-    /// The same, where reading takes a while.
+    /// Delays the response to reads.
     pub fn delay(mut self, duration: Duration) -> Self {
         self.delay = Some(duration);
         self
     }
 
-    /// The same, with another answer to reads.
+    /// Replaces the response to reads.
     pub fn on_read(
         mut self,
         answer: impl Fn(&ReadDataRequest, Good<'_, ReadDataResponse>) -> ReadDataResponse + Send + Sync + 'static,
@@ -207,7 +208,7 @@ impl DataScript {
         self
     }
 
-    /// The same, where every read gives `attributes` the values that `results` makes of the configuration.
+    /// Sets attributes of every response to the values that `results` computes from the configuration.
     pub fn returning(self, results: impl Fn(&Value) -> Vec<(&'static str, Value)> + Send + Sync + 'static) -> Self {
         self.on_read(move |request, good| {
             let mut response = good();
@@ -219,27 +220,27 @@ impl DataScript {
     }
 }
 
-/// What invoking an action comes to.
-pub(crate) type Invoking = dyn Fn(&InvokeActionRequest) -> ProviderDiagnostics + Send + Sync;
+/// A scripted invocation of an action.
+pub(crate) type InvokeAction = dyn Fn(&InvokeActionRequest) -> ProviderDiagnostics + Send + Sync;
 
-/// What is said of the configuration of an action.
-pub(crate) type ValidatingAction = dyn Fn(&ValidateRequest) -> ProviderDiagnostics + Send + Sync;
+/// A scripted validation of an action.
+pub(crate) type ValidateAction = dyn Fn(&ValidateRequest) -> ProviderDiagnostics + Send + Sync;
 
-/// What is said of an action before it is invoked.
-pub(crate) type PlanningAction = dyn Fn(&PlanActionRequest) -> PlanActionResponse + Send + Sync;
+/// A scripted plan of an action.
+pub(crate) type PlanAction = dyn Fn(&PlanActionRequest) -> PlanActionResponse + Send + Sync;
 
-/// An action type and how it behaves.
+/// An action type and its scripted behavior.
 #[derive(Clone)]
 #[must_use]
 pub struct ActionScript {
     pub(crate) schema: Arc<Schema>,
-    pub(crate) validate: Arc<ValidatingAction>,
-    pub(crate) plan: Arc<PlanningAction>,
-    pub(crate) invoke: Arc<Invoking>,
+    pub(crate) validate: Arc<ValidateAction>,
+    pub(crate) plan: Arc<PlanAction>,
+    pub(crate) invoke: Arc<InvokeAction>,
 }
 
 impl ActionScript {
-    /// A type of the given schema whose actions end well and say nothing.
+    /// Creates a type whose actions succeed without messages.
     pub fn new(schema: Schema) -> Self {
         Self {
             schema: Arc::new(schema),
@@ -249,7 +250,7 @@ impl ActionScript {
         }
     }
 
-    /// The same, where `validate` is what is said of a configuration that fits the schema.
+    /// Sets the validation of configurations that conform to the schema.
     pub fn on_validate(
         mut self,
         validate: impl Fn(&ValidateRequest) -> ProviderDiagnostics + Send + Sync + 'static,
@@ -258,13 +259,13 @@ impl ActionScript {
         self
     }
 
-    /// The same, where `plan` is what is said of an action before it is invoked.
+    /// Sets the response to plans.
     pub fn on_plan(mut self, plan: impl Fn(&PlanActionRequest) -> PlanActionResponse + Send + Sync + 'static) -> Self {
         self.plan = Arc::new(plan);
         self
     }
 
-    /// The same, where `invoke` is what an invocation comes to.
+    /// Sets the response to invocations.
     pub fn on_invoke(
         mut self,
         invoke: impl Fn(&InvokeActionRequest) -> ProviderDiagnostics + Send + Sync + 'static,
@@ -274,31 +275,31 @@ impl ActionScript {
     }
 }
 
-/// What a search comes to; what it finds goes to the request's `found`.
-pub(crate) type Searching = dyn Fn(&ListRequest) -> ProviderDiagnostics + Send + Sync;
+/// A scripted list query, which passes its results to the request's `found`.
+pub(crate) type ListObjects = dyn Fn(&ListRequest) -> ProviderDiagnostics + Send + Sync;
 
-/// What the objects of a resource type are searched by, and how.
+/// A list query and its scripted behavior.
 #[derive(Clone)]
 #[must_use]
 pub struct ListScript {
     pub(crate) schema: Arc<Schema>,
-    pub(crate) search: Arc<Searching>,
+    pub(crate) search: Arc<ListObjects>,
 }
 
 impl ListScript {
-    /// A search by the given schema that finds nothing.
+    /// Creates a list query without results.
     pub fn new(schema: Schema) -> Self {
         Self { schema: Arc::new(schema), search: Arc::new(|_| ProviderDiagnostics::new()) }
     }
 
-    /// The same, where `search` is what a search comes to.
+    /// Sets the list query.
     pub fn on_list(mut self, search: impl Fn(&ListRequest) -> ProviderDiagnostics + Send + Sync + 'static) -> Self {
         self.search = Arc::new(search);
         self
     }
 }
 
-/// An ephemeral resource type and how it behaves.
+/// An ephemeral resource type and its scripted behavior.
 #[derive(Clone)]
 #[must_use]
 pub struct EphemeralScript {
@@ -309,24 +310,24 @@ pub struct EphemeralScript {
 }
 
 impl EphemeralScript {
-    /// A type of the given schema that makes its results up.
+    /// Creates a type that generates its results.
     pub fn new(schema: Schema) -> Self {
         Self { schema: Arc::new(schema), opening_takes: None, renew_after: None, renewal_takes: None }
     }
 
-    /// The same, which takes its time to open.
+    /// Delays the response to opening.
     pub fn opening_takes(mut self, duration: Duration) -> Self {
         self.opening_takes = Some(duration);
         self
     }
 
-    /// The same, which must be renewed again and again.
+    /// Requests a renewal after `duration`, and again after each renewal.
     pub fn renew_after(mut self, duration: Duration) -> Self {
         self.renew_after = Some(duration);
         self
     }
 
-    /// The same, whose renewals take their time.
+    /// Delays the response to renewals.
     pub fn renewal_takes(mut self, duration: Duration) -> Self {
         self.renewal_takes = Some(duration);
         self

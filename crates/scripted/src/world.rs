@@ -1,12 +1,12 @@
-//! The objects that a scripted provider manages: what is really there.
+//! The real objects of a scripted provider.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use groma_value::Value;
 
-/// Objects by type and id. Clones share the objects, so that a test can look at them and change them behind the back of
-/// the provider, and a second provider can go on with them.
+/// Objects by type and ID. Clones share the objects, so a test can inspect and change them behind the provider's back,
+/// and a second provider can continue with them.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     inner: Arc<Mutex<Inner>>,
@@ -19,7 +19,7 @@ struct Inner {
 }
 
 impl World {
-    /// An empty world.
+    /// Creates an empty world.
     pub fn new() -> Self {
         Self::default()
     }
@@ -28,22 +28,22 @@ impl World {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The object `id` of the type `type_name`.
+    /// Returns the object `id` of the type `type_name`.
     pub fn get(&self, type_name: &str, id: &str) -> Option<Value> {
         self.lock().objects.get(&(type_name.to_owned(), id.to_owned())).cloned()
     }
 
-    /// Puts an object there, in the place of one with the same id.
+    /// Stores an object, replacing one with the same ID.
     pub fn put(&self, type_name: &str, id: &str, object: Value) {
         self.lock().objects.insert((type_name.to_owned(), id.to_owned()), object);
     }
 
-    /// Takes an object away.
+    /// Removes and returns an object.
     pub fn remove(&self, type_name: &str, id: &str) -> Option<Value> {
         self.lock().objects.remove(&(type_name.to_owned(), id.to_owned()))
     }
 
-    /// Gives one attribute of an object another value: drift. Whether there was such an object.
+    /// Changes an attribute of an object, to simulate drift. Returns whether the object exists.
     pub fn change(&self, type_name: &str, id: &str, attribute: &str, value: Value) -> bool {
         let mut inner = self.lock();
         let Some(object) = inner.objects.get_mut(&(type_name.to_owned(), id.to_owned())) else { return false };
@@ -56,22 +56,22 @@ impl World {
         true
     }
 
-    /// The ids of all objects of a type, sorted.
+    /// Returns the sorted IDs of all objects of a type.
     pub fn ids(&self, type_name: &str) -> Vec<String> {
         self.lock().objects.keys().filter(|(own, _)| own == type_name).map(|(_, id)| id.clone()).collect()
     }
 
-    /// The number of objects of all types.
+    /// Returns the number of objects of all types.
     pub fn len(&self) -> usize {
         self.lock().objects.len()
     }
 
-    /// Whether there is no object.
+    /// Whether the world contains no objects.
     pub fn is_empty(&self) -> bool {
         self.lock().objects.is_empty()
     }
 
-    /// An id that no object has had.
+    /// Generates an ID that no object has had.
     pub(crate) fn new_id(&self, type_name: &str) -> String {
         let mut inner = self.lock();
         inner.made += 1;

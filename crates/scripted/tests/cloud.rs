@@ -1,4 +1,4 @@
-//! The cloud refuses what clouds refuse, and does what a test tells it.
+//! The mock cloud: rules that real clouds enforce, and instructions by tests.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -6,7 +6,7 @@ use groma_provider::{Answer, ApplyRequest, ConfigureRequest, PlanRequest, Provid
 use groma_scripted::cloud::{Cloud, EVERY, Moment, Operation, Outcome, Store, Times};
 use groma_value::{Type, Value};
 
-/// A value of the resource type, with an unknown identifier.
+/// A value of the resource type with an unknown identifier.
 fn object(name: &str, replace: &str, refs: &[&str]) -> Value {
     Value::object([
         ("id", Value::unknown(Type::String)),
@@ -51,14 +51,14 @@ fn delete_is_refused_while_another_object_refers_to_the_object() {
 }
 
 #[test]
-fn create_is_refused_while_a_reference_names_nothing() {
+fn create_is_refused_while_a_reference_is_dangling() {
     let (_folder, _, cloud) = cloud();
     let (made, errors) = apply(&cloud, NOTHING, object("user", "1", &["base#1"]));
     assert_eq!((made, errors), (NOTHING, vec![String::from("Object not found: base#1 does not exist")]));
 }
 
 #[test]
-fn nothing_is_reached_through_an_endpoint_that_no_object_serves() {
+fn calls_fail_while_no_object_serves_the_endpoint() {
     let (_folder, _, cloud) = cloud();
     let config = Value::object([("endpoint", Value::string("cluster#1")), ("store", Value::null(Type::String))]);
     let terraform_version = String::from("1.15.5");
@@ -69,22 +69,22 @@ fn nothing_is_reached_through_an_endpoint_that_no_object_serves() {
 }
 
 #[test]
-fn an_operation_fails_as_instructed_before_or_after_it_takes_place() {
+fn operation_fails_before_or_after_its_effect_as_instructed() {
     let (_folder, store, cloud) = cloud();
     store.fail(Operation::Create, "web", Times::Once, Moment::Before).unwrap();
     assert_eq!(apply(&cloud, NOTHING, object("web", "1", &[])).0, NOTHING);
     store.fail(Operation::Create, "web", Times::Once, Moment::After).unwrap();
     let (made, errors) = apply(&cloud, NOTHING, object("web", "1", &[]));
-    assert!(!made.is_null() && errors == ["Injected failure: told to fail"], "{errors:?}");
+    assert!(!made.is_null() && errors == ["Injected failure: injected by the test"], "{errors:?}");
     assert_eq!(apply(&cloud, NOTHING, object("web", "1", &[])).1, [""; 0]);
     store.fail(Operation::Create, EVERY, Times::Always, Moment::Before).unwrap();
     for name in ["web", "other"] {
-        assert_eq!(apply(&cloud, NOTHING, object(name, "1", &[])).1, ["Injected failure: told to fail"]);
+        assert_eq!(apply(&cloud, NOTHING, object(name, "1", &[])).1, ["Injected failure: injected by the test"]);
     }
 }
 
 #[test]
-fn an_operation_waits_until_the_test_resumes_it() {
+fn operation_waits_until_resumed() {
     let (_folder, store, cloud) = cloud();
     store.wait(Operation::Create, "web").unwrap();
     std::thread::scope(|scope| {
@@ -107,14 +107,14 @@ fn an_operation_waits_until_the_test_resumes_it() {
 }
 
 #[test]
-fn held_deletions_overtake_creations_that_began_with_them() {
+fn held_deletions_overtake_concurrent_creations() {
     let (_folder, store, cloud) = cloud();
     let (old, _) = apply(&cloud, NOTHING, object("old", "1", &[]));
     store.hold(0).unwrap();
     store.forget_events().unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| apply(&cloud, NOTHING, object("new", "1", &[])));
-        // Both have begun before either takes place, so the order of arrival does not matter.
+        // Both have started before either takes effect, so the order of arrival is irrelevant.
         scope.spawn(|| apply(&cloud, old, NOTHING));
     });
     let done = store.events().unwrap().into_iter().filter(|event| event.outcome == Outcome::Done);
@@ -123,7 +123,7 @@ fn held_deletions_overtake_creations_that_began_with_them() {
 }
 
 #[test]
-fn a_change_of_the_argument_that_forces_replacement_says_so() {
+fn change_of_force_new_argument_requires_replacement() {
     let (_folder, _, cloud) = cloud();
     let (prior, _) = apply(&cloud, NOTHING, object("web", "1", &[]));
     let proposed_new_state = Value::object(

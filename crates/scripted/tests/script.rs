@@ -1,4 +1,4 @@
-//! The scripted provider itself: what it does without a script, and with one.
+//! The scripted provider itself, with and without a script.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -70,7 +70,7 @@ fn null() -> Value {
 }
 
 #[test]
-fn without_a_script_it_keeps_its_objects() {
+fn without_script_objects_are_stored() {
     let provider = scripted(|script| script);
     let planned = plan(&provider, null(), object("", "a")).planned_state;
     let nested = planned.path_get(&Path::root().attribute("rule").position(0).attribute("arn")).unwrap();
@@ -100,7 +100,7 @@ fn calls_are_recorded_in_order() {
 }
 
 #[test]
-fn faults_can_be_for_one_object_alone() {
+fn faults_can_target_one_object() {
     let provider = scripted(|script| script.fault_for(Operation::Apply, "b", Fault::Error("no")));
     for (name, fails) in [("a", false), ("b", true)] {
         let planned = plan(&provider, null(), object("", name)).planned_state;
@@ -111,7 +111,7 @@ fn faults_can_be_for_one_object_alone() {
 }
 
 #[test]
-fn an_error_after_the_fact_leaves_the_object_there() {
+fn error_after_apply_returns_the_object() {
     let provider = scripted(|script| script.fault(Operation::Apply, Fault::ErrorAfter("half way")));
     let planned = plan(&provider, null(), object("", "a")).planned_state;
     let response = apply(&provider, null(), planned, object("", "a"));
@@ -120,7 +120,7 @@ fn an_error_after_the_fact_leaves_the_object_there() {
 }
 
 #[test]
-fn a_change_may_need_a_new_object() {
+fn change_may_force_replacement() {
     let provider = scripted(|script| script.replace_on("name"));
     let response = plan(&provider, object("1", "a"), object("", "b"));
     assert_eq!(response.requires_replace, [Path::root().attribute("name")]);
@@ -128,13 +128,13 @@ fn a_change_may_need_a_new_object() {
 }
 
 #[test]
-fn a_handler_may_change_what_a_good_provider_would_say() {
+fn handler_may_modify_default_response() {
     let provider = scripted(|script| script.on_plan(|_, good| PlanResponse { legacy_type_system: true, ..good() }));
     assert!(plan(&provider, null(), object("", "a")).legacy_type_system);
 }
 
 #[test]
-fn a_world_outlives_its_provider() {
+fn world_outlives_its_provider() {
     let world = World::new();
     let first = scripted(|script| script).in_world(world.clone());
     let planned = plan(&first, null(), object("", "a")).planned_state;

@@ -1,4 +1,4 @@
-//! Plan, apply and plan again, measured.
+//! Measurement of plan, apply and no-op plan.
 
 use std::path::{Path, PathBuf};
 
@@ -6,22 +6,22 @@ use super::measure::{Cost, measure};
 use super::options::{Extent, Options};
 use super::shapes::Shape;
 
-/// What is measured.
+/// A measured command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// `plan -out` where nothing exists.
+    /// `plan -out` with an empty state.
     Plan,
-    /// `apply` of that plan.
+    /// `apply` of the saved plan.
     Apply,
-    /// `plan` where nothing is to be done.
+    /// `plan` without any changes.
     NoOp,
 }
 
 impl Step {
-    /// All, in the order in which they happen.
+    /// All steps in the order in which they run.
     pub const ALL: [Self; 3] = [Self::Plan, Self::Apply, Self::NoOp];
 
-    /// The name in tables.
+    /// Returns the name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -31,27 +31,25 @@ impl Step {
     }
 }
 
-/// One row: a step of a configuration.
+/// A table row: one step of one configuration.
 #[derive(Debug)]
 pub struct Measured {
-    /// The shape of the configuration.
     pub shape: Shape,
-    /// Its number of instances.
+    /// The number of instances.
     pub size: usize,
-    /// The step.
     pub step: Step,
-    /// The least cost of several runs.
+    /// The minimum cost of several runs.
     pub own: Cost,
-    /// What Terraform's one run cost, where it was measured.
+    /// The cost of a single run of Terraform, if it was measured.
     pub peer: Option<Cost>,
 }
 
-/// Measures one shape in one size.
+/// Measures all steps of one shape and size.
 ///
 /// # Errors
 ///
-/// A command fails, or the disk does.
-pub fn measured(
+/// A command fails, or a file cannot be written.
+pub fn measure_shape(
     groma: &Path,
     peer: Option<&PathBuf>,
     options: &Options,
@@ -62,23 +60,23 @@ pub fn measured(
     let steps: &[Step] = if applies { &Step::ALL } else { &[Step::Plan] };
     let mut own: Vec<Cost> = Vec::new();
     for _ in 0..options.runs {
-        let costs = story(groma, shape, size, steps)?;
+        let costs = run_steps(groma, shape, size, steps)?;
         own = match own.is_empty() {
             true => costs,
-            false => own.into_iter().zip(costs).map(|(one, other)| one.least(other)).collect(),
+            false => own.into_iter().zip(costs).map(|(one, other)| one.min(other)).collect(),
         };
     }
     let peer = match peer.filter(|_| options.peer_sizes.contains(&size)) {
-        Some(program) => story(program, shape, size, steps)?.into_iter().map(Some).collect(),
+        Some(program) => run_steps(program, shape, size, steps)?.into_iter().map(Some).collect(),
         None => vec![None; steps.len()],
     };
     let rows = steps.iter().zip(own).zip(peer);
     Ok(rows.map(|((step, own), peer)| Measured { shape, size, step: *step, own, peer }).collect())
 }
 
-/// The costs of `steps` in a folder of their own.
-fn story(program: &Path, shape: Shape, size: usize, steps: &[Step]) -> Result<Vec<Cost>, String> {
-    let folder = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+/// Runs `steps` in a new working directory and returns their costs.
+fn run_steps(program: &Path, shape: Shape, size: usize, steps: &[Step]) -> Result<Vec<Cost>, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let folder = folder.path();
     shape.write(folder, size).map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
     measure(program, &["init", "-no-color"], folder)?;

@@ -1,4 +1,4 @@
-//! What the language costs as commands: loading a tree of thousands of files, and laying out megabytes.
+//! Measurement of language commands: loading a tree of thousands of files, and formatting megabytes.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use super::measure::{Cost, measure};
 use super::table::seconds;
 
-/// Files of the tree, so many in each of its modules.
+/// The number of files in the tree, and per module.
 const FILES: usize = 5_000;
-const FILES_IN_MODULE: usize = 5;
+const FILES_PER_MODULE: usize = 5;
 
-/// Bytes that are laid out, in files of this size: as in an estate, though a large one.
+/// The number of bytes to format, in files of a realistic, though large, size.
 const BYTES: usize = 20_000_000;
 const FILE: usize = 1_000_000;
 
-/// Lines for the tree and for the layout, each beside `peer` if there is one.
+/// Measures both commands, also with `peer` if there is one; returns a line for each.
 ///
 /// # Errors
 ///
-/// A command fails, or the disk does.
+/// A command fails, or a file cannot be written.
 pub fn lines(groma: &Path, peer: Option<&PathBuf>, runs: usize) -> Result<Vec<String>, String> {
     let tree = compared(groma, peer, runs, |program| {
         let folder = folder()?;
@@ -32,19 +32,19 @@ pub fn lines(groma: &Path, peer: Option<&PathBuf>, runs: usize) -> Result<Vec<St
         measure(program, &["fmt", "-no-color", "-list=false"], folder.path())
     })?;
     Ok(vec![
-        format!("`validate` of a module tree of {FILES} files: {} (aim: 1 s)", tree.told("")),
-        format!("`fmt` of {} MB: {}", BYTES / 1_000_000, layout.told(" (aim: 30)")),
+        format!("`validate` of a module tree of {FILES} files: {} (aim: 1 s)", tree.describe("")),
+        format!("`fmt` of {} MB: {}", BYTES / 1_000_000, layout.describe(" (aim: 30)")),
     ])
 }
 
-/// The least cost of several runs, and that of one run of the peer.
+/// The minimum cost of several runs, and the cost of a single run of the peer.
 struct Compared {
     own: Cost,
     peer: Option<Cost>,
 }
 
 impl Compared {
-    fn told(&self, aim: &str) -> String {
+    fn describe(&self, aim: &str) -> String {
         let cost = |cost: Cost| {
             format!("{} s, CPU {} s, peak {:.0} MB", seconds(cost.wall), seconds(cost.cpu), cost.peak / 1e6)
         };
@@ -64,18 +64,18 @@ fn compared(
 ) -> Result<Compared, String> {
     let mut own = run(groma)?;
     for _ in 1..runs {
-        own = own.least(run(groma)?);
+        own = own.min(run(groma)?);
     }
     Ok(Compared { own, peer: peer.map(|peer| run(peer)).transpose()? })
 }
 
 fn folder() -> Result<tempfile::TempDir, String> {
-    tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))
+    tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))
 }
 
-/// A root that calls modules, each of which calls ten more until the files are used up.
+/// Writes a root module that calls modules, each of which calls ten more until all files are written.
 fn write_tree(root: &Path) -> std::io::Result<()> {
-    let modules = FILES / FILES_IN_MODULE;
+    let modules = FILES / FILES_PER_MODULE;
     for number in 0..modules {
         let folder = if number == 0 { root.to_owned() } else { root.join(format!("modules/m{number}")) };
         std::fs::create_dir_all(&folder)?;
@@ -111,7 +111,7 @@ fn resources(number: usize) -> String {
     )
 }
 
-/// Files whose every line a layout has to mend.
+/// Writes files in which formatting must change every line.
 fn write_layout(folder: &Path) -> std::io::Result<()> {
     for number in 0..BYTES / FILE {
         let mut text = String::with_capacity(FILE + 1_000);

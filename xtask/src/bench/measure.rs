@@ -1,8 +1,8 @@
-//! What a process costs.
+//! The cost of a process.
 //!
-//! The system tells what *all* ended children of a process have used together. So a process in between runs just one
-//! child and reports: this program once more, with the task `measured`. Its numbers are the kernel's own, exact for
-//! processor time and for the peak of memory.
+//! The kernel reports the usage of *all* terminated children of a process together. So an intermediate process, this
+//! program with the task `measured`, runs a single child and reports its usage, which is exact for CPU time and peak
+//! memory.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -11,50 +11,50 @@ use std::time::Instant;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
-/// The hidden task that runs one command and prints what it cost.
+/// The hidden task that runs one command and prints its cost.
 pub const TASK: &str = "measured";
 
 const MARK: &str = "cost:";
 
-/// What one run of a process cost.
+/// The cost of one run of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
-    /// Seconds from start to end.
+    /// Wall time in seconds.
     pub wall: f64,
-    /// Seconds of processor time, of the process and of the system for it.
+    /// CPU time in seconds, in user and kernel mode.
     pub cpu: f64,
-    /// Most bytes that were in memory at once.
+    /// Peak resident memory in bytes.
     pub peak: f64,
 }
 
 impl Cost {
-    /// The lesser of two costs, in each respect: noise only ever adds.
-    pub fn least(self, other: Self) -> Self {
+    /// Returns the minimum per measurement: noise only ever adds to the cost.
+    pub fn min(self, other: Self) -> Self {
         Self { wall: self.wall.min(other.wall), cpu: self.cpu.min(other.cpu), peak: self.peak.min(other.peak) }
     }
 }
 
-/// Runs a program and measures it. What it prints is thrown away unless it fails.
+/// Runs a program and returns its cost. The output is discarded unless the program fails.
 ///
 /// # Errors
 ///
-/// The program could not be started, or did not end well.
+/// The program cannot be started or fails.
 pub fn measure(program: &Path, arguments: &[&str], folder: &Path) -> Result<Cost, String> {
     measure_in(program, arguments, folder, &[])
 }
 
-/// As [`measure`], with `environment` added.
+/// Runs a program with additional environment variables and returns its cost.
 ///
 /// # Errors
 ///
-/// The program could not be started, or did not end well.
+/// The program cannot be started or fails.
 pub fn measure_in(
     program: &Path,
     arguments: &[&str],
     folder: &Path,
     environment: &[(&str, &OsStr)],
 ) -> Result<Cost, String> {
-    let told = || format!("{} {}", program.display(), arguments.join(" "));
+    let command = || format!("{} {}", program.display(), arguments.join(" "));
     let own = std::env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let output = Command::new(own)
         .arg(TASK)
@@ -65,14 +65,14 @@ pub fn measure_in(
         .env("TF_IN_AUTOMATION", "1")
         .envs(environment.iter().copied())
         .output()
-        .map_err(|error| format!("cannot run {}: {error}", told()))?;
+        .map_err(|error| format!("cannot run {}: {error}", command()))?;
     let report = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() {
         let problem = String::from_utf8_lossy(&output.stderr);
         let problem: Vec<&str> = problem.lines().take(20).collect();
-        return Err(format!("{} failed:\n{}", told(), problem.join("\n")));
+        return Err(format!("{} failed:\n{}", command(), problem.join("\n")));
     }
-    parse(&report).ok_or_else(|| format!("no cost was told of {}", told()))
+    parse(&report).ok_or_else(|| format!("no cost was reported for {}", command()))
 }
 
 fn parse(report: &str) -> Option<Cost> {
@@ -82,7 +82,7 @@ fn parse(report: &str) -> Option<Cost> {
     Some(Cost { wall, cpu, peak })
 }
 
-/// The hidden task: runs the command in `arguments` and prints its cost on one line.
+/// Runs the command in `arguments` and prints its cost on one line.
 pub fn task(arguments: &[String]) -> ExitCode {
     let Some((program, arguments)) = arguments.split_first() else { return ExitCode::FAILURE };
     let start = Instant::now();
@@ -92,7 +92,7 @@ pub fn task(arguments: &[String]) -> ExitCode {
     #[allow(clippy::cast_precision_loss, reason = "for people")]
     let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
     let cpu = seconds(usage.user_time()) + seconds(usage.system_time());
-    // Kibibytes everywhere but at Apple's.
+    // The unit is KiB everywhere except on Apple's systems.
     let unit = if cfg!(target_vendor = "apple") { 1.0 } else { 1024.0 };
     #[allow(clippy::cast_precision_loss, reason = "for people")]
     let peak = usage.max_rss() as f64 * unit;
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_are_read_back() {
+    fn reports_round_trip() {
         let cost = parse("cost: 1.5 0.25 1048576\n").unwrap();
         assert_eq!(cost, Cost { wall: 1.5, cpu: 0.25, peak: 1_048_576.0 });
         assert_eq!(parse("cost: 1.5"), None);
@@ -113,9 +113,9 @@ mod tests {
     }
 
     #[test]
-    fn the_least_is_taken_in_each_respect() {
+    fn minimum_is_taken_per_measurement() {
         let one = Cost { wall: 1.0, cpu: 5.0, peak: 3.0 };
         let other = Cost { wall: 2.0, cpu: 4.0, peak: 3.5 };
-        assert_eq!(one.least(other), Cost { wall: 1.0, cpu: 4.0, peak: 3.0 });
+        assert_eq!(one.min(other), Cost { wall: 1.0, cpu: 4.0, peak: 3.0 });
     }
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask bench`: what commands cost, in time and memory, and how that grows with the number of instances.
+//! `cargo xtask bench`: time and memory of commands, and their growth with the number of instances.
 //!
-//! Numbers are told, not judged: timings never fail anything.
+//! Results are reported, not judged: timings never fail the task.
 
 mod commands;
 mod language;
@@ -15,7 +15,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use commands::{Measured, measured};
+use commands::{Measured, measure_shape};
 pub use measure::{TASK as MEASURED, task as measured_task};
 pub use options::HELP;
 use options::{Extent, Options};
@@ -26,7 +26,7 @@ const LIBRARIES: [(&str, &str); 2] = [("groma-hcl", "measure"), ("groma-lang", "
 ///
 /// # Errors
 ///
-/// Wrong options, or a command that fails.
+/// Invalid options, or a failing command.
 pub fn run(workspace: &Path, arguments: &[String]) -> Result<(), String> {
     let options = Options::parse(arguments)?;
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| String::from("cargo"));
@@ -62,7 +62,7 @@ fn rows(groma: &Path, peer: Option<&PathBuf>, options: &Options) -> Result<Vec<M
     for shape in &options.shapes {
         for size in &options.sizes {
             eprintln!("measuring {} at {size}", shape.name());
-            rows.extend(measured(groma, peer, options, *shape, *size)?);
+            rows.extend(measure_shape(groma, peer, options, *shape, *size)?);
         }
     }
     Ok(rows)
@@ -72,20 +72,20 @@ fn describe(options: &Options, peer: Option<&Path>) -> String {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let peer = match peer {
         Some(_) if !options.peer_sizes.is_empty() => format!("Terraform: one run at {:?}.", options.peer_sizes),
-        Some(_) => String::from("Terraform: not asked for."),
+        Some(_) => String::from("Terraform: not requested."),
         None => String::from("Terraform: not found (GROMA_TERRAFORM, or terraform on PATH)."),
     };
     let left_out = match options.extent {
         Extent::Deep => "",
         Extent::Quick | Extent::Usual => {
-            " `blocks` above 10,000 and `chain` above 1,000 are not applied: state files list all dependencies, through \
-             others too, which makes gigabytes (--deep)."
+            " `blocks` above 10,000 and `chain` above 1,000 are not applied: state files list all dependencies, including \
+             indirect ones, which takes gigabytes (--deep)."
         }
     };
-    format!("{processors} processors; the least of {} runs. {peer}{left_out}\n", options.runs)
+    format!("{processors} processors; minimum of {} runs. {peer}{left_out}\n", options.runs)
 }
 
-/// The release build of the program.
+/// Builds the program in release mode and returns its path.
 fn build(cargo: &str, workspace: &Path) -> Result<PathBuf, String> {
     let status = Command::new(cargo)
         .args(["build", "--release", "--package", "groma-cli"])
@@ -99,7 +99,7 @@ fn build(cargo: &str, workspace: &Path) -> Result<PathBuf, String> {
     Ok(target.join("release").join(format!("groma{}", std::env::consts::EXE_SUFFIX)))
 }
 
-/// The program to compare with, if there is one.
+/// Returns the Terraform executable to compare with, if there is one.
 fn peer() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("GROMA_TERRAFORM").filter(|path| path != OsStr::new("")) {
         return Some(PathBuf::from(path));

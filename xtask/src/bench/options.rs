@@ -1,54 +1,54 @@
-//! What the command line asks for.
+//! Command-line options of `bench`.
 
 use std::path::PathBuf;
 
 use super::shapes::Shape;
 
-/// The options, for people.
+/// The help text for the options.
 pub const HELP: &str = "\
 options of bench:
   --shapes=A,B        of count, blocks, chain, modules (all)
   --sizes=N,M         numbers of instances (1000,10000,100000)
   --peer-sizes=N,M    sizes that Terraform is measured at, too (1000); it is GROMA_TERRAFORM, or terraform on PATH
-  --runs=N            runs of everything, of which the least cost counts (3)
-  --program=PATH      measure this program, and build none
+  --runs=N            runs of each measurement, of which the minimum counts (3)
+  --program=PATH      measure this executable instead of building one
   --quick             sizes 100 and 1000, one run, no libraries
-  --deep              apply also where the lists of dependencies make state files of gigabytes";
+  --deep              also apply configurations whose dependency lists make state files of gigabytes";
 
-/// What to measure.
+/// The options of a measurement.
 #[derive(Debug, PartialEq)]
 pub struct Options {
-    /// The shapes.
+    /// The configuration shapes to measure.
     pub shapes: Vec<Shape>,
-    /// Numbers of instances, ascending.
+    /// The numbers of instances, ascending.
     pub sizes: Vec<usize>,
-    /// Sizes that the peer is measured at.
+    /// The numbers of instances that Terraform is measured at, too.
     pub peer_sizes: Vec<usize>,
-    /// Runs of which the least cost counts.
+    /// The number of runs, of which the minimum counts.
     pub runs: usize,
-    /// The program to measure, where none is to be built.
+    /// The executable to measure instead of building one.
     pub program: Option<PathBuf>,
-    /// What is left out.
+    /// The amount of measurements.
     pub extent: Extent,
 }
 
-/// How much is measured.
+/// The amount of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Commands only.
     Quick,
     /// Commands and libraries.
     Usual,
-    /// What takes gigabytes as well.
+    /// Also those that take gigabytes.
     Deep,
 }
 
 impl Options {
-    /// Reads the arguments after `bench`.
+    /// Parses the arguments after `bench`.
     ///
     /// # Errors
     ///
-    /// An option that there is not, or a value that does not fit.
+    /// An unknown option or an invalid value.
     pub fn parse(arguments: &[String]) -> Result<Self, String> {
         let mut options = Self {
             shapes: Shape::ALL.to_vec(),
@@ -58,7 +58,7 @@ impl Options {
             program: None,
             extent: Extent::Usual,
         };
-        // What else is said is said about these, wherever it stands.
+        // `--quick` only changes the defaults, so that explicit options win regardless of their order.
         if arguments.iter().any(|argument| argument == "--quick") {
             options.sizes = vec![100, 1_000];
             options.runs = 1;
@@ -72,12 +72,12 @@ impl Options {
                 "--peer-sizes" => options.peer_sizes = numbers(name, value)?,
                 "--runs" => {
                     let runs = value.parse().ok().filter(|runs| *runs > 0);
-                    options.runs = runs.ok_or_else(|| format!("--runs wants a number, not {value:?}"))?;
+                    options.runs = runs.ok_or_else(|| format!("--runs requires a positive number, not {value:?}"))?;
                 }
                 "--program" if !value.is_empty() => options.program = Some(PathBuf::from(value)),
                 "--quick" => {}
                 "--deep" => options.extent = Extent::Deep,
-                _ => return Err(format!("bench does not know {argument:?}\n{HELP}")),
+                _ => return Err(format!("unexpected argument {argument:?}\n{HELP}")),
             }
         }
         Ok(options)
@@ -85,14 +85,14 @@ impl Options {
 }
 
 fn shapes(value: &str) -> Result<Vec<Shape>, String> {
-    let shape = |name| Shape::named(name).ok_or_else(|| format!("no shape is called {name:?}\n{HELP}"));
+    let shape = |name| Shape::from_name(name).ok_or_else(|| format!("unknown shape {name:?}\n{HELP}"));
     value.split(',').map(shape).collect()
 }
 
 fn numbers(name: &str, value: &str) -> Result<Vec<usize>, String> {
     let number = |text: &str| {
         let number = text.replace('_', "").parse().ok().filter(|size| *size > 0);
-        number.ok_or_else(|| format!("{name} wants numbers, not {text:?}"))
+        number.ok_or_else(|| format!("{name} requires positive numbers, not {text:?}"))
     };
     let mut numbers = value.split(',').filter(|text| !text.is_empty()).map(number).collect::<Result<Vec<_>, _>>()?;
     numbers.sort_unstable();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_read() {
+    fn options_are_parsed() {
         let options = parse(&["--shapes=blocks,count", "--sizes=10_000,1000", "--peer-sizes=", "--runs=2"]).unwrap();
         assert_eq!(options.shapes, [Shape::Blocks, Shape::Count]);
         assert_eq!(options.sizes, [1_000, 10_000]);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn quick_leaves_what_is_said_wherever_it_stands() {
+    fn quick_keeps_explicit_options_in_any_order() {
         for arguments in [["--sizes=7", "--quick"], ["--quick", "--sizes=7"]] {
             let options = parse(&arguments).unwrap();
             assert_eq!((options.sizes, options.runs, options.extent), (vec![7], 1, Extent::Quick));
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_told() {
+    fn invalid_options_are_errors() {
         for slip in ["--shapes=ring", "--sizes=many", "--runs=0", "--program", "--sizes=0", "fast"] {
             assert!(parse(&[slip]).is_err(), "{slip}");
         }

@@ -1,5 +1,5 @@
-//! A provider in another process: the one in Go that the tests of `groma-plugin` build, under us, under Terraform, and by itself: the example
-//! `replay` of `groma-plugin` makes the same calls and does nothing else.
+//! Measurement of a plugin: the Go provider of the `groma-plugin` tests under Groma, under Terraform, and alone, where
+//! the example `replay` of `groma-plugin` makes the same calls and nothing else.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,9 +8,9 @@ use super::commands::Step;
 use super::measure::{Cost, measure_in};
 use super::table::seconds;
 
-/// Instances of the configuration.
+/// The number of instances in the configuration.
 const INSTANCES: u32 = 1_000;
-/// Where the provider's sources are.
+/// The directory of the provider's sources.
 const SOURCES: &str = "crates/plugin/tests/peer";
 
 const CONFIGURATION: &str = r#"terraform {
@@ -20,33 +20,33 @@ const CONFIGURATION: &str = r#"terraform {
 }
 "#;
 
-/// Lines for plan, apply and plan again; one that says why where there is no Go.
+/// Measures all steps and returns a line for each, or a single line without a Go toolchain.
 ///
 /// # Errors
 ///
-/// The provider cannot be built, a command of ours fails, or the disk does.
+/// The provider cannot be built, a command of Groma fails, or a file cannot be written.
 pub fn lines(groma: &Path, peer: Option<&PathBuf>, workspace: &Path, runs: usize) -> Result<Vec<String>, String> {
-    let bench = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
-    if !is_built(&workspace.join(SOURCES), bench.path())? {
-        return Ok(vec![String::from("plugin: not measured, there is no Go")]);
+    let bench = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
+    if !build_provider(&workspace.join(SOURCES), bench.path())? {
+        return Ok(vec![String::from("plugin: not measured, go is not installed")]);
     }
     let overrides = format!(
         "provider_installation {{\n  dev_overrides {{\n    \"example/peer\" = {:?}\n  }}\n  direct {{}}\n}}\n",
         bench.path()
     );
     std::fs::write(bench.path().join("cli.tfrc"), overrides).map_err(|error| format!("cannot write: {error}"))?;
-    let replay = built_replay(workspace)?;
+    let replay = build_replay(workspace)?;
     let mut own: Option<[Cost; 3]> = None;
     let mut alone = [f64::INFINITY; 3];
-    // In turns, so that what else goes on at the machine disturbs both.
+    // Alternating runs, so that other load on the machine affects both alike.
     for _ in 0..runs {
-        let costs = story(groma, bench.path())?;
-        own = Some(own.map_or(costs, |least| [0, 1, 2].map(|at| least[at].least(costs[at]))));
-        let taken = replayed(&replay, bench.path())?;
+        let costs = run_steps(groma, bench.path())?;
+        own = Some(own.map_or(costs, |least| [0, 1, 2].map(|at| least[at].min(costs[at]))));
+        let taken = replay_walls(&replay, bench.path())?;
         alone = [0, 1, 2].map(|at| taken[at].min(alone[at]));
     }
-    // Some versions of Terraform fail now and then with the identities of this provider: our numbers are worth printing all the same.
-    let peer = peer.map(|program| story(program, bench.path()));
+    // Some versions of Terraform occasionally fail with this provider's identities; our own numbers are still useful.
+    let peer = peer.map(|program| run_steps(program, bench.path()));
     let costs = peer.as_ref().and_then(|peer| peer.as_ref().ok());
     let row = |at: usize| {
         let step = Step::ALL[at];
@@ -59,14 +59,14 @@ pub fn lines(groma: &Path, peer: Option<&PathBuf>, workspace: &Path, runs: usize
     Ok(lines)
 }
 
-/// What the provider is asked for an instance.
+/// Returns the number of provider calls per instance.
 const fn calls(step: Step) -> u32 {
     match step {
-        // Its configuration is checked, and it is planned.
+        // Validate and plan.
         Step::Plan => 2,
-        // The same once more, and it is made.
+        // Validate, plan, and apply.
         Step::Apply => 3,
-        // It and its identity are upgraded, and it is read, before that.
+        // Upgrade of object and identity, read, validate, and plan.
         Step::NoOp => 5,
     }
 }
@@ -74,7 +74,7 @@ const fn calls(step: Step) -> u32 {
 fn line(step: Step, own: Cost, alone: f64, peer: Option<Cost>) -> String {
     let calls = f64::from(INSTANCES * calls(step));
     let mut text = format!(
-        "plugin in Go, {INSTANCES} instances, {}: {} s, CPU with the provider's {} s, {:.0} calls/s; the provider by itself {} s: {:.2} times \
+        "plugin in Go, {INSTANCES} instances, {}: {} s, CPU with the provider's {} s, {:.0} calls/s; the provider alone {} s: {:.2} times \
          that (aim: 1.1)",
         step.name(),
         seconds(own.wall),
@@ -94,7 +94,7 @@ fn line(step: Step, own: Cost, alone: f64, peer: Option<Cost>) -> String {
     text
 }
 
-fn is_built(sources: &Path, folder: &Path) -> Result<bool, String> {
+fn build_provider(sources: &Path, folder: &Path) -> Result<bool, String> {
     let program = folder.join("terraform-provider-peer");
     let built = Command::new("go").arg("build").arg("-o").arg(program).arg(".").current_dir(sources).output();
     match built {
@@ -104,8 +104,8 @@ fn is_built(sources: &Path, folder: &Path) -> Result<bool, String> {
     }
 }
 
-/// The program that makes the calls alone.
-fn built_replay(workspace: &Path) -> Result<PathBuf, String> {
+/// Builds the example that makes the calls alone, and returns its path.
+fn build_replay(workspace: &Path) -> Result<PathBuf, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| String::from("cargo"));
     let built = Command::new(&cargo)
         .args(["build", "--quiet", "--release", "--package", "groma-plugin", "--example", "replay"])
@@ -114,11 +114,11 @@ fn built_replay(workspace: &Path) -> Result<PathBuf, String> {
         .map_err(|error| format!("cannot run {cargo}: {error}"))?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
     let program = target.join("release/examples").join(format!("replay{}", std::env::consts::EXE_SUFFIX));
-    if built.success() { Ok(program) } else { Err(String::from("the example replay does not build")) }
+    if built.success() { Ok(program) } else { Err(String::from("cannot build the example replay")) }
 }
 
-/// Seconds of the wall that the provider takes by itself for each step.
-fn replayed(replay: &Path, bench: &Path) -> Result<[f64; 3], String> {
+/// Returns the wall time in seconds that the provider alone takes for each step.
+fn replay_walls(replay: &Path, bench: &Path) -> Result<[f64; 3], String> {
     let output = Command::new(replay)
         .arg(bench.join("terraform-provider-peer"))
         .args(["peer_modern", &INSTANCES.to_string(), r#"{"name": "n#"}"#, "1"])
@@ -130,9 +130,9 @@ fn replayed(replay: &Path, bench: &Path) -> Result<[f64; 3], String> {
     walls.try_into().map_err(|_| problem())
 }
 
-/// The costs of all steps in a folder of their own.
-fn story(program: &Path, bench: &Path) -> Result<[Cost; 3], String> {
-    let folder = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+/// Runs all steps in a new working directory and returns their costs.
+fn run_steps(program: &Path, bench: &Path) -> Result<[Cost; 3], String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
     let folder = folder.path();
     let resource =
         format!("resource \"peer_modern\" \"many\" {{\n  count = {INSTANCES}\n  name  = \"n${{count.index}}\"\n}}\n");

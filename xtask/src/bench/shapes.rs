@@ -1,26 +1,26 @@
-//! Configurations of many instances of `terraform_data`, and where they lie.
+//! Generated configurations with many instances of `terraform_data`.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// How the instances of a configuration hang together.
+/// The dependency structure of the instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// One block with `count`.
+    /// A single block with `count`.
     Count,
-    /// Blocks that refer to two earlier ones each, chosen at random.
+    /// Blocks that each refer to two random earlier ones.
     Blocks,
-    /// Blocks that refer to the one before and the one before that.
+    /// Blocks that each refer to the two preceding ones.
     Chain,
     /// Instances of a module with ten blocks.
     Modules,
 }
 
 impl Shape {
-    /// All of them.
+    /// All shapes, in the order of tables.
     pub const ALL: [Self; 4] = [Self::Count, Self::Blocks, Self::Chain, Self::Modules];
 
-    /// The name on the command line and in tables.
+    /// Returns the name on the command line and in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Count => "count",
@@ -30,15 +30,15 @@ impl Shape {
         }
     }
 
-    /// The shape that is called `name`.
-    pub fn named(name: &str) -> Option<Self> {
+    /// Returns the shape named `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|shape| shape.name() == name)
     }
 
-    /// The largest number of instances that are applied unless told otherwise.
+    /// Returns the largest number of instances that is applied without `--deep`.
     ///
-    /// A state file lists for each instance everything that it depends on, through others too. In a chain that is the
-    /// square of its length; among random blocks it is a good hundred for each.
+    /// A state file lists for each instance all of its dependencies, including indirect ones. In a chain their number
+    /// grows with the square of its length; among random blocks it is over a hundred per instance.
     pub const fn largest_applied(self) -> usize {
         match self {
             Self::Count | Self::Modules => usize::MAX,
@@ -70,7 +70,7 @@ fn repeated(size: usize) -> String {
     format!("resource \"terraform_data\" \"many\" {{\n  count = {size}\n  input = count.index\n}}\n")
 }
 
-/// Blocks of which each but the first two refers to the two that `chosen` gives for its number.
+/// Generates blocks, each of which, except for the first two, refers to the two that `chosen` returns for its number.
 fn referring(size: usize, mut chosen: impl FnMut(usize) -> (usize, usize)) -> String {
     let mut text = String::with_capacity(size * 110);
     for at in 0..size {
@@ -99,13 +99,13 @@ fn ten() -> String {
     text
 }
 
-/// Numbers that look random and are the same in every run.
+/// A deterministic pseudorandom number generator.
 struct Random(u64);
 
 impl Random {
     fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // The high bits are the better ones.
+        // The high bits of a linear congruential generator are the more random ones.
         usize::try_from(self.0 >> 33).unwrap_or(0) % end.max(1)
     }
 }

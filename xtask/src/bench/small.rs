@@ -1,4 +1,4 @@
-//! What people wait for most often: the start of the program, and the quick start.
+//! Measurement of short commands: program start, and the quick start example.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,10 +6,10 @@ use std::process::Command;
 use super::measure::{Cost, measure};
 use super::table::seconds;
 
-/// Runs of `version`, of which the median counts.
+/// The number of runs of `version`.
 const STARTS: usize = 20;
 
-/// A line for `groma version`, with a median: here the usual counts, not the best.
+/// Measures `groma version`; returns a line with the median, which here matters more than the minimum.
 ///
 /// # Errors
 ///
@@ -21,14 +21,14 @@ pub fn start(groma: &Path) -> Result<String, String> {
     walls.sort_by(f64::total_cmp);
     let median = walls.get(STARTS / 2).copied().unwrap_or(f64::NAN);
     let least = walls.first().copied().unwrap_or(f64::NAN);
-    Ok(format!("`groma version`: median of {STARTS} {median:.1} ms, least {least:.1} ms (aim: 10 ms)"))
+    Ok(format!("`groma version`: median of {STARTS} {median:.1} ms, minimum {least:.1} ms (aim: 10 ms)"))
 }
 
-/// Lines for plan, apply and plan again of the quick start.
+/// Measures plan, apply and no-op plan of the quick start; returns a line for each.
 ///
 /// # Errors
 ///
-/// A command fails, or the disk does.
+/// A command fails, or a file cannot be written.
 pub fn quick_start(groma: &Path, workspace: &Path, runs: usize) -> Result<Vec<String>, String> {
     let steps: [(&str, &[&str], &str); 3] = [
         ("plan", &["plan", "-no-color"], " (aim: 0.150 s)"),
@@ -37,13 +37,13 @@ pub fn quick_start(groma: &Path, workspace: &Path, runs: usize) -> Result<Vec<St
     ];
     let mut least: Vec<Option<Cost>> = vec![None; steps.len()];
     for _ in 0..runs {
-        let folder = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;
+        let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary directory: {error}"))?;
         copy(&workspace.join("examples/quickstart"), folder.path())
             .map_err(|error| format!("cannot copy the quick start: {error}"))?;
         measure(groma, &["init", "-no-color"], folder.path())?;
         for ((_, arguments, _), least) in steps.iter().zip(&mut least) {
             let cost = measure(groma, arguments, folder.path())?;
-            *least = Some(least.map_or(cost, |known| known.least(cost)));
+            *least = Some(least.map_or(cost, |known| known.min(cost)));
         }
     }
     let line = |((name, _, aim), cost): (&(&str, &[&str], &str), Option<Cost>)| {
@@ -54,7 +54,7 @@ pub fn quick_start(groma: &Path, workspace: &Path, runs: usize) -> Result<Vec<St
     Ok(steps.iter().zip(least).filter_map(line).collect())
 }
 
-/// Copies what an author wrote, not what runs left.
+/// Copies the sources of a configuration, without state files and hidden directories.
 fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
@@ -73,11 +73,11 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What the measuring examples of a library print.
+/// Runs a measuring example of a library and returns its output.
 ///
 /// # Errors
 ///
-/// The example does not build or run.
+/// The example cannot be built or fails.
 pub fn library(cargo: &str, workspace: &Path, package: &str, example: &str) -> Result<String, String> {
     let output = Command::new(cargo)
         .args(["run", "--quiet", "--release", "--package", package, "--example", example])

@@ -1,4 +1,4 @@
-//! The results as a table of Markdown.
+//! Rendering of the results as a Markdown table.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ const HEADING: &str = "\
 | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ";
 
-/// The table of `rows`.
+/// Renders the table.
 pub fn render(rows: &[Measured]) -> String {
     let mut text = String::from(HEADING);
     for row in rows {
@@ -40,14 +40,14 @@ fn compared(own: &Cost, peer: &Cost) -> String {
     format!(" {} | {:.0} | {faster:.0} | {:.0}% |\n", seconds(peer.cpu), peer.peak / 1e6, memory * 100.0)
 }
 
-/// Seconds of processor time for an instance: other programs on the machine disturb it less than the time of the wall.
+/// Returns CPU seconds per instance, which other load on the machine affects less than wall time.
 fn per_instance(row: &Measured) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "for people")]
     let size = row.size as f64;
     row.own.cpu / size
 }
 
-/// Seconds with about three digits that mean something.
+/// Formats seconds with about three significant digits.
 pub fn seconds(seconds: f64) -> String {
     if seconds < 1.0 {
         format!("{seconds:.3}")

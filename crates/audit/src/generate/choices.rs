@@ -1,11 +1,11 @@
-//! Where an author has a choice.
+//! The optional parts of a configuration.
 
 use groma_provider::{Block, Item, Nesting, Slot, Use};
 
-/// Deeper than this no single arguments are tried.
-const DEEPEST: usize = 4;
+/// The nesting depth up to which optional arguments are tried individually.
+const MAX_DEPTH: usize = 4;
 
-/// Whether an author can write it.
+/// Whether a configuration can set the attribute or block.
 pub(super) fn is_argument(slot: &Slot) -> bool {
     match &slot.item {
         Item::Attribute(attribute) => attribute.usage() != Use::Computed,
@@ -13,7 +13,7 @@ pub(super) fn is_argument(slot: &Slot) -> bool {
     }
 }
 
-/// Whether an author can write it or leave it out.
+/// Whether a configuration can both set and omit the attribute or block.
 pub(super) fn is_choice(slot: &Slot) -> bool {
     match &slot.item {
         Item::Attribute(attribute) => attribute.usage().is_optional(),
@@ -21,18 +21,18 @@ pub(super) fn is_choice(slot: &Slot) -> bool {
     }
 }
 
-/// The ways to all that can be left out, inside of nested blocks and attributes too: positions from the outside in, what lies outside
-/// before what lies inside.
+/// Returns the paths of all optional arguments, including nested ones, as slot positions from the outside in. Outer
+/// arguments precede inner ones.
 pub(super) fn choices(block: &Block) -> Vec<Vec<usize>> {
     let mut found = Vec::new();
     let mut level = vec![(Vec::new(), block)];
-    for _ in 0..DEEPEST {
+    for _ in 0..MAX_DEPTH {
         let mut inner = Vec::new();
-        for (way, block) in level {
+        for (path, block) in level {
             for (position, slot) in block.slots().iter().enumerate().filter(|(_, slot)| is_argument(slot)) {
-                let way: Vec<usize> = way.iter().copied().chain([position]).collect();
-                inner.extend(slot.item.nested().map(|(_, block)| (way.clone(), &**block)));
-                found.extend(is_choice(slot).then_some(way));
+                let path: Vec<usize> = path.iter().copied().chain([position]).collect();
+                inner.extend(slot.item.nested().map(|(_, block)| (path.clone(), &**block)));
+                found.extend(is_choice(slot).then_some(path));
             }
         }
         level = inner;

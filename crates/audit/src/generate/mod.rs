@@ -1,8 +1,8 @@
-//! Made-up configurations for a schema.
+//! Generation of configurations from a schema.
 
 mod choices;
-mod clues;
-mod flaws;
+mod hints;
+mod nearly_valid;
 mod random;
 mod values;
 
@@ -11,72 +11,74 @@ use groma_provider::{
 };
 use groma_value::{Kind, PathStep, Type, Value};
 
-use crate::inside::Inside;
+use crate::nested_objects::NestedObjects;
 use choices::{choices, is_argument, is_choice};
-use clues::Clues;
+use hints::ValueHints;
 use random::Random;
 use values::{Purpose, value};
 
-/// What is wrong with a configuration that was made nearly valid.
+/// The flaw of a nearly valid configuration, with the name of the argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// A required argument is missing.
+    /// A required argument is not set.
     Missing(String),
-    /// An attribute is set that only the provider sets.
+    /// An attribute that is not configurable is set.
     ReadOnly(String),
-    /// There are too few or too many blocks.
+    /// The number of blocks is outside its limits.
     Count(String),
-    /// A value is unusual, and may be all the same valid.
+    /// A value is unusual, but may be valid.
     Unusual(String),
 }
 
 impl Flaw {
-    /// Whether an engine refuses the configuration before a provider sees it.
-    pub fn is_refused_before(&self) -> bool {
+    /// Whether the engine rejects the configuration before the provider sees it.
+    pub fn is_rejected_by_engine(&self) -> bool {
         !matches!(self, Self::Unusual(_))
     }
 }
 
-/// Makes up configurations; the same ones for the same seed and the same answers of the provider.
+/// A generator of configurations, deterministic for equal seeds and equal provider responses.
 #[derive(Clone, Debug)]
 pub struct Generator {
     random: Random,
-    clues: Clues,
-    /// How many valid configurations it has made.
+    hints: ValueHints,
+    /// The number of valid configurations so far.
     made: usize,
 }
 
 impl Generator {
-    /// A generator of configurations for objects of `block`.
+    /// Creates a generator of configurations for `block`.
     pub fn new(block: &Block, seed: u64) -> Self {
-        Self { random: Random::new(seed), clues: Clues::of(block), made: 0 }
+        Self { random: Random::new(seed), hints: ValueHints::of(block), made: 0 }
     }
 
-    /// A value for an argument of a function.
+    /// Generates a function argument.
     pub(crate) fn argument(&mut self, name: &str, ty: &Type) -> Value {
-        value(ty, Purpose { name, clues: &self.clues }, &mut self.random, 0)
+        value(ty, Purpose { name, hints: &self.hints }, &mut self.random, 0)
     }
 
-    /// A number from 0 to below `end`.
+    /// Returns a random number below `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         self.random.below(end)
     }
 
-    /// Learns from what the provider said about a configuration that it did not take.
+    /// Learns candidate values from the errors about a rejected configuration.
     pub fn learn(&mut self, block: &Block, problems: &ProviderDiagnostics) {
-        self.clues.learn(block, problems);
+        self.hints.learn(block, problems);
     }
 
-    /// A configuration that the schema allows: at first as small as can be, then with one optional argument after the other, inside
-    /// of nested blocks too, then anything. Where there are many to choose from, every third is anything all the same.
+    /// Generates a configuration that the schema allows: first the minimum, then with one optional argument at a time,
+    /// including nested ones, then random ones. Every third is random in any case, since some schemas have very many
+    /// arguments.
     pub fn valid(&mut self, block: &Block) -> Value {
         let turn = self.made;
         self.made += 1;
         let Some(turn) = turn.checked_sub(1) else { return self.object(block, 0, &[]) };
         let choices = choices(block);
+        // Two of three turns go through the optional arguments in order.
         let single = if turn % 3 == 2 { None } else { choices.get(turn - turn / 3) };
         match single {
-            Some(way) => self.object(block, 0, way),
+            Some(path) => self.object(block, 0, path),
             None => {
                 let density = 20 + self.random.below(60);
                 self.object(block, density, &[])
@@ -84,26 +86,32 @@ impl Generator {
         }
     }
 
-    /// `config` with other values for what the provider named when it refused it; nothing when it named nothing.
+    /// Regenerates the arguments that the errors about `config` name; `None` if they name none.
     pub fn repaired(&mut self, block: &Block, config: &Value, problems: &ProviderDiagnostics) -> Option<Value> {
         let mut repaired = config.clone();
         for problem in problems.iter().filter(|problem| problem.is_error()) {
-            let way: Vec<&PathStep> = problem.path.steps().iter().filter(is_name).collect();
-            repaired = self.repaired_at(block, &repaired, &way, problem);
+            let path: Vec<&PathStep> = problem.path.steps().iter().filter(is_name).collect();
+            repaired = self.repaired_at(block, &repaired, &path, problem);
         }
         (repaired != *config).then_some(repaired)
     }
 
-    /// The same for one problem with an object that `way` leads on from.
-    fn repaired_at(&mut self, block: &Block, config: &Value, way: &[&PathStep], problem: &ProviderDiagnostic) -> Value {
+    /// Regenerates the arguments that one error names, where `path` is the remaining path below `config`.
+    fn repaired_at(
+        &mut self,
+        block: &Block,
+        config: &Value,
+        path: &[&PathStep],
+        problem: &ProviderDiagnostic,
+    ) -> Value {
         let mut repaired = config.clone();
-        for slot in block.slots().iter().filter(|slot| is_argument(slot) && is_named(slot, way, problem)) {
+        for slot in block.slots().iter().filter(|slot| is_argument(slot) && is_named(slot, path, problem)) {
             let Kind::Object(object) = repaired.kind() else { return repaired };
             let Some(given) = object.get(&slot.name) else { continue };
-            let deeper = way.get(1..).filter(|way| !way.is_empty());
-            let value = match (deeper, Inside::of(&slot.item, given)) {
-                (Some(way), Some(inside)) => {
-                    let mended = |object| self.repaired_at(inside.block(), object, way, problem);
+            let deeper = path.get(1..).filter(|path| !path.is_empty());
+            let value = match (deeper, NestedObjects::of(&slot.item, given)) {
+                (Some(path), Some(inside)) => {
+                    let mended = |object| self.repaired_at(inside.block(), object, path, problem);
                     inside.with_all(inside.objects().iter().map(mended).collect())
                 }
                 _ if given != slot.item.empty_value() && is_choice(slot) && self.random.chance(50) => {
@@ -116,7 +124,7 @@ impl Generator {
         repaired
     }
 
-    /// A value for an argument that is to be there.
+    /// Generates a non-null value for an argument.
     fn argument_of(&mut self, slot: &Slot, density: usize) -> Value {
         match &slot.item {
             Item::Attribute(attribute) => self.attribute(slot, attribute, density, &[], 0),
@@ -124,13 +132,13 @@ impl Generator {
         }
     }
 
-    /// `config` with something changed that an author may change; nothing where there is no such thing.
+    /// Changes an argument of `config`; `None` if no argument can be changed.
     pub fn changed(&mut self, block: &Block, config: &Value) -> Option<Value> {
         let Kind::Object(object) = config.kind() else { return None };
         let choices: Vec<&Slot> = block.slots().iter().filter(|slot| is_argument(slot)).collect();
         for _ in 0..4 {
             let slot = self.random.one_of(&choices).copied()?;
-            let inside = object.get(&slot.name).and_then(|value| Inside::of(&slot.item, value));
+            let inside = object.get(&slot.name).and_then(|value| NestedObjects::of(&slot.item, value));
             let value = match inside {
                 Some(inside) if self.random.chance(75) => self.changed_inside(&inside),
                 _ if object.get(&slot.name).is_some_and(|value| value != slot.item.empty_value())
@@ -149,8 +157,8 @@ impl Generator {
         None
     }
 
-    /// An argument of which one object is changed, or goes, or all of whose objects change places.
-    fn changed_inside(&mut self, inside: &Inside<'_>) -> Value {
+    /// Changes, removes or reorders objects nested in an argument.
+    fn changed_inside(&mut self, inside: &NestedObjects<'_>) -> Value {
         let objects = inside.objects();
         let position = self.random.below(objects.len());
         let without = inside.without(position).filter(|_| self.random.chance(25));
@@ -164,7 +172,8 @@ impl Generator {
         object.map_or_else(|| inside.with_all(objects.to_vec()), |object| inside.with(position, object))
     }
 
-    /// An object with everything required, with what `chosen` leads to, and with `density` of a hundred of the rest.
+    /// Generates an object with all required arguments, the path `chosen`, and `density` percent of the optional
+    /// arguments.
     fn object(&mut self, block: &Block, density: usize, chosen: &[usize]) -> Value {
         self.object_at(block, density, chosen, 0)
     }
@@ -202,8 +211,8 @@ impl Generator {
         depth: usize,
     ) -> Value {
         let Some(nested) = attribute.nested_type() else {
-            let purpose = Purpose { name: &slot.name, clues: &self.clues };
-            return value(attribute.config_type(), purpose, &mut self.random, depth).settle(attribute);
+            let purpose = Purpose { name: &slot.name, hints: &self.hints };
+            return value(attribute.config_type(), purpose, &mut self.random, depth).convert_to_attribute(attribute);
         };
         let objects = self.objects(nested.object(), 1, usize::MAX, (density, chosen), depth);
         collection(nested.nesting().into(), nested.object(), objects)
@@ -216,7 +225,7 @@ impl Generator {
         collection(nested.nesting(), nested.block(), objects)
     }
 
-    /// Objects inside of an argument: the first of them has what is chosen, and only what fits is there where little is.
+    /// Generates nested objects, of which the first contains the path `chosen`. The density halves with each level.
     fn objects(
         &mut self,
         block: &Block,
@@ -225,7 +234,7 @@ impl Generator {
         (density, chosen): (usize, &[usize]),
         depth: usize,
     ) -> Vec<Value> {
-        // Now and then as many as there may be, as long as that is not very many.
+        // Now and then generates the maximum number, unless it is large.
         let full = most <= 5 && self.random.chance(density / 3);
         let count = if full { most } else { least + self.random.below(2) };
         let first = std::iter::once(chosen).chain(std::iter::repeat(&[][..]));
@@ -234,13 +243,13 @@ impl Generator {
     }
 }
 
-/// A made-up value has the attributes of nested objects that the type calls optional; its own type has none such.
-trait Settle {
-    fn settle(self, attribute: &Attribute) -> Value;
+/// Conversion of a generated value, whose type may have optional attributes, to the attribute's own type.
+trait ConvertToAttribute {
+    fn convert_to_attribute(self, attribute: &Attribute) -> Value;
 }
 
-impl Settle for Value {
-    fn settle(self, attribute: &Attribute) -> Value {
+impl ConvertToAttribute for Value {
+    fn convert_to_attribute(self, attribute: &Attribute) -> Value {
         groma_value::convert::convert(&self, &attribute.ty()).unwrap_or(self)
     }
 }
@@ -262,9 +271,9 @@ fn collection(nesting: Nesting, block: &Block, mut objects: Vec<Value>) -> Value
     }
 }
 
-/// Whether a problem is about the slot: by its path, or, without one, by its words.
-fn is_named(slot: &Slot, way: &[&PathStep], problem: &ProviderDiagnostic) -> bool {
-    match way.first() {
+/// Whether an error concerns the slot: by its path, or, without one, by its text.
+fn is_named(slot: &Slot, path: &[&PathStep], problem: &ProviderDiagnostic) -> bool {
+    match path.first() {
         Some(PathStep::Attribute(name)) => *name == slot.name,
         _ => {
             let words = problem.detail.split(|character: char| !character.is_alphanumeric() && character != '_');
@@ -273,12 +282,12 @@ fn is_named(slot: &Slot, way: &[&PathStep], problem: &ProviderDiagnostic) -> boo
     }
 }
 
-/// Whether a step leads to an argument; the others choose among several objects.
+/// Whether a step names an attribute or block; other steps select one of several objects.
 fn is_name(step: &&PathStep) -> bool {
     matches!(step, PathStep::Attribute(_))
 }
 
-/// `object` with another value for the slot `name`.
+/// Replaces the value of the slot `name`.
 pub(crate) fn with_slot(block: &Block, object: &Value, name: &str, value: Value) -> Value {
     let Kind::Object(view) = object.kind() else { return object.clone() };
     let values = block.slots().iter().zip(view.values());

@@ -1,6 +1,6 @@
-//! Numbers that look random and are the same in every run with the same seed.
+//! A deterministic pseudorandom number generator.
 
-/// A source of such numbers (splitmix64).
+/// A splitmix64 generator: fast, seedable, and the same on every platform.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
@@ -17,18 +17,18 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; 0 when there is none.
+    /// Returns a number below `end`, or 0 if `end` is 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end.max(1)).unwrap_or(1);
         usize::try_from(self.next() % end).unwrap_or_default()
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns true with a probability of `percent` percent.
     pub(crate) fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
-    /// One of `choices`.
+    /// Returns a random element.
     pub(crate) fn one_of<'a, T>(&mut self, choices: &'a [T]) -> Option<&'a T> {
         choices.get(self.below(choices.len()))
     }

@@ -1,20 +1,19 @@
-//! Made-up values of a type.
+//! Generation of values from a type.
 
 use groma_value::{Number, Type, Value};
 
-use super::clues::Clues;
+use super::hints::ValueHints;
 use super::random::Random;
 
-/// What a made-up value is for.
+/// The attribute that a value is generated for.
 #[derive(Clone, Copy)]
 pub(super) struct Purpose<'a> {
-    /// The name of the attribute.
     pub(super) name: &'a str,
-    pub(super) clues: &'a Clues,
+    pub(super) hints: &'a ValueHints,
 }
 
-/// How deep made-up values of dynamic type go.
-const DEEPEST: usize = 2;
+/// The maximum depth of generated values of dynamic type.
+const MAX_DEPTH: usize = 2;
 
 pub(super) fn value(ty: &Type, purpose: Purpose<'_>, random: &mut Random, depth: usize) -> Value {
     match ty {
@@ -42,13 +41,13 @@ pub(super) fn value(ty: &Type, purpose: Purpose<'_>, random: &mut Random, depth:
 }
 
 fn several(element: &Type, purpose: Purpose<'_>, random: &mut Random, depth: usize) -> Vec<Value> {
-    // A collection of any type needs one type for all its elements.
+    // A collection with dynamic elements requires a single element type.
     let element = if *element == Type::Dynamic { &Type::String } else { element };
     (0..1 + random.below(2)).map(|_| value(element, purpose, random, depth + 1)).collect()
 }
 
 fn dynamic(purpose: Purpose<'_>, random: &mut Random, depth: usize) -> Value {
-    match random.below(if depth < DEEPEST { 5 } else { 3 }) {
+    match random.below(if depth < MAX_DEPTH { 5 } else { 3 }) {
         0 => Value::bool(random.chance(50)),
         1 => Value::number(number(purpose, random)),
         2 => Value::string(text(purpose, random)),
@@ -59,7 +58,7 @@ fn dynamic(purpose: Purpose<'_>, random: &mut Random, depth: usize) -> Value {
 
 fn number(purpose: Purpose<'_>, random: &mut Random) -> Number {
     let parsed: Vec<Number> =
-        purpose.clues.about(purpose.name).iter().filter_map(|word| Number::parse(word).ok()).collect();
+        purpose.hints.about(purpose.name).iter().filter_map(|word| Number::parse(word).ok()).collect();
     if let Some(number) = random.one_of(&parsed) {
         return number.clone();
     }
@@ -67,7 +66,7 @@ fn number(purpose: Purpose<'_>, random: &mut Random) -> Number {
     Number::from(random.one_of(&usual).copied().unwrap_or(1))
 }
 
-/// Texts that attributes of such names usually take.
+/// Common values by fragments of attribute names, in order of precedence.
 const BY_NAME: &[(&str, &[&str])] = &[
     ("json", &["{}", "{\"a\":1}"]),
     ("policy", &["{\"Version\":\"2012-10-17\",\"Statement\":[]}"]),
@@ -86,15 +85,16 @@ const BY_NAME: &[(&str, &[&str])] = &[
     ("version", &["1.2.3"]),
 ];
 
-/// Attributes of such names are waited for: only short times are tried, whatever the description suggests.
-const WAITED_FOR: &[&str] = &["duration", "timeout", "delay", "wait"];
+/// Name fragments of attributes that make the provider wait: only short durations are tried, whatever the description
+/// suggests.
+const DURATIONS: &[&str] = &["duration", "timeout", "delay", "wait"];
 
 fn text(purpose: Purpose<'_>, random: &mut Random) -> String {
-    if WAITED_FOR.iter().any(|part| purpose.name.contains(part)) {
+    if DURATIONS.iter().any(|part| purpose.name.contains(part)) {
         return if random.chance(80) { "1ms" } else { "1s" }.to_owned();
     }
-    let clues = purpose.clues.about(purpose.name);
-    if let Some(word) = random.one_of(clues)
+    let hints = purpose.hints.about(purpose.name);
+    if let Some(word) = random.one_of(hints)
         && random.chance(70)
     {
         return word.clone();

@@ -1,4 +1,4 @@
-//! Values as text of the language.
+//! Encoding of values in configuration syntax.
 
 use std::fmt::Write;
 
@@ -6,12 +6,12 @@ use groma_hcl::{is_identifier, write_literal};
 use groma_provider::Name;
 use groma_value::{Kind, Value};
 
-/// The deepest nesting that is written; values of the language are never that deep.
-const DEEPEST: usize = 512;
+/// The maximum nesting depth, a guard for the stack; values of the language never reach it.
+const MAX_DEPTH: usize = 512;
 
-/// `value` as an expression, laid out as the formatter would.
+/// Encodes `value` as a formatted expression.
 pub(super) fn expression(value: &Value) -> String {
-    // The formatter knows files; an expression alone is none.
+    // The formatter accepts only complete files, so the expression is formatted as an argument.
     const NAME: &str = "x = ";
     let mut text = NAME.to_owned();
     write_value(value, &mut text, 0);
@@ -21,22 +21,22 @@ pub(super) fn expression(value: &Value) -> String {
     expression.strip_suffix('\n').unwrap_or(expression).to_owned()
 }
 
-/// An object or map as variables.
+/// Encodes an object or map as variable assignments.
 pub(super) fn tfvars(value: &Value) -> Result<Value, String> {
     let pairs: Vec<(&Name, &Value)> = match value.kind() {
         Kind::Object(object) => object.iter().collect(),
         Kind::Map(map) => map.iter().collect(),
         _ => {
             let found = value.ty().friendly_name();
-            return Err(format!("an object is needed, whose attributes become the variables; this is {found}"));
+            return Err(format!("an object with a value for each variable is required, not {found}"));
         }
     };
     let mut text = String::new();
     for (name, value) in pairs {
         if !is_identifier(name) {
             return Err(format!(
-                "{name:?} cannot be the name of a variable: names are made of letters, digits, - and _, and begin with a \
-                 letter or _"
+                "{name:?} is not a valid variable name: a name must start with a letter or underscore and may contain only \
+                 letters, digits, underscores and dashes"
             ));
         }
         let _ = write!(text, "{name} = ");
@@ -47,11 +47,11 @@ pub(super) fn tfvars(value: &Value) -> Result<Value, String> {
 }
 
 fn write_value(value: &Value, text: &mut String, depth: usize) {
-    if depth > DEEPEST {
+    if depth > MAX_DEPTH {
         return text.push_str("null");
     }
     match value.kind() {
-        // Unknown values never get here: the call would not have been made.
+        // Unknown values cannot occur: calls with unknown arguments are not made.
         Kind::Null | Kind::Unknown(_) => text.push_str("null"),
         Kind::Bool(flag) => text.push_str(if flag { "true" } else { "false" }),
         Kind::Number(number) => {

@@ -1,4 +1,4 @@
-//! The functions `provider::terraform::…`.
+//! The provider-defined functions `provider::terraform::…`.
 
 mod decode;
 mod encode;
@@ -8,14 +8,14 @@ use std::sync::{Arc, LazyLock};
 use groma_provider::{CallFunctionRequest, Description, FunctionError, FunctionSignature, Name, Parameter};
 use groma_value::{Type, Value};
 
-/// One function.
+/// A function with its implementation.
 struct Function {
     name: &'static str,
     signature: Arc<FunctionSignature>,
     call: fn(&Value) -> Result<Value, String>,
 }
 
-/// All of them, sorted by name.
+/// Returns all functions, sorted by name.
 fn all() -> &'static [Function] {
     static ALL: LazyLock<[Function; 3]> = LazyLock::new(|| {
         [
@@ -24,9 +24,9 @@ fn all() -> &'static [Function] {
                 signature: signature(
                     ("src", Type::String),
                     Type::Dynamic,
-                    "The values of a text in the syntax of a `.tfvars` file",
-                    "Reads a text in the syntax of a `.tfvars` file, and returns an object with an attribute for each \
-                     variable in it. Only constants can stand there, no references and no function calls.",
+                    "Decodes a string in the syntax of a `.tfvars` file",
+                    "Parses a string in the syntax of a `.tfvars` file, and returns an object with an attribute for each \
+                     variable. Values must be constants, without references or function calls.",
                 ),
                 call: decode::tfvars,
             },
@@ -35,9 +35,9 @@ fn all() -> &'static [Function] {
                 signature: signature(
                     ("value", Type::Dynamic),
                     Type::String,
-                    "A value as an expression of the language",
-                    "Writes a value as an expression of the language. Reading it again gives a value that can be converted \
-                     to the type of the original; lists and sets come back as tuples, maps as objects.",
+                    "Encodes a value as an expression",
+                    "Encodes a value as an expression in configuration syntax. The expression evaluates to a value that can \
+                     be converted to the type of the original; lists and sets become tuples, maps become objects.",
                 ),
                 call: |value| Ok(Value::string(encode::expression(value))),
             },
@@ -46,8 +46,8 @@ fn all() -> &'static [Function] {
                 signature: signature(
                     ("value", Type::Dynamic),
                     Type::String,
-                    "An object as a `.tfvars` file",
-                    "Writes an object in the syntax of a `.tfvars` file: one variable for each attribute.",
+                    "Encodes an object in the syntax of a `.tfvars` file",
+                    "Encodes an object in the syntax of a `.tfvars` file, with a variable for each attribute.",
                 ),
                 call: encode::tfvars,
             },
@@ -61,6 +61,7 @@ fn signature(parameter: (&str, Type), result: Type, summary: &str, description: 
         name: parameter.0.into(),
         ty: parameter.1,
         allow_null: false,
+        // The evaluator then returns unknown without a call.
         allow_unknown: false,
         description: Description::default(),
     };
@@ -74,12 +75,12 @@ fn signature(parameter: (&str, Type), result: Type, summary: &str, description: 
     })
 }
 
-/// The names of all functions.
+/// Returns the names of all functions.
 pub(crate) fn names() -> Vec<Name> {
     all().iter().map(|function| function.name.into()).collect()
 }
 
-/// The signature of a function.
+/// Looks up the signature of a function.
 pub(crate) fn find(name: &str) -> Option<Arc<FunctionSignature>> {
     all().iter().find(|function| function.name == name).map(|function| Arc::clone(&function.signature))
 }
@@ -87,11 +88,11 @@ pub(crate) fn find(name: &str) -> Option<Arc<FunctionSignature>> {
 pub(crate) fn call(request: &CallFunctionRequest) -> Result<Value, FunctionError> {
     let failed = |text: String, argument| Err(FunctionError { text, argument });
     let Some(function) = all().iter().find(|function| *function.name == *request.name) else {
-        return failed(format!("there is no function named {:?}", request.name), None);
+        return failed(format!("no function named {:?}", request.name), None);
     };
     let Some(argument) = request.arguments.first() else {
-        return failed("one argument is needed".into(), None);
+        return failed("one argument is required".into(), None);
     };
-    // Terraform blames the call, not its one argument.
+    // Terraform attributes the error to the call, not to its single argument.
     (function.call)(argument).or_else(|text| failed(text, None))
 }

@@ -110,7 +110,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     context.given = arguments.task.variables().map(in_order).unwrap_or_default();
     let outcome = perform(arguments.task, &mut context);
     // Runs leave their memory, and the providers in it, to the operating system; it would not end processes.
-    groma_plugin::client::end_all();
+    groma_plugin::client::shutdown_all();
     context.finish(outcome)
 }
 

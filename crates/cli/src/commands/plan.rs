@@ -99,7 +99,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let ticker = Ticker::start(watched.progress);
     let (plan, problems) = run.plan(state, &options);
     // Everything is asked: the providers end while the plan is shown and written.
-    groma_plugin::client::end_ahead();
+    groma_plugin::client::begin_shutdown_all();
     drop(ticker);
     warnings.append(problems);
     Ok(Planned { plan, run, store, made, warnings })

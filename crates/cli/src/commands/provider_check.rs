@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
-use groma_audit::{Extent, Kind, Options, Report, audit, given_file};
+use groma_audit::{Extent, Kind, Options, Report, audit, parse_user_configs};
 use groma_builtin::Terraform;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
@@ -28,10 +28,10 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
     let known = Known::find(context, &arguments.provider)?;
     let start = || known.start(scratch.path());
     let mut options = Options {
-        extent: if arguments.apply.is_some_and(Flag::is_on) { Extent::Whole } else { Extent::Plan },
+        extent: if arguments.apply.is_some_and(Flag::is_on) { Extent::Full } else { Extent::Plan },
         configurations: arguments.count,
         seed: arguments.seed,
-        patience: arguments.timeout.0,
+        call_timeout: arguments.timeout.0,
         types: arguments.types.clone(),
         ..Options::default()
     };
@@ -40,9 +40,9 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
             fail("Unreadable file", format!("{}: {problem}.", path.display(), problem = io_reason(&problem)))
         })?;
         let provider = start().map_err(|problems| plain(&problems))?;
-        let given = given_file(&*provider, &path.to_string_lossy(), &text, &context.sources)?;
+        let given = parse_user_configs(&*provider, &path.to_string_lossy(), &text, &context.sources)?;
         options.provider_config = given.provider_config;
-        options.given = given.resources;
+        options.user_configs = given.resources;
     }
     let report = audit(&start, &options, &mut |_| ()).map_err(|problems| plain(&problems))?;
     if report.types.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn run(context: &mut Context, arguments: &ProviderCheck) -> Outcome {
 fn words(report: &Report, options: &Options) -> String {
     let hint = match options.extent {
         Extent::Plan => "Nothing was created, opened or invoked: -apply lets each object live its whole life.\n",
-        Extent::Whole => "",
+        Extent::Full => "",
     };
     format!("{report}{hint}")
 }
@@ -130,8 +130,8 @@ impl Known {
         }
     }
 
-    /// A new process, or a new provider in this one. Programs start in `folder`: what they write with relative names goes
-    /// there.
+    /// A new process, or a new provider in this one. Programs start in `folder`: what they write with relative names
+    /// goes there.
     fn start(&self, folder: &Path) -> Result<Arc<dyn Provider>, ProviderDiagnostics> {
         match self {
             Self::Program(address, program) => {

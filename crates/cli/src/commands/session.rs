@@ -49,6 +49,6 @@ pub(super) fn session(
         timestamp: clock::now_in_seconds(),
         terraform_version: TERRAFORM_VERSION.to_owned(),
         runtime: Arc::new(runtime),
-        conversations: groma_plugin::client::beside_processes,
+        conversations: groma_plugin::client::plugin_runtime,
     })
 }

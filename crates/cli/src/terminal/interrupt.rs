@@ -7,7 +7,7 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use groma_engine::{Cancellation, Stop};
-use groma_plugin::client::give_up;
+use groma_plugin::client::cancel_all;
 #[cfg(unix)]
 use signal_hook::consts::{SIGHUP, SIGXFSZ};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -50,7 +50,8 @@ impl Interrupts {
     }
 
     fn listen_and(tell: impl Fn(Stop) + Send + 'static) -> io::Result<Self> {
-        // A file that may not grow any more ends the process unless somebody listens; then writing it is an error as any other.
+        // A file that may not grow any more ends the process unless somebody listens; then writing it is an error as
+        // any other.
         #[cfg(unix)]
         let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
         let interrupts = Self { cancellation: Cancellation::new(), waiting: Arc::default() };
@@ -97,14 +98,15 @@ impl Interrupts {
 fn give_up_soon() {
     let wait = || {
         std::thread::sleep(PATIENCE);
-        give_up();
+        cancel_all();
     };
     if Builder::new().name("give up".to_owned()).spawn(wait).is_err() {
-        give_up();
+        cancel_all();
     }
 }
 
-/// The signals that ask to stop. A terminal that is closed asks, too, unless the user has the program outlive it (`nohup`).
+/// The signals that ask to stop. A terminal that is closed asks, too, unless the user has the program outlive it
+/// (`nohup`).
 fn requests_to_stop() -> Vec<i32> {
     let mut signals = vec![SIGINT, SIGTERM];
     #[cfg(unix)]

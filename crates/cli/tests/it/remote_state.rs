@@ -93,7 +93,7 @@ fn what_is_no_state_is_told() {
     let folder = Folder::new();
     folder.write("main.tf", TAKING).write("base/terraform.tfstate", "{}");
     let problem = folder.fails(&["plan"]);
-    assert!(problem.contains("base/terraform.tfstate cannot be read as a state."), "{problem}");
+    assert!(problem.contains("base/terraform.tfstate is not a valid state file."), "{problem}");
 }
 
 #[test]

@@ -364,7 +364,7 @@ fn no_plugin() {
     for (text, said) in [
         ("echo 'I am no plugin'; sleep 60", "I am no plugin"),
         ("echo 'no licence found' >&2; exit 7", "no licence found"),
-        ("echo '1|9|tcp|127.0.0.1:1|grpc|'; sleep 60", "version 9 of the plugin protocol"),
+        ("echo '1|9|tcp|127.0.0.1:1|grpc|'; sleep 60", "plugin protocol version 9"),
     ] {
         let folder = Folder::new();
         folder.write("plugins/terraform-provider-trouble", &format!("#!/bin/sh\n{text}\n"));

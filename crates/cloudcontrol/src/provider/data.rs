@@ -35,7 +35,7 @@ impl DataSource for One {
     }
 
     fn read(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let read = match self.access.connection() {
                 Ok(connection) => one(&connection, &self.interpreted, &request.config).await,
                 Err(problem) => Err(problem),
@@ -68,7 +68,7 @@ impl DataSource for Many {
     }
 
     fn read(&self, _: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let read = match self.access.connection() {
                 Ok(connection) => self.many(&connection).await,
                 Err(problem) => Err(problem),

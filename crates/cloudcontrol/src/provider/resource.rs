@@ -53,7 +53,7 @@ impl Resource for CloudResource {
     }
 
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             match self.access.connection() {
                 Ok(connection) => create(&connection, &self.interpreted, request).await,
                 Err(problem) => ObjectResponse::failed(problem),
@@ -62,7 +62,7 @@ impl Resource for CloudResource {
     }
 
     fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             match self.access.connection() {
                 Ok(connection) => read(&connection, &self.interpreted, request).await,
                 Err(problem) => ObjectResponse::failed(problem),
@@ -71,7 +71,7 @@ impl Resource for CloudResource {
     }
 
     fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             match self.access.connection() {
                 Ok(connection) => update(&connection, &self.interpreted, request).await,
                 Err(problem) => ObjectResponse::failed(problem),
@@ -80,7 +80,7 @@ impl Resource for CloudResource {
     }
 
     fn delete(&self, request: DeleteRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let deleted = match self.access.connection() {
                 Ok(connection) => delete(&connection, &self.interpreted, &request.state).await,
                 Err(problem) => Err(problem),

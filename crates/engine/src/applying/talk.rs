@@ -83,7 +83,8 @@ pub(super) struct ApplyDone {
     pub(super) applied: Option<Applied>,
     /// Whether its beginning was reported.
     pub(super) beginning: Beginning,
-    /// The time of the announcement, if it was made during the call. The start of the provider comes before, and does not count.
+    /// The time of the announcement, if it was made during the call. The start of the provider comes before, and does
+    /// not count.
     pub(super) started: Option<Instant>,
     /// The end of the call.
     pub(super) end: CallEnd,
@@ -94,8 +95,8 @@ pub(super) struct ApplyDone {
 pub(super) enum CallEnd {
     /// The provider answered, or there was nothing to ask.
     Known,
-    /// The provider did not answer, so what became of the object is unknown. Has the journal's note of the call, and whether the provider
-    /// can be asked for the same object again.
+    /// The provider did not answer, so what became of the object is unknown. Has the journal's note of the call, and
+    /// whether the provider can be asked for the same object again.
     Lost(Box<Begin>, Repeatable),
     /// The provider had ended before it was asked to change anything.
     NotBegun,
@@ -183,8 +184,8 @@ impl ApplyTalk {
         diagnostics.append(problems);
         *end = match (applied.fate, begin) {
             (CallFate::Unsent, _) => CallEnd::NotBegun,
-            (CallFate::Lost, Some(begin)) => CallEnd::Lost(begin, self.repeatable()),
-            (CallFate::Lost, None) | (CallFate::Answered, _) => CallEnd::Known,
+            (CallFate::NoResponse, Some(begin)) => CallEnd::Lost(begin, self.repeatable()),
+            (CallFate::NoResponse, None) | (CallFate::Answered, _) => CallEnd::Known,
         };
         Some(applied)
     }
@@ -236,9 +237,9 @@ impl ApplyTalk {
 
     /// The plan to create an object, where asking for it again could give nothing else.
     fn standing(&self, config: &Value) -> Option<Planned> {
-        let stands =
-            self.operation == Operation::Create && self.provider.stands(&self.subject(), config, &self.initial);
-        stands.then(|| Planned {
+        let is_final =
+            self.operation == Operation::Create && self.provider.is_final(&self.subject(), config, &self.initial);
+        is_final.then(|| Planned {
             state: self.initial.clone(),
             requires_replace: Vec::new(),
             private: Arc::clone(&self.planned_private),
@@ -309,8 +310,8 @@ impl ApplyTalk {
 
     /// Returns the request that the next run repeats if this one is killed during the call; none where it would not.
     ///
-    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29), and
-    /// without them the provider would make another object.
+    /// A request with write-only or ephemeral values is never repeated: these values must not be on any disk (LC-29),
+    /// and without them the provider would make another object.
     fn request(&self, planned: &Planned, config: &Value) -> Option<CreateRequest> {
         let is_repeatable = self.operation == Operation::Create
             && self.provider.schema().is_ok_and(|declared| declared.capabilities.repeatable_create);

@@ -112,7 +112,8 @@ impl<'c> Provisioners<'c> {
     }
 }
 
-/// Reports the provisioners of types that do not exist. For that the providers of their resources need not be installed.
+/// Reports the provisioners of types that do not exist. For that the providers of their resources need not be
+/// installed.
 pub fn check_provisioner_types(configuration: &Configuration) -> Diagnostics {
     let modules = configuration.modules().into_iter();
     let provisioners = modules.flat_map(|module| module.resources.values()).flat_map(|resource| &resource.provisioners);
@@ -137,7 +138,8 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
                 continue;
             }
         };
-        let (body, mut problems) = BodyDecoder::beside(&provisioner.body, kind.schema(), Provisioner::WORDS);
+        let (body, mut problems) =
+            BodyDecoder::with_meta_arguments(&provisioner.body, kind.schema(), Provisioner::WORDS);
         let (arguments, more) = body.evaluate(scope);
         problems.append(more);
         let arguments = tell_body(arguments, &body, &mut problems);

@@ -2,8 +2,8 @@
 
 use groma_engine::{FoundObjects, Searched};
 use groma_provider::{
-    Attribute, Block, GenerateConfigResponse, IdentityAttribute, IdentityImport, IdentitySchema, ListDetail,
-    ListRequest, ListWanted, Listed, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, Schema,
+    Attribute, Block, GenerateConfigResponse, IdentityAttribute, IdentityImport, IdentitySchema, ListControl,
+    ListDetail, ListRequest, Listed, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, Schema,
 };
 use groma_scripted::{ListScript, ResourceScript, Scripted};
 use groma_value::{Type, Value};
@@ -44,7 +44,7 @@ fn found(name: &str, detail: ListDetail) -> Listed {
 fn plenty(request: &ListRequest) -> ProviderDiagnostics {
     let prefix = request.config.attribute("prefix").unwrap().as_str().unwrap_or("any").to_owned();
     for at in 0..10 {
-        if (request.found)(found(&format!("{prefix}-{at}"), request.detail)) == ListWanted::Enough {
+        if (request.found)(found(&format!("{prefix}-{at}"), request.detail)) == ListControl::Stop {
             break;
         }
     }

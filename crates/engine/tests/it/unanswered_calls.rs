@@ -64,7 +64,7 @@ fn silent(creations: usize) -> Scripted {
         if !is_creation || asked.fetch_add(1, Ordering::Relaxed) >= creations {
             return good();
         }
-        let problem = ProviderDiagnostic::error("No answer", "The connection broke.").unanswered(CallFate::Lost);
+        let problem = ProviderDiagnostic::error("No answer", "The connection broke.").unanswered(CallFate::NoResponse);
         ApplyResponse { new_state: Some(request.prior_state.clone()), diagnostics: problem.into(), ..good() }
     });
     let capabilities = ServerCapabilities { repeatable_create: true, ..Default::default() };

@@ -31,7 +31,7 @@ pub(super) fn check_plan(
             "{}{}: {}. {who}. A value from the configuration must be planned as it is, or as the prior state has it; only \
              computed attributes that the configuration leaves out are the provider's to choose.",
             request.type_name,
-            violation.place(),
+            violation.location(),
             violation.message(Secrets::new(schema.block(), &[])),
         );
         ProviderDiagnostic::error("Inconsistent plan from provider code", detail).at(violation.path.clone())
@@ -51,7 +51,7 @@ pub(super) fn check_result(
         let detail = format!(
             "{type_name}{}: {}. What was planned as known must be returned as it was planned, in the author's own form; \
              what cannot be known before must be planned as unknown.",
-            violation.place(),
+            violation.location(),
             violation.message(Secrets::new(schema.block(), &[])),
         );
         ProviderDiagnostic::error("Inconsistent result from provider code", detail).at(violation.path.clone())

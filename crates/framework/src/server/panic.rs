@@ -24,7 +24,7 @@ pub(super) fn guard<'a, T: Send + Unpin + 'a>(
         Err(problems) => Answer::ready(failed(problems)),
         Ok(answer) => match answer.now() {
             Ok(response) => Answer::ready(response),
-            Err(answer) => Answer::later(async move {
+            Err(answer) => Answer::pending(async move {
                 match (Guarded { answer, method }).await {
                     Ok(response) => response,
                     Err(problems) => failed(problems),

@@ -37,7 +37,7 @@ impl Server {
             _ => None,
         };
         let Some(resource) = uniform else {
-            return Answer::in_turn(requests, |request| self.read(request));
+            return Answer::sequence(requests, |request| self.read(request));
         };
         let own = requests.iter().map(own_request).collect();
         let count = requests.len();

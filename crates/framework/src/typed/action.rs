@@ -33,8 +33,8 @@ impl Invoked {
     }
 }
 
-/// An action type whose configuration is a struct: something that is done when a person or a change of an object asks for it, and that
-/// leaves no object in the state.
+/// An action type whose configuration is a struct: something that is done when a person or a change of an object asks
+/// for it, and that leaves no object in the state.
 ///
 /// ```
 /// use groma_framework::{Bundle, Invoked, Model, ModelAction, ProviderDiagnostic};
@@ -73,8 +73,8 @@ pub trait ModelAction: Send + Sync + 'static {
         async { ProviderDiagnostics::new() }
     }
 
-    /// Says what speaks against invoking it. The configuration may hold unknown values. Where the request allows it, an action that cannot
-    /// be judged yet may be deferred.
+    /// Says what speaks against invoking it. The configuration may hold unknown values. Where the request allows it, an
+    /// action that cannot be judged yet may be deferred.
     fn plan(&self, request: PlanActionRequest) -> impl Future<Output = PlanActionResponse> + Send {
         let _ = request;
         async { PlanActionResponse::default() }
@@ -114,15 +114,15 @@ impl<A: ModelAction> Action for Acting<A> {
     }
 
     fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(self.action.validate(config))
+        Answer::pending(self.action.validate(config))
     }
 
     fn plan(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
-        Answer::later(self.action.plan(request))
+        Answer::pending(self.action.plan(request))
     }
 
     fn invoke(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let diagnostics = ProviderDiagnostics::new();
             let mut invoked = Invoked { stopping: self.stops.for_call(), progress: request.progress, diagnostics };
             let result = match A::Model::of(&request.config) {

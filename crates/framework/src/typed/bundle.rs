@@ -43,8 +43,8 @@ impl Bundle {
         Self::default()
     }
 
-    /// The same, with a configuration, which `configure` takes into use. While planning it may hold unknown values: the model
-    /// needs [`Maybe`](crate::model::Maybe) fields for those that may depend on resources.
+    /// The same, with a configuration, which `configure` takes into use. While planning it may hold unknown values: the
+    /// model needs [`Maybe`](crate::model::Maybe) fields for those that may depend on resources.
     pub fn configured<M: Model>(
         mut self,
         configure: impl Fn(M) -> Result<(), ProviderDiagnostic> + Send + Sync + 'static,
@@ -57,7 +57,8 @@ impl Bundle {
         self
     }
 
-    /// As [`configured`](Bundle::configured), where taking the configuration into use needs the network: to log in, say.
+    /// As [`configured`](Bundle::configured), where taking the configuration into use needs the network: to log in,
+    /// say.
     ///
     /// ```
     /// use groma_framework::{Bundle, Maybe, Model, ProviderDiagnostic};
@@ -84,7 +85,7 @@ impl Bundle {
         self.configure = Some(Box::new(move |request| match M::of(&request.config) {
             Ok(model) => {
                 let configuring = configure(model);
-                Answer::later(async { configuring.await.err().into_iter().collect() })
+                Answer::pending(async { configuring.await.err().into_iter().collect() })
             }
             Err(problem) => Answer::ready(ProviderDiagnostic::from(problem).into()),
         }));
@@ -250,8 +251,8 @@ impl Bundle {
         }
     }
 
-    /// Serves the provider to the program that started this process, until that says it is enough; for `main`. `address` is
-    /// the provider's source address, such as `registry.terraform.io/example/files`.
+    /// Serves the provider to the program that started this process, until that says it is enough; for `main`.
+    /// `address` is the provider's source address, such as `registry.terraform.io/example/files`.
     #[cfg(feature = "serve")]
     pub fn serve(self, address: &str) -> std::process::ExitCode {
         match self.build() {

@@ -25,14 +25,15 @@ impl Reading {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// What to return where it cannot be read yet: `Err(reading.defer(reason, problem))`. A host that leaves things to a later run is
-    /// told the reason, any other the problem ([`NotYet`]).
+    /// What to return where it cannot be read yet: `Err(reading.defer(reason, problem))`. A host that leaves things to
+    /// a later run is told the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }
 }
 
-/// A data source whose configuration and result are one struct: what it finds out is computed, and null in what it gets.
+/// A data source whose configuration and result are one struct: what it finds out is computed, and null in what it
+/// gets.
 pub trait ModelDataSource: Send + Sync + 'static {
     /// The configuration, and the result.
     type Model: Model + Send;
@@ -82,11 +83,11 @@ impl<S: ModelDataSource> DataSource for Sourced<S> {
     }
 
     fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(self.source.validate(config))
+        Answer::pending(self.source.validate(config))
     }
 
     fn read(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let diagnostics = ProviderDiagnostics::new();
             let mut reading = Reading { stopping: self.stops.for_call(), not_yet: None, diagnostics };
             let result = match S::Model::of(&request.config) {

@@ -35,15 +35,15 @@ impl Lease {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// What to return where it cannot be opened yet: `Err(lease.defer(reason, problem))`. A host that leaves things to a later run is
-    /// told the reason, any other the problem ([`NotYet`]).
+    /// What to return where it cannot be opened yet: `Err(lease.defer(reason, problem))`. A host that leaves things to
+    /// a later run is told the reason, any other the problem ([`NotYet`]).
     pub fn defer(&mut self, reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> ProviderDiagnostic {
         NotYet::new(reason, problem).noted(&mut self.not_yet)
     }
 }
 
-/// An ephemeral resource type whose configuration and result are one struct: what opening it gives is computed, and null in what
-/// [`ModelEphemeralResource::open`] gets.
+/// An ephemeral resource type whose configuration and result are one struct: what opening it gives is computed, and
+/// null in what [`ModelEphemeralResource::open`] gets.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -147,11 +147,11 @@ impl<R: ModelEphemeralResource> EphemeralResource for Lent<R> {
     }
 
     fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(self.resource.validate(config))
+        Answer::pending(self.resource.validate(config))
     }
 
     fn open(&self, config: Value) -> Answer<'_, OpenResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut lease = Lease::new(PrivateData::new(), self.stops.for_call());
             let result = match R::Model::of(&config) {
                 Ok(config) => self.resource.open(config, &mut lease).await,
@@ -171,7 +171,7 @@ impl<R: ModelEphemeralResource> EphemeralResource for Lent<R> {
     }
 
     fn renew(&self, private: PrivateData) -> Answer<'_, RenewResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut lease = Lease::new(private, self.stops.for_call());
             let result = self.resource.renew(&mut lease).await;
             let Lease { private, renew_at, mut diagnostics, .. } = lease;
@@ -181,7 +181,7 @@ impl<R: ModelEphemeralResource> EphemeralResource for Lent<R> {
     }
 
     fn close(&self, private: PrivateData) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut lease = Lease::new(private, self.stops.for_call());
             let result = self.resource.close(&mut lease).await;
             let mut diagnostics = lease.diagnostics;

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use groma_provider::{
-    Answer, ListDetail, ListRequest, ListSink, ListWanted, Listed, ProviderDiagnostic, ProviderDiagnostics,
+    Answer, ListControl, ListDetail, ListRequest, ListSink, Listed, ProviderDiagnostic, ProviderDiagnostics,
     SchemaProblem,
 };
 use groma_value::Value;
@@ -46,9 +46,14 @@ impl Search {
         (self.limit > 0).then(|| self.limit.saturating_sub(self.told))
     }
 
-    /// Tells of an object: what people call it, its identity (a struct, or a value), and the object itself where it is at hand. Says whether more are wanted; what
-    /// is found after that is not told.
-    pub fn found<M: Model>(&mut self, name: impl Into<String>, identity: impl Field, object: Option<&M>) -> ListWanted {
+    /// Tells of an object: what people call it, its identity (a struct, or a value), and the object itself where it is
+    /// at hand. Says whether more are wanted; what is found after that is not told.
+    pub fn found<M: Model>(
+        &mut self,
+        name: impl Into<String>,
+        identity: impl Field,
+        object: Option<&M>,
+    ) -> ListControl {
         let object = object.filter(|_| self.wants_objects()).map(M::to_value);
         self.tell(Listed {
             identity: Some(identity.to_value()),
@@ -59,7 +64,7 @@ impl Search {
     }
 
     /// Tells of an object that could not be looked at; the search goes on.
-    pub fn not_readable(&mut self, name: impl Into<String>, problem: ProviderDiagnostic) -> ListWanted {
+    pub fn not_readable(&mut self, name: impl Into<String>, problem: ProviderDiagnostic) -> ListControl {
         self.tell(Listed { identity: None, display_name: name.into(), object: None, diagnostics: problem.into() })
     }
 
@@ -68,21 +73,21 @@ impl Search {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    fn tell(&mut self, listed: Listed) -> ListWanted {
+    fn tell(&mut self, listed: Listed) -> ListControl {
         if self.left() == Some(0) {
-            return ListWanted::Enough;
+            return ListControl::Stop;
         }
         self.told += 1;
         let wanted = (self.sink)(listed);
-        if self.left() == Some(0) { ListWanted::Enough } else { wanted }
+        if self.left() == Some(0) { ListControl::Stop } else { wanted }
     }
 }
 
-/// How the objects of a resource type are searched for, where what is searched by is a struct. The resource type of the same name must have
-/// an identity.
+/// How the objects of a resource type are searched for, where what is searched by is a struct. The resource type of the
+/// same name must have an identity.
 ///
 /// ```
-/// use groma_framework::{ListWanted, Model, ModelListResource, ProviderDiagnostic, Search};
+/// use groma_framework::{ListControl, Model, ModelListResource, ProviderDiagnostic, Search};
 /// # #[derive(Model)]
 /// # struct Pet { name: String }
 /// # #[derive(Model)]
@@ -105,7 +110,7 @@ impl Search {
 ///         for name in self.0.iter().filter(|name| name.starts_with(&prefix)) {
 ///             let identity = PetIdentity { name: name.clone() };
 ///             let pet = Pet { name: name.clone() };
-///             if search.found(name, identity, Some(&pet)) == ListWanted::Enough {
+///             if search.found(name, identity, Some(&pet)) == ListControl::Stop {
 ///                 break;
 ///             }
 ///         }
@@ -162,11 +167,11 @@ impl<L: ModelListResource> ListResource for Searching<L> {
     }
 
     fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(self.list.validate(config))
+        Answer::pending(self.list.validate(config))
     }
 
     fn list(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut search = Search::new(&request, self.stops.for_call());
             let result = match L::Config::of(&request.config) {
                 Ok(config) => self.list.list(config, &mut search).await,

@@ -17,8 +17,8 @@ use crate::{ResourceSchema, SchemaBuilder};
 
 /// A resource type whose objects are structs. All but create, read and delete have defaults.
 ///
-/// The methods can be written as `async fn`. An error is a [`ProviderDiagnostic`]; what exists in spite of it is noted with
-/// [`Call::made`].
+/// The methods can be written as `async fn`. An error is a [`ProviderDiagnostic`]; what exists in spite of it is noted
+/// with [`Call::made`].
 pub trait ModelResource: Send + Sync + 'static {
     /// One object.
     type Model: Model + Send;
@@ -42,8 +42,8 @@ pub trait ModelResource: Send + Sync + 'static {
         call: &mut Call,
     ) -> impl Future<Output = Result<Option<Self::Model>, ProviderDiagnostic>> + Send;
 
-    /// Changes the object from what is in `state` to what is planned. Types whose every change needs a new object have no use
-    /// for it.
+    /// Changes the object from what is in `state` to what is planned. Types whose every change needs a new object have
+    /// no use for it.
     fn update(
         &self,
         plan: Self::Model,
@@ -77,8 +77,8 @@ pub trait ModelResource: Send + Sync + 'static {
         async { ProviderDiagnostics::new() }
     }
 
-    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also asked about deletions (FW-13). An error refuses the
-    /// plan.
+    /// Adjusts a plan as a whole, after the modifiers of the attributes (FW-12). Also asked about deletions (FW-13). An
+    /// error refuses the plan.
     fn modify_plan(
         &self,
         request: ModifyPlanRequest,
@@ -86,8 +86,8 @@ pub trait ModelResource: Send + Sync + 'static {
         async { Ok(request.unchanged()) }
     }
 
-    /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are dropped, and
-    /// those that are missing are null.
+    /// Brings a stored object to the shape of the schema: by default attributes that the schema does not have are
+    /// dropped, and those that are missing are null.
     ///
     /// # Errors
     ///
@@ -96,8 +96,8 @@ pub trait ModelResource: Send + Sync + 'static {
         decode_stored(&request.raw_state, &<Self::Model as crate::model::Field>::ty())
     }
 
-    /// Makes an object of another type one of this type; `None` for types it does not know. `call` takes its identity, and what is kept
-    /// with it from now on.
+    /// Makes an object of another type one of this type; `None` for types it does not know. `call` takes its identity,
+    /// and what is kept with it from now on.
     fn move_from(&self, request: MoveRequest, call: &mut Call) -> Option<Result<Self::Model, ProviderDiagnostic>> {
         let _ = (request, call);
         None
@@ -145,11 +145,11 @@ impl<R: ModelResource> Resource for Modelled<R> {
     }
 
     fn validate(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(self.resource.validate(request.config))
+        Answer::pending(self.resource.validate(request.config))
     }
 
     fn modify_plan(&self, request: ModifyPlanRequest) -> Answer<'_, ModifyPlanResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let unchanged = request.clone();
             self.resource.modify_plan(request).await.unwrap_or_else(|problem| {
                 let mut refused = unchanged.unchanged();
@@ -160,7 +160,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
     }
 
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut call = Call::new(request.config, request.private, None, self.stops.for_call());
             let result = match R::Model::of(&request.plan) {
                 Ok(plan) => self.resource.create(plan, &mut call).await.map(Some),
@@ -171,7 +171,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
     }
 
     fn read(&self, request: ReadRequest) -> Answer<'_, ObjectResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut call = Call::new(Value::NULL, request.private, request.identity, self.stops.for_call());
             let result = match R::Model::of(&request.state) {
                 Ok(state) => self.resource.read(state, &mut call).await,
@@ -182,7 +182,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
     }
 
     fn update(&self, request: UpdateRequest) -> Answer<'_, ObjectResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut call = Call::new(request.config, request.private, request.identity, self.stops.for_call());
             let both = R::Model::of(&request.plan).and_then(|plan| Ok((plan, R::Model::of(&request.state)?)));
             let result = match both {
@@ -196,7 +196,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
     }
 
     fn delete(&self, request: DeleteRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut call = Call::new(Value::NULL, request.private, None, self.stops.for_call());
             let result = match R::Model::of(&request.state) {
                 Ok(state) => self.resource.delete(state, &mut call).await,
@@ -207,7 +207,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
     }
 
     fn import(&self, request: ImportRequest) -> Answer<'_, ObjectResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let mut call = Call::new(Value::NULL, crate::PrivateData::new(), None, self.stops.for_call());
             let result = self.resource.import(request.target, &mut call).await;
             call.ended(result)

@@ -14,7 +14,8 @@ use crate::model::Model;
 use crate::state_store::StateStore;
 use crate::{ResourceSchema, SchemaBuilder};
 
-/// A type of state store whose configuration is a struct. Opening it with a configuration gives the place where the states are.
+/// A type of state store whose configuration is a struct. Opening it with a configuration gives the place where the
+/// states are.
 ///
 /// ```
 /// use std::io::ErrorKind;
@@ -110,8 +111,9 @@ pub trait States: Send + Sync + 'static {
     /// Forgets a state.
     fn delete(&self, id: &str) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 
-    /// Takes the lock on a state for `operation`, in one step that nobody else can come between, and gives an id that it takes to give the
-    /// lock back. A lock that somebody has is an error that says who. `None` says that the store has no locks.
+    /// Takes the lock on a state for `operation`, in one step that nobody else can come between, and gives an id that
+    /// it takes to give the lock back. A lock that somebody has is an error that says who. `None` says that the store
+    /// has no locks.
     fn lock(
         &self,
         id: &str,
@@ -127,8 +129,8 @@ pub trait States: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// The size of the pieces in which states travel between the host and the provider, in bytes: what the host offers, unless the store
-    /// wants smaller ones.
+    /// The size of the pieces in which states travel between the host and the provider, in bytes: what the host offers,
+    /// unless the store wants smaller ones.
     fn chunk_size(&self, offered: u64) -> u64 {
         offered
     }
@@ -179,19 +181,19 @@ impl<S: ModelStateStore> StateStore for Keeping<S> {
     }
 
     fn validate(&self, config: Value) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(self.store.validate(config))
+        Answer::pending(self.store.validate(config))
     }
 
     fn configure(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse> {
         let offered = request.chunk_size;
-        Answer::later(async move {
+        Answer::pending(async move {
             let (chunk_size, diagnostics) = split(self.opened(request).await, offered);
             ConfigureStateStoreResponse { chunk_size, diagnostics }
         })
     }
 
     fn read(&self, request: StateRequest) -> Answer<'_, ReadStateResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let read = async { self.states()?.read(&request.state_id).await };
             let (bytes, diagnostics) = split(read.await, None);
             ReadStateResponse { bytes: bytes.unwrap_or_default(), diagnostics }
@@ -199,14 +201,14 @@ impl<S: ModelStateStore> StateStore for Keeping<S> {
     }
 
     fn write(&self, request: WriteStateRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let written = async { self.states()?.write(&request.state_id, request.bytes).await };
             split(written.await, ()).1
         })
     }
 
     fn states(&self) -> Answer<'_, StatesResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let listed = async { Self::states(self)?.list().await };
             let (state_ids, diagnostics) = split(listed.await, Vec::new());
             StatesResponse { state_ids, diagnostics }
@@ -214,14 +216,14 @@ impl<S: ModelStateStore> StateStore for Keeping<S> {
     }
 
     fn delete(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let deleted = async { self.states()?.delete(&request.state_id).await };
             split(deleted.await, ()).1
         })
     }
 
     fn lock(&self, request: LockStateRequest) -> Answer<'_, LockStateResponse> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let locked = async { self.states()?.lock(&request.state_id, &request.operation).await };
             let (lock_id, diagnostics) = split(locked.await, None);
             LockStateResponse { lock_id: lock_id.unwrap_or_default(), diagnostics }
@@ -229,7 +231,7 @@ impl<S: ModelStateStore> StateStore for Keeping<S> {
     }
 
     fn unlock(&self, request: UnlockStateRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::later(async move {
+        Answer::pending(async move {
             let unlocked = async { self.states()?.unlock(&request.state_id, &request.lock_id).await };
             split(unlocked.await, ()).1
         })

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use groma_framework::{
-    Answer, Attribute, Bundle, Call, IdentityImport, ListDetail, ListRequest, ListResource, ListWanted, Listed, Maybe,
+    Answer, Attribute, Bundle, Call, IdentityImport, ListControl, ListDetail, ListRequest, ListResource, Listed, Maybe,
     Model, ModelListResource, ModelResource, ProviderDiagnostic, ProviderDiagnostics, ResourceSchema, SchemaBuilder,
     Search,
 };
@@ -87,7 +87,7 @@ impl ModelListResource for Shelter {
                 "hidden" => search.not_readable(*name, ProviderDiagnostic::error("Hidden", "It does not come out.")),
                 _ => search.found(*name, identity(name), Some(&pet)),
             };
-            if wanted == ListWanted::Enough {
+            if wanted == ListControl::Stop {
                 return Ok(());
             }
         }
@@ -106,7 +106,7 @@ fn search(server: &dyn Provider, prefix: &str, detail: ListDetail, limit: u64) -
         limit,
         found: Arc::new(move |listed| {
             taken.lock().unwrap().push(listed);
-            ListWanted::More
+            ListControl::Continue
         }),
     };
     let problems = server.list_resource(request).wait();

@@ -1,5 +1,5 @@
-//! The provider of the cloud that tests use, as a plugin: `cloud_object` refuses what clouds refuse. The provider's
-//! argument `store` names the directory of its objects.
+//! The mock cloud provider of the tests as a plugin: `cloud_object` enforces rules as clouds do. The provider argument
+//! `store` names the directory of its objects.
 
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Calls whose messages are bytes on both ways.
+//! Provider calls whose requests and responses are bytes.
 
 use groma_plugin::transport::Connection;
 use groma_plugin::{MESSAGE_LIMIT, Protocol, Raw};
@@ -8,10 +8,10 @@ use tonic::Request;
 use tonic::client::Grpc;
 use tonic::codegen::http::uri::PathAndQuery;
 
-/// What something comes to, or why not.
+/// A result with an error message for the terminal.
 pub type Outcome<T> = Result<T, String>;
 
-/// One call that can be made again and again.
+/// One encoded call, which can be sent repeatedly.
 #[derive(Clone, Debug)]
 pub struct Call {
     path: PathAndQuery,
@@ -19,7 +19,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// A call of what version 5 and version 6 call these names.
+    /// Creates a call from the method's names in versions 5 and 6.
     pub fn new(protocol: Protocol, names: [&str; 2], message: &impl Message) -> Self {
         let path = match protocol {
             Protocol::V5 => format!("/tfplugin5.Provider/{}", names[0]),
@@ -30,7 +30,7 @@ impl Call {
     }
 }
 
-/// Makes a call; the answer as it came.
+/// Sends a call and returns the undecoded response.
 pub async fn ask(connection: &Connection, call: &Call) -> Outcome<Bytes> {
     let mut client = Grpc::new(connection.channel())
         .max_decoding_message_size(MESSAGE_LIMIT)

@@ -1,13 +1,13 @@
-//! How long a provider takes by itself for what a plan, an apply and a plan without changes ask it: the calls that Groma makes for
-//! each instance are prepared beforehand, and then made over a connection like Groma's, as many at a time. Nothing is evaluated,
-//! decoded or checked on the way.
+//! Measures the time that a provider itself needs for a plan, an apply and a no-op plan: the calls that Groma makes for
+//! each instance are recorded first, and then sent over a connection like Groma's with the same concurrency. Nothing is
+//! evaluated, decoded or checked during the measurement.
 //!
-//! `cargo run --release -p groma-plugin --example replay -- PROGRAM TYPE INSTANCES CONFIGURATION [RUNS]` prints a line for each step: its
-//! name, the least wall time of all runs in seconds, and the number of calls. In CONFIGURATION, a JSON object, `#` stands for the number of
-//! the instance.
+//! `cargo run --release -p groma-plugin --example replay -- PROGRAM TYPE INSTANCES CONFIGURATION [RUNS]` prints a line
+//! for each step: its name, the minimum wall time of all runs in seconds, and the number of calls. In CONFIGURATION, a
+//! JSON object, `#` is replaced with the number of the instance.
 
 mod calls;
-mod story;
+mod recording;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,19 +18,19 @@ use futures_util::stream::{self, StreamExt};
 use groma_plugin::transport::{Connection, Launch, NoLog, launch};
 
 use calls::{Call, Outcome, ask};
-use story::Story;
+use recording::Recording;
 
-/// Conversations at once, as many as Groma holds where nothing else is said.
-const AT_ONCE: usize = 10;
+/// Concurrent call sequences; Groma's default parallelism.
+const CONCURRENCY: usize = 10;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let told = match &*arguments {
+    let outcome = match &*arguments {
         [program, type_name, count, configuration] => replay(program, type_name, count, configuration, "3"),
         [program, type_name, count, configuration, runs] => replay(program, type_name, count, configuration, runs),
         _ => Err(String::from("replay PROGRAM TYPE INSTANCES CONFIGURATION [RUNS]")),
     };
-    match told {
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => {
             eprintln!("replay: {problem}");
@@ -43,22 +43,22 @@ fn replay(program: &str, type_name: &str, count: &str, configuration: &str, runs
     let program = PathBuf::from(program);
     let number = |text: &str| text.parse::<usize>().map_err(|error| format!("{text}: {error}"));
     let (count, runs) = (number(count)?, number(runs)?);
-    // As Groma's: one thread for all conversations.
+    // Like Groma's client, which runs all provider calls on one thread.
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-    let story = runtime.block_on(async {
+    let recording = runtime.block_on(async {
         let connection = connect(&program).await?;
-        let story = Story::prepared(&connection, type_name, count, configuration).await;
+        let recording = Recording::prepared(&connection, type_name, count, configuration).await;
         connection.shutdown().await;
-        story
+        recording
     })?;
-    let Story { beginning, plan, apply, again } = story;
-    for (name, conversations) in [("plan", plan), ("apply", apply), ("no-op plan", again)] {
+    let Recording { setup, plan, apply, again } = recording;
+    for (name, sequences) in [("plan", plan), ("apply", apply), ("no-op plan", again)] {
         let mut least = f64::INFINITY;
         for _ in 0..runs {
-            least = runtime.block_on(held(&program, &beginning, conversations.clone()))?.min(least);
+            least = runtime.block_on(measure(&program, &setup, sequences.clone()))?.min(least);
         }
-        let calls: usize = conversations.iter().map(Vec::len).sum();
+        let calls: usize = sequences.iter().map(Vec::len).sum();
         println!("{name}\t{least:.4}\t{calls}");
     }
     Ok(())
@@ -68,24 +68,24 @@ async fn connect(program: &Path) -> Outcome<Connection> {
     launch(&Launch::new("replay", program), Arc::new(NoLog)).await.map_err(|error| error.to_string())
 }
 
-/// Starts the program, holds all conversations, and ends it: how many seconds that took.
-async fn held(program: &Path, beginning: &[Call], conversations: Vec<Vec<Call>>) -> Outcome<f64> {
+/// Starts the program, sends all call sequences, and shuts the program down; returns the elapsed seconds.
+async fn measure(program: &Path, setup: &[Call], sequences: Vec<Vec<Call>>) -> Outcome<f64> {
     let start = Instant::now();
     let connection = connect(program).await?;
-    for call in beginning {
+    for call in setup {
         ask(&connection, call).await?;
     }
-    let talk = async |calls: Vec<Call>| -> Outcome<()> {
+    let send = async |calls: Vec<Call>| -> Outcome<()> {
         for call in &calls {
             ask(&connection, call).await?;
         }
         Ok(())
     };
-    let mut talks = stream::iter(conversations).map(talk).buffer_unordered(AT_ONCE);
-    while let Some(outcome) = talks.next().await {
+    let mut running = stream::iter(sequences).map(send).buffer_unordered(CONCURRENCY);
+    while let Some(outcome) = running.next().await {
         outcome?;
     }
-    drop(talks);
+    drop(running);
     connection.shutdown().await;
     Ok(start.elapsed().as_secs_f64())
 }

@@ -1,4 +1,4 @@
-//! The calls about actions.
+//! Client side of action calls.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use groma_provider::{
 };
 
 use super::schemas::Kind;
-use super::session::{More, Session};
+use super::session::{Session, StreamControl};
 use crate::methods;
 use crate::proto::v6;
 use crate::wire;
@@ -52,7 +52,7 @@ pub(super) async fn invoke(session: Arc<Session>, request: InvokeActionRequest) 
             Some(Type::Completed(completed)) => problems.extend(wire::diagnostics(completed.diagnostics)),
             None => {}
         }
-        More::Wanted
+        StreamControl::Continue
     };
     session.stream(methods::INVOKE_ACTION, message, take).await?;
     Ok(problems)

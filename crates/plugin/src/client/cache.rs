@@ -1,4 +1,5 @@
-//! What providers declare, kept on disk: large providers take seconds to say it, and say the same every time.
+//! An on-disk cache of provider schemas. Large providers take seconds to return theirs, which never change for a
+//! version.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -12,30 +13,30 @@ use super::schemas::RawSchemas;
 use crate::Protocol;
 use crate::proto::v6::ResourceIdentitySchema;
 
-/// Counts the changes of [`Kept`], of which older files are no use.
+/// The format version of [`CachedSchemas`]; files of other versions are ignored.
 const FORMAT: u32 = 2;
 
-/// The place for what the provider of one package declares.
+/// The cache entry for the schemas of one provider package.
 ///
-/// A schema decides which values are secrets, so a cached one is only used if it comes from this user and belongs to the very program that
-/// is installed:
+/// Schemas decide which values are sensitive, so a cached file is used only if it was written by this user for exactly
+/// the installed program:
 ///
-/// * The file must belong to the user, and nobody else may write to it.
-/// * The file names the verified hash of the package, and the [`identity`] of the program on this disk. A file that arrives with a
-///   repository or an archive cannot know the inode and the time of change that the program is going to have.
+/// * The file must be owned by the user, and nobody else may have write permission.
+/// * The file contains the verified hash of the package and the [`identity`] of the installed program. A file from a
+///   repository or an archive cannot know the inode and change time that the program will have.
 ///
-/// A file that is refused costs one call of the provider; then it is written again.
+/// Rejecting a file costs one provider call; then the file is rewritten.
 #[derive(Clone, Debug)]
 pub struct SchemaCache {
     folder: PathBuf,
     hash: String,
-    /// None where the system does not identify files: then there is no cache.
+    /// `None` on systems without stable file identities, which disables the cache.
     program: Option<String>,
 }
 
-/// What a provider said.
+/// The content of a cache file.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Kept {
+pub(super) struct CachedSchemas {
     #[prost(uint32, tag = "1")]
     protocol: u32,
     #[prost(message, required, tag = "2")]
@@ -45,21 +46,22 @@ pub(super) struct Kept {
     /// The verified hash of the package.
     #[prost(string, tag = "4")]
     hash: String,
-    /// The identity of the program.
+    /// The [`identity`] of the installed program.
     #[prost(string, tag = "5")]
     program: String,
 }
 
 impl SchemaCache {
-    /// A place in `folder`, which is made when it is needed, for `program` of the package that was verified to have this `hash`.
+    /// Creates a handle to the cache entry in `folder`, which is created on demand, for a package with the verified
+    /// `hash`.
     pub fn new(folder: impl Into<PathBuf>, hash: &str, program: &Path) -> Self {
         Self { folder: folder.into(), hash: hash.to_owned(), program: identity(program) }
     }
 
-    /// Removes everything that is cached in `folder`.
+    /// Deletes all cached schemas in `folder`.
     ///
     /// # Errors
-    /// Something cannot be removed.
+    /// A file or directory cannot be deleted.
     pub fn clear(folder: &Path) -> io::Result<()> {
         match fs::remove_dir_all(folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -67,42 +69,44 @@ impl SchemaCache {
         }
     }
 
-    /// The encoded fields that bind a file of the cache to the package and its program. Behind other content they make a file that
-    /// passes for one of the cache, which is how fuzzing reaches what is read after the checks.
+    /// Returns the encoded fields that bind a cache file to its package and program. Fuzzing appends them to arbitrary
+    /// content, to reach the decoding behind the checks.
     pub fn binding(&self) -> Vec<u8> {
         let program = self.program.clone().unwrap_or_default();
-        Kept { hash: self.hash.clone(), program, ..Kept::default() }.encode_to_vec()
+        CachedSchemas { hash: self.hash.clone(), program, ..CachedSchemas::default() }.encode_to_vec()
     }
 
     fn path(&self) -> PathBuf {
         self.folder.join(format!("{}.{FORMAT}", self.name()))
     }
 
-    /// The hash as a part of a file name.
+    /// Turns the hash into a file name; base64 characters such as `/` are not safe in paths.
     fn name(&self) -> String {
         self.hash.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
     }
 
-    /// Returns the cached schemas; none if they cannot be read or trusted. The provider is asked instead.
-    pub(super) fn read(&self) -> Option<Kept> {
+    /// Returns the cached schemas, or `None` if the file is missing, damaged or untrusted; the caller then asks the
+    /// provider.
+    pub(super) fn read(&self) -> Option<CachedSchemas> {
         let program = self.program.as_deref()?;
         let mut file = File::open(self.path()).ok()?;
-        if !is_ours_alone(&file) {
+        if !is_private(&file) {
             return None;
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).ok()?;
+        // The checksum detects torn writes, such as after a power failure; it is no protection against forgery.
         let (content, sum) = bytes.split_last_chunk()?;
         if crc32fast::hash(content) != u32::from_le_bytes(*sum) {
             return None;
         }
-        Kept::decode(content).ok().filter(|kept| kept.hash == self.hash && kept.program == program)
+        CachedSchemas::decode(content).ok().filter(|kept| kept.hash == self.hash && kept.program == program)
     }
 
-    /// Keeps what a provider said. A cache that cannot be written is none, which is no reason to stop.
+    /// Writes the schemas of a provider. Failures are ignored, since the cache is an optimization.
     ///
-    /// Other runs may read and write the same at the same time: a file is there as a whole or not at all.
-    pub(super) fn write(&self, kept: &mut Kept) {
+    /// Other runs may access the file concurrently, so it is written under a temporary name and renamed.
+    pub(super) fn write(&self, kept: &mut CachedSchemas) {
         let Some(program) = &self.program else { return };
         kept.hash.clone_from(&self.hash);
         kept.program.clone_from(program);
@@ -110,19 +114,21 @@ impl SchemaCache {
         let sum = crc32fast::hash(&bytes);
         bytes.extend(sum.to_le_bytes());
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        // Process ID and number make the temporary name unique among runs and threads.
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let own = self.folder.join(format!("{}.{}-{number}.new", self.name(), std::process::id()));
         let written = fs::create_dir_all(&self.folder)
-            .and_then(|()| create_for_us_alone(&own)?.write_all(&bytes))
+            .and_then(|()| create_private(&own)?.write_all(&bytes))
             .and_then(|()| fs::rename(&own, self.path()));
         if written.is_err() {
+            // A failed write must not leave temporary files behind.
             let _ = fs::remove_file(own);
         }
     }
 }
 
-/// The identity of a file, which no other file at its path shares: the system gives it a new inode or another time of
-/// change whenever it is written to or replaced.
+/// Returns the identity of a file, which a replacement at the same path does not share: the system assigns a new inode
+/// or change time to every write, and programs cannot choose them.
 #[cfg(unix)]
 fn identity(program: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
@@ -136,34 +142,35 @@ fn identity(_: &Path) -> Option<String> {
     None
 }
 
-/// Whether the file belongs to the user who runs this program, and nobody else may write to it.
+/// Whether the file is owned by the current user and not writable for anyone else.
 #[cfg(unix)]
-fn is_ours_alone(file: &File) -> bool {
+fn is_private(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
     let user = nix::unistd::geteuid().as_raw();
     file.metadata().is_ok_and(|facts| facts.is_file() && facts.uid() == user && facts.mode() & 0o022 == 0)
 }
 
 #[cfg(not(unix))]
-fn is_ours_alone(_: &File) -> bool {
+fn is_private(_: &File) -> bool {
     false
 }
 
-/// Creates a file that only this user may write to, whatever the umask.
-fn create_for_us_alone(path: &Path) -> io::Result<File> {
+/// Creates a file that only the current user may write to, regardless of the umask.
+fn create_private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
+    // `create_new` refuses to follow a symbolic link that someone placed at the temporary path.
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
 
-impl Kept {
+impl CachedSchemas {
     pub fn new(protocol: Protocol, schemas: RawSchemas, identities: BTreeMap<String, ResourceIdentitySchema>) -> Self {
         Self { protocol: protocol.number(), schemas, identities, hash: String::new(), program: String::new() }
     }
 
-    /// The version of the protocol that it was said in.
+    /// Returns the protocol version of the cached response, if this crate supports it.
     pub fn protocol(&self) -> Option<Protocol> {
         Protocol::from_number(self.protocol)
     }
@@ -176,13 +183,13 @@ mod tests {
 
     use super::*;
 
-    /// A folder with a program, and the cache for it with something in it.
-    fn kept() -> (tempfile::TempDir, SchemaCache, Kept) {
+    /// Creates a directory with a program and a cache entry for it.
+    fn kept() -> (tempfile::TempDir, SchemaCache, CachedSchemas) {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("program"), "one").unwrap();
         let cache = cache_in(&folder, "h1:a/b+c=");
         assert!(cache.read().is_none());
-        let mut kept = Kept::new(Protocol::V6, RawSchemas::default(), BTreeMap::new());
+        let mut kept = CachedSchemas::new(Protocol::V6, RawSchemas::default(), BTreeMap::new());
         cache.write(&mut kept);
         assert_eq!(cache.read().as_ref(), Some(&kept));
         (folder, cache, kept)
@@ -208,20 +215,20 @@ mod tests {
     }
 
     #[test]
-    fn cached_schemas_that_others_may_write_to_are_not_used() {
+    fn cached_schemas_writable_by_others_are_rejected() {
         let (_folder, cache, mut kept) = kept();
         for (mode, is_used) in [(0o666, false), (0o620, false), (0o644, true)] {
             fs::set_permissions(cache.path(), fs::Permissions::from_mode(mode)).unwrap();
             assert_eq!(cache.read().is_some(), is_used, "{mode:o}");
         }
-        // The provider that is asked instead writes a file of the right mode.
+        // The provider is asked instead, and its response is written with the right mode.
         fs::set_permissions(cache.path(), fs::Permissions::from_mode(0o666)).unwrap();
         cache.write(&mut kept);
         assert!(cache.read().is_some());
     }
 
     #[test]
-    fn cached_schemas_belong_to_one_package_and_to_its_program_on_this_disk() {
+    fn cached_schemas_are_bound_to_package_hash_and_executable() {
         let (folder, cache, _) = kept();
         let other = cache_in(&folder, "h1:other");
         fs::copy(cache.path(), other.path()).unwrap();

@@ -1,4 +1,4 @@
-//! The calls about what is never stored: ephemeral resources and functions.
+//! Client side of calls for ephemeral resources and functions, whose results are never stored.
 
 use std::sync::Arc;
 
@@ -37,6 +37,7 @@ pub(super) async fn open(session: Arc<Session>, request: OpenEphemeralRequest) -
     let response = session.call(methods::OPEN_EPHEMERAL, message).await?;
     let diagnostics = wire::diagnostics(response.diagnostics);
     let result = match session.decode(response.result.as_ref(), ty) {
+        // After its own errors the provider may return nothing usable; those errors matter, not the decoding.
         Err(_) if diagnostics.has_errors() => request.config,
         decoded => decoded?,
     };
@@ -79,6 +80,7 @@ pub(super) async fn call_function(
     request: CallFunctionRequest,
 ) -> Outcome<Result<Value, FunctionError>> {
     let CallFunctionRequest { name, signature, arguments: given } = request;
+    // Each further argument has the type of the variadic parameter.
     let types = signature.parameters.iter().chain(signature.variadic.iter().cycle());
     let mut arguments = Vec::with_capacity(given.len());
     for (value, parameter) in given.iter().zip(types) {

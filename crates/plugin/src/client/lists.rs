@@ -1,16 +1,16 @@
-//! The calls about objects that nobody manages yet.
+//! Client side of list queries and configuration generation.
 
 use std::sync::Arc;
 
 use groma_provider::{
-    GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListWanted, Listed, ProviderDiagnostics,
+    GenerateConfigRequest, GenerateConfigResponse, ListControl, ListDetail, ListRequest, Listed, ProviderDiagnostics,
     Schema, ValidateRequest,
 };
 use groma_value::Value;
 
-use super::objects::identity_value;
+use super::resources::identity_value;
 use super::schemas::Kind;
-use super::session::{More, Session};
+use super::session::{Session, StreamControl};
 use crate::methods;
 use crate::proto::v6;
 use crate::wire;
@@ -36,20 +36,21 @@ pub(super) async fn list(session: Arc<Session>, request: ListRequest) -> Outcome
         include_resource_object: request.detail == ListDetail::Objects,
         limit: i64::try_from(request.limit).unwrap_or(i64::MAX),
     };
-    let mut left = request.limit;
+    let mut remaining = request.limit;
     let mut problems = ProviderDiagnostics::new();
     let take = |event: v6::list_resource::Event| match listed(&session, &resource, event) {
         Ok(listed) => {
-            left = left.saturating_sub(u64::from(listed.identity.is_some()));
-            let ends = listed.diagnostics.has_errors() || left == 0;
-            let wanted = (request.found)(listed);
-            if ends || wanted == ListWanted::Enough { More::NotWanted } else { More::Wanted }
+            remaining = remaining.saturating_sub(u64::from(listed.identity.is_some()));
+            let ends = listed.diagnostics.has_errors() || remaining == 0;
+            let control = (request.found)(listed);
+            if ends || control == ListControl::Stop { StreamControl::Stop } else { StreamControl::Continue }
         }
         Err(unreadable) => {
             problems.extend(unreadable);
-            More::NotWanted
+            StreamControl::Stop
         }
     };
+    // Providers may take zero for the absence of a limit.
     if request.limit > 0 {
         session.stream(methods::LIST, message, take).await?;
     }

@@ -1,20 +1,20 @@
-//! A plugin process as a provider.
+//! The client: a plugin process as a [`Provider`](groma_provider::Provider).
 
 mod actions;
 mod cache;
+mod cancellation;
 mod ephemeral;
-mod giving_up;
+mod lazy_process;
 mod lists;
-mod objects;
-mod remote;
-mod running;
+mod plugin;
+mod resources;
 mod runtime;
 mod schemas;
 mod session;
 mod stores;
 
 pub use cache::SchemaCache;
-pub use giving_up::give_up;
-pub use remote::Plugin;
-pub use running::{Start, end_ahead, end_all};
-pub use runtime::beside_processes;
+pub use cancellation::cancel_all;
+pub use lazy_process::{Start, begin_shutdown_all, shutdown_all};
+pub use plugin::Plugin;
+pub use runtime::plugin_runtime;

@@ -1,7 +1,7 @@
-//! The thread on which all conversations with plugin processes go on.
+//! The runtime thread for communication with plugin processes.
 //!
-//! It is not the thread of the engine: so the engine can wait for a schema in the middle of its work, and messages are
-//! written and read while it evaluates.
+//! It is separate from the engine's threads, so that the engine can block on a schema in the middle of its work, and so
+//! that messages are encoded and decoded while the engine evaluates.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,47 +12,47 @@ use groma_provider::Answer;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-/// A conversation, with all that comes of it.
+/// A provider call as a task.
 ///
-/// One type for all of them: what a task is made of would be generated for each.
-pub(super) type Talk = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Boxed to a single type: otherwise tokio's task machinery would be monomorphized for every call.
+pub(super) type CallTask = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// The runtime, and the way to it.
+/// The handle of the runtime, and the queue of its tasks.
 struct Plugins {
     handle: Handle,
-    talks: UnboundedSender<Talk>,
+    calls: UnboundedSender<CallTask>,
 }
 
-/// The runtime, started when it is first needed.
+/// Returns the runtime, and starts it on first use.
 ///
 /// # Errors
 ///
-/// The operating system has no thread or no event queue left.
+/// The operating system provides no thread or no event queue.
 pub(super) fn handle() -> Result<&'static Handle, &'static str> {
     plugins().map(|plugins| &plugins.handle)
 }
 
-/// Where conversations are best held: what is spawned there talks to processes without waking another thread. The caller's own
-/// runtime while there are none.
+/// Returns the runtime for tasks that communicate with plugin processes without waking another thread, or the caller's
+/// runtime if no process was started.
 ///
 /// # Panics
 ///
-/// The caller is in no runtime.
-pub fn beside_processes() -> Handle {
+/// Panics if the caller is outside of a runtime and no process was started.
+pub fn plugin_runtime() -> Handle {
     match PLUGINS.get() {
         Some(Ok(plugins)) => plugins.handle.clone(),
         _ => Handle::current(),
     }
 }
 
-/// Has a conversation held. The thread is woken once for all that are handed over before it looks.
+/// Queues a provider call. One wakeup of the runtime thread serves all calls queued before it runs.
 ///
 /// # Errors
 ///
-/// As those of [`handle`].
-pub(super) fn hold(talk: Talk) -> Result<(), &'static str> {
-    // The receiver ends with the program.
-    plugins().map(|plugins| _ = plugins.talks.send(talk))
+/// The errors of [`handle`].
+pub(super) fn spawn(exchange: CallTask) -> Result<(), &'static str> {
+    // The receiver lives as long as the program.
+    plugins().map(|plugins| _ = plugins.calls.send(exchange))
 }
 
 static PLUGINS: OnceLock<Result<Plugins, String>> = OnceLock::new();
@@ -62,24 +62,25 @@ fn plugins() -> Result<&'static Plugins, &'static str> {
 }
 
 fn start() -> Result<Plugins, String> {
+    // A single thread: the work is I/O and decoding, and one thread avoids wakeups between workers.
     let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| io_reason(&error))?;
     let handle = runtime.handle().clone();
-    let (talks, mut handed_over) = unbounded_channel::<Talk>();
+    let (calls, mut queue) = unbounded_channel::<CallTask>();
     let work = move || {
         runtime.block_on(async {
-            while let Some(talk) = handed_over.recv().await {
-                tokio::spawn(talk);
+            while let Some(exchange) = queue.recv().await {
+                tokio::spawn(exchange);
             }
         });
     };
     std::thread::Builder::new()
         .name("plugins".to_owned())
         .spawn(work)
-        .map_err(|error| format!("no thread can be started: {}", io_reason(&error)))?;
-    Ok(Plugins { handle, talks })
+        .map_err(|error| format!("cannot start a thread: {}", io_reason(&error)))?;
+    Ok(Plugins { handle, calls })
 }
 
-/// Waits on this thread for what happens on the other.
+/// Blocks this thread until the future, which needs the runtime thread, completes.
 pub(super) fn wait<T: Unpin>(future: impl Future<Output = T> + Send) -> T {
-    Answer::later(future).wait()
+    Answer::pending(future).wait()
 }

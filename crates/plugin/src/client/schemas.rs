@@ -1,4 +1,4 @@
-//! The schemas of a provider, each read when it is first asked for.
+//! The schemas of a provider, each decoded on first use.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,8 +12,8 @@ use crate::Protocol;
 use crate::proto::v6;
 use crate::wire::{self, WireError};
 
-/// The response to the schema call with the schemas still as bytes: a large provider has thousands of types, of which a
-/// configuration uses a few. On the wire it is the same as the response in the protocol's definition.
+/// The schema response with undecoded schemas: a large provider has thousands of types, of which a configuration uses a
+/// few. On the wire it is identical to the message in the protocol definition.
 #[derive(Clone, PartialEq, Message)]
 pub(super) struct RawSchemas {
     #[prost(bytes = "vec", optional, tag = "1")]
@@ -40,14 +40,14 @@ pub(super) struct RawSchemas {
     actions: BTreeMap<String, RawAction>,
 }
 
-/// The schema of an action, which has a message of its own around it.
+/// An action's schema, which the protocol wraps in another message.
 #[derive(Clone, PartialEq, Message)]
 struct RawAction {
     #[prost(bytes = "vec", optional, tag = "1")]
     schema: Option<Vec<u8>>,
 }
 
-/// Which of the kinds of types a name is of.
+/// The namespace of a type name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Resource,
@@ -58,7 +58,7 @@ pub(super) enum Kind {
     StateStore,
 }
 
-/// What a provider declares.
+/// The declarations of a provider, decoded on demand.
 pub(super) struct Schemas {
     protocol: Protocol,
     raw: RawSchemas,
@@ -69,7 +69,7 @@ pub(super) struct Schemas {
 }
 
 impl Schemas {
-    /// What the two responses say.
+    /// Creates the schemas from the responses to the schema call and the identity schema call.
     pub fn new(
         protocol: Protocol,
         raw: RawSchemas,
@@ -88,17 +88,17 @@ impl Schemas {
         Ok(Self { protocol, raw, identities: identities.into_iter().collect(), declared, read: Mutex::default() })
     }
 
-    /// The version of the protocol that they are in.
+    /// Returns the protocol version that the schemas are encoded in.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    /// What the provider itself declares.
+    /// Returns the schema of the provider configuration and the provider's capabilities.
     pub fn declared(&self) -> &ProviderSchema {
         &self.declared
     }
 
-    /// The names of all types and functions.
+    /// Returns the names of all types and functions.
     pub fn type_names(&self) -> TypeNames {
         fn names<T>(map: &BTreeMap<String, T>) -> Vec<Name> {
             map.keys().map(|name| name.as_str().into()).collect()
@@ -114,9 +114,10 @@ impl Schemas {
         }
     }
 
-    /// The schema of a type; nothing where the provider does not have it.
+    /// Returns the schema of a type, or `None` if the provider does not have it.
     pub fn lookup(&self, kind: Kind, type_name: &str) -> SchemaLookup {
         let key = (kind, Name::from(type_name));
+        // Decoding under the lock is fast, and ensures that each schema is decoded once.
         let mut known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(schema) = known.get(&key) {
             return Ok(schema.clone());
@@ -130,6 +131,7 @@ impl Schemas {
             Kind::Action => self.raw.actions.get(type_name).and_then(|action| action.schema.as_ref()),
         };
         let mut schema = bytes.map(|bytes| read(bytes, self.protocol, type_name)).transpose()?;
+        // Identities are declared by resource type; a data source of the same name has none.
         let identity = self.identities.get(type_name).filter(|_| kind == Kind::Resource);
         if let (Some(schema), Some(identity)) = (&mut schema, identity) {
             let identity = wire::identity_schema(identity).map_err(|error| unreadable(&error, type_name))?;
@@ -140,7 +142,7 @@ impl Schemas {
         Ok(schema)
     }
 
-    /// The schema of a type that a request is about.
+    /// Returns the schema of a type that a request names; a missing type is an error.
     pub fn expect(&self, kind: Kind, type_name: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         self.lookup(kind, type_name)?.ok_or_else(|| {
             let detail = format!("The provider has no type named {type_name:?}.");
@@ -148,7 +150,7 @@ impl Schemas {
         })
     }
 
-    /// The signature of a function; nothing where there is none that can be read.
+    /// Returns the signature of a function, or `None` if it is unknown or cannot be decoded.
     pub fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
         self.raw.functions.get(name).and_then(|message| wire::function(message).ok()).map(Arc::new)
     }
@@ -160,8 +162,8 @@ fn read(bytes: &[u8], protocol: Protocol, of: &str) -> Result<Schema, ProviderDi
 
 fn unreadable(error: &WireError, of: &str) -> ProviderDiagnostics {
     let detail = format!(
-        "The schema of {of} that the provider sent cannot be used: {error}. This is a mistake in the provider; please \
-         report it to its authors."
+        "The provider sent an invalid schema for {of}: {error}. This is a bug in the provider. Please report it in the \
+         provider's issue tracker."
     );
     ProviderDiagnostic::error("Invalid provider schema", detail).into()
 }

@@ -1,4 +1,4 @@
-//! One running process: calls to it, and what to say when one fails.
+//! A session with a plugin process: typed calls, and diagnostics for failed ones.
 
 use std::sync::Arc;
 
@@ -12,47 +12,56 @@ use tonic::codegen::http::uri::PathAndQuery;
 use tonic::transport::Channel;
 use tonic::{Code, ConnectError, Request, Status};
 
-use super::cache::{Kept, SchemaCache};
-use super::giving_up::answered;
+use super::cache::{CachedSchemas, SchemaCache};
+use super::cancellation::unless_cancelled_call;
 use super::schemas::{Kind, RawSchemas, Schemas};
 use crate::MESSAGE_LIMIT;
 use crate::methods::{self, Method};
 use crate::proto::v6::{self, DynamicValue};
 use crate::raw::{Raw, decoded, encoded};
-use crate::transport::{Connection, LastWords};
+use crate::transport::{Connection, ExitInfo};
 use crate::wire::{self, WireError};
 
-/// The call for the schemas, which stay bytes until they are asked for.
-const SCHEMA: Method<v6::get_provider_schema::Request, RawSchemas> = methods::SCHEMA.answered_as();
+/// The schema call, whose response stays partly undecoded.
+const SCHEMA: Method<v6::get_provider_schema::Request, RawSchemas> = methods::SCHEMA.with_response();
 
-/// A connection with the schemas of who is at its other end.
+/// A connection to a plugin process together with the schemas of its provider.
+///
+/// It owns the connection and shares the schemas with [`Plugin`](super::Plugin). Its methods encode requests by the
+/// schemas, send them, and decode the responses; they are called from tasks on the plugin runtime, any number of them
+/// concurrently.
+///
+/// Every failed call becomes a diagnostic that includes the exit status and the last output of the process, and whether
+/// the request was sent. A session never reconnects: after the process has ended, all calls fail with
+/// `CallFate::Unsent`.
 pub(super) struct Session {
     address: ProviderAddress,
     connection: Connection,
     schemas: Arc<Schemas>,
 }
 
-/// Whether more messages of a stream are wanted.
+/// The receiver's decision whether a response stream continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum More {
-    Wanted,
-    NotWanted,
+pub(super) enum StreamControl {
+    Continue,
+    Stop,
 }
 
 impl Session {
-    /// A session whose provider need not be asked what it declares.
-    pub fn knowing(address: ProviderAddress, connection: Connection, schemas: Arc<Schemas>) -> Self {
+    /// Creates a session with known schemas, without a call.
+    pub fn with_schemas(address: ProviderAddress, connection: Connection, schemas: Arc<Schemas>) -> Self {
         Self { address, connection, schemas }
     }
 
-    /// Asks for the schemas, and keeps the answer in `cache` if there is one.
-    pub async fn begin(
+    /// Requests the schemas, and writes them to `cache` if there is one.
+    pub async fn open(
         address: ProviderAddress,
         connection: Connection,
         cache: Option<&SchemaCache>,
     ) -> Result<Self, ProviderDiagnostics> {
         let asked = exchange(&connection, SCHEMA, &v6::get_provider_schema::Request {});
         let identities = exchange(&connection, methods::IDENTITIES, &v6::get_resource_identity_schemas::Request {});
+        // Both requests are in flight together, because large providers take seconds to answer the first.
         let (asked, identities) = tokio::join!(asked, identities);
         let mut raw = match asked {
             Ok(raw) => raw,
@@ -64,32 +73,33 @@ impl Session {
                 problems.extend(wire::diagnostics(response.diagnostics));
                 response.identity_schemas
             }
-            // Providers of older minor versions do not know the call.
+            // Providers built for older minor versions of the protocol do not implement the call.
             Err(status) if status.code() == Code::Unimplemented => Default::default(),
             Err(status) => return Err(failure(&address, &connection, methods::IDENTITIES.name(), status).await),
         };
         if problems.has_errors() {
             return Err(problems);
         }
-        let mut kept = Kept::new(connection.protocol(), raw, identities.into_iter().collect());
+        let mut kept = CachedSchemas::new(connection.protocol(), raw, identities.into_iter().collect());
+        // Warnings are not cached, so a response with warnings is requested again by the next run.
         if let Some(cache) = cache.filter(|_| problems.is_empty()) {
             cache.write(&mut kept);
         }
         let schemas = Arc::new(Schemas::new(connection.protocol(), kept.schemas, kept.identities)?);
-        Ok(Self::knowing(address, connection, schemas))
+        Ok(Self::with_schemas(address, connection, schemas))
     }
 
-    /// What the provider declares.
+    /// Returns the declarations of the provider.
     pub fn schemas(&self) -> &Arc<Schemas> {
         &self.schemas
     }
 
-    /// The functions that it has with its configuration.
+    /// Requests the functions of the configured provider.
     pub async fn functions(&self) -> Result<Functions, ProviderDiagnostics> {
         let method = methods::FUNCTIONS;
         let response = match exchange(&self.connection, method, &v6::get_functions::Request {}).await {
             Ok(response) => response,
-            // Providers of older minor versions do not know the call.
+            // Providers built for older minor versions of the protocol do not implement the call.
             Err(status) if status.code() == Code::Unimplemented => return Ok(Functions::new()),
             Err(status) => return Err(failure(&self.address, &self.connection, method.name(), status).await),
         };
@@ -97,13 +107,13 @@ impl Session {
         if problems.has_errors() {
             return Err(problems);
         }
-        // As with those of the schema, one that cannot be read is not there.
+        // Functions that cannot be decoded are skipped, as are those of the schema.
         let readable =
             |(name, message): (String, v6::Function)| Some((name.into(), Arc::new(wire::function(&message).ok()?)));
         Ok(response.functions.into_iter().filter_map(readable).collect())
     }
 
-    /// Calls the provider.
+    /// Makes a unary call.
     pub async fn call<Q, R>(&self, method: Method<Q, R>, request: Q) -> Result<R, ProviderDiagnostics>
     where
         Q: Message,
@@ -121,20 +131,20 @@ impl Session {
         self.connection.has_ended()
     }
 
-    /// Refuses a call to a process that has ended.
+    /// Fails if the process has ended, before anything is sent.
     async fn check_running(&self) -> Result<(), ProviderDiagnostics> {
         match self.has_ended() {
-            true => Err(unsent(&self.address, &self.connection.last_words().await)),
+            true => Err(unsent(&self.address, &self.connection.exit_info().await)),
             false => Ok(()),
         }
     }
 
-    /// Calls the provider, which answers with many messages: each goes to `take` as it comes, until no more are wanted.
+    /// Makes a call with a response stream: each message goes to `take`, which decides whether to continue.
     pub async fn stream<Q, R>(
         &self,
         method: Method<Q, R>,
         request: Q,
-        mut take: impl FnMut(R) -> More + Send,
+        mut take: impl FnMut(R) -> StreamControl + Send,
     ) -> Result<(), ProviderDiagnostics>
     where
         Q: Message,
@@ -143,13 +153,13 @@ impl Session {
         let path = method.path(self.connection.protocol());
         let mut take = |bytes| decoded(bytes).map(&mut take);
         self.check_running().await?;
-        match answered(listen(&self.connection, path, encoded(&request), &mut take)).await {
+        match unless_cancelled_call(listen(&self.connection, path, encoded(&request), &mut take)).await {
             Ok(()) => Ok(()),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
     }
 
-    /// Calls the provider with many messages, which it answers when it has them all.
+    /// Makes a call with a request stream and a single response.
     pub async fn upload<Q, R>(&self, method: Method<Q, R>, requests: Vec<Q>) -> Result<R, ProviderDiagnostics>
     where
         Q: Message,
@@ -158,92 +168,93 @@ impl Session {
         let path = method.path(self.connection.protocol());
         let requests = requests.iter().map(encoded).collect();
         self.check_running().await?;
-        match answered(send(&self.connection, path, requests)).await.and_then(decoded) {
+        match unless_cancelled_call(send(&self.connection, path, requests)).await.and_then(decoded) {
             Ok(response) => Ok(response),
             Err(status) => Err(failure(&self.address, &self.connection, method.name(), status).await),
         }
     }
 
-    /// The schema of a type that a request is about.
+    /// Returns the schema of a type that a request names; a missing type is an error.
     pub fn schema(&self, kind: Kind, type_name: &str) -> Result<Arc<Schema>, ProviderDiagnostics> {
         self.schemas.expect(kind, type_name)
     }
 
-    /// A value for a request.
+    /// Encodes a value for a request.
     pub fn encode(&self, value: &Value, ty: &Type) -> Result<Option<DynamicValue>, ProviderDiagnostics> {
-        wire::encode(value, ty).map(Some).map_err(|error| self.misunderstood("The request", &error))
+        wire::encode(value, ty).map(Some).map_err(|error| self.invalid_value("The request", &error))
     }
 
-    /// The value of `provider_meta` for a request; nothing where the provider takes none.
+    /// Encodes the value of `provider_meta` for a request; `None` if the provider accepts none.
     pub fn meta(&self, value: &Value) -> Result<Option<DynamicValue>, ProviderDiagnostics> {
         let Some(schema) = &self.schemas.declared().meta else { return Ok(None) };
         let ty = schema.block.implied_type();
         if value.is_null() { self.encode(&Value::null(ty.clone()), ty) } else { self.encode(value, ty) }
     }
 
-    /// A value of a response.
+    /// Decodes a value of a response.
     pub fn decode(&self, message: Option<&DynamicValue>, ty: &Type) -> Result<Value, ProviderDiagnostics> {
-        wire::decode(message, ty).map_err(|error| self.misunderstood("The answer", &error))
+        wire::decode(message, ty).map_err(|error| self.invalid_value("The response", &error))
     }
 
-    /// What to say when a value does not fit its schema.
-    pub fn misunderstood(&self, what: &str, error: &WireError) -> ProviderDiagnostics {
+    /// Creates the error for a value that does not conform to its schema.
+    pub fn invalid_value(&self, what: &str, error: &WireError) -> ProviderDiagnostics {
         let detail = format!(
-            "{what} of the provider {} does not fit its schema: {error}. This is a mistake in the provider; please \
-             report it to its authors.",
+            "{what} of the provider {} does not match its schema: {error}. This is a bug in the provider. Please report it \
+             in the provider's issue tracker.",
             self.address
         );
         ProviderDiagnostic::error("Provider produced invalid object", detail).into()
     }
 
-    /// Ends the process.
+    /// Shuts the process down.
     pub async fn shutdown(&self) {
         self.connection.shutdown().await;
     }
 }
 
-/// A call with its messages.
+/// Makes a unary call with typed messages.
 async fn exchange<Q, R>(connection: &Connection, method: Method<Q, R>, request: &Q) -> Result<R, Status>
 where
     Q: Message,
     R: Message + Default,
 {
-    answered(ask(connection, method.path(connection.protocol()), encoded(request))).await.and_then(decoded)
+    unless_cancelled_call(ask(connection, method.path(connection.protocol()), encoded(request))).await.and_then(decoded)
 }
 
-/// One request and its response.
+/// Makes a unary call with encoded messages.
 async fn ask(connection: &Connection, path: &'static str, request: Bytes) -> Result<Bytes, Status> {
     let mut client = ready(connection).await?;
     Ok(client.unary(Request::new(request), PathAndQuery::from_static(path), Raw).await?.into_inner())
 }
 
-/// One request; each of the responses goes to `take`.
+/// Makes a call with a response stream, whose encoded messages go to `take`.
 async fn listen(
     connection: &Connection,
     path: &'static str,
     request: Bytes,
-    take: &mut (dyn FnMut(Bytes) -> Result<More, Status> + Send),
+    take: &mut (dyn FnMut(Bytes) -> Result<StreamControl, Status> + Send),
 ) -> Result<(), Status> {
     let mut client = ready(connection).await?;
     let streaming = client.server_streaming(Request::new(request), PathAndQuery::from_static(path), Raw).await?;
     let mut messages = streaming.into_inner();
     while let Some(message) = messages.message().await? {
-        if take(message)? == More::NotWanted {
+        if take(message)? == StreamControl::Stop {
             break;
         }
     }
     Ok(())
 }
 
-/// Many requests and one response.
+/// Makes a call with a request stream of encoded messages.
 async fn send(connection: &Connection, path: &'static str, requests: Vec<Bytes>) -> Result<Bytes, Status> {
     let mut client = ready(connection).await?;
     let requests = Request::new(futures_util::stream::iter(requests));
     Ok(client.client_streaming(requests, PathAndQuery::from_static(path), Raw).await?.into_inner())
 }
 
-/// A client that can take a call.
+/// Waits until the channel accepts a call.
 async fn ready(connection: &Connection) -> Result<Grpc<Channel>, Status> {
+    // The limits are per client object in tonic; the channel itself has none.
     let mut client = Grpc::new(connection.channel())
         .max_decoding_message_size(MESSAGE_LIMIT)
         .max_encoding_message_size(MESSAGE_LIMIT);
@@ -251,7 +262,7 @@ async fn ready(connection: &Connection) -> Result<Grpc<Channel>, Status> {
     Ok(client)
 }
 
-/// What to say when a call did not come back: what happened to the process, and its last words.
+/// Creates the diagnostic for a failed call, with the exit status and the last output of the process.
 async fn failure(
     address: &ProviderAddress,
     connection: &Connection,
@@ -260,20 +271,23 @@ async fn failure(
 ) -> ProviderDiagnostics {
     if status.code() == Code::Unimplemented {
         let detail = format!(
-            "The provider {address} does not support the call {method}. A newer version of the provider may; without \
-             one, leave out what needs it."
+            "The provider {address} does not support the call {method}. Upgrade the provider, or remove the configuration \
+             that requires the call."
         );
         return ProviderDiagnostic::error("Unsupported plugin method", detail).into();
     }
+    // The provider may carry out a cancelled call nonetheless, so its effect is unknown.
     if status.code() == Code::Cancelled {
         let detail = format!("The call {method} of the provider {address} was cancelled before it was answered.");
-        return ProviderDiagnostic::error("Request cancelled", detail).unanswered(CallFate::Lost).into();
+        return ProviderDiagnostic::error("Request cancelled", detail).unanswered(CallFate::NoResponse).into();
     }
-    let words = connection.last_words().await;
+    // Wait for the exit first: a crash closes the connection before the process has ended.
+    let exit_info = connection.exit_info().await;
+    // The connection was lost between two calls, so this request had no effect.
     if is_unsent(&status) {
-        return unsent(address, &words);
+        return unsent(address, &exit_info);
     }
-    let (summary, mut detail) = match &words.exit {
+    let (summary, mut detail) = match &exit_info.exit {
         Some(exit) => (
             "Plugin did not respond",
             format!("The process of the provider {address} ended during the call {method}: {exit}."),
@@ -284,16 +298,16 @@ async fn failure(
         ),
         None => ("Plugin error", format!("The provider {address} failed in the call {method}: {}.", status.message())),
     };
-    if words.exit.is_some() || status.code() == Code::Unavailable {
+    if exit_info.exit.is_some() || status.code() == Code::Unavailable {
         detail.push_str(PROVIDER_FAULT);
     }
-    add_last_output(&mut detail, &words);
-    ProviderDiagnostic::error(summary, detail).unanswered(CallFate::Lost).into()
+    add_last_output(&mut detail, &exit_info);
+    ProviderDiagnostic::error(summary, detail).unanswered(CallFate::NoResponse).into()
 }
 
-const PROVIDER_FAULT: &str = " This is a mistake in the provider; please report it to its authors.";
+const PROVIDER_FAULT: &str = " This is a bug in the provider. Please report it in the provider's issue tracker.";
 
-/// Whether the request never left this program, as there was no connection to send it over.
+/// Whether the request was never sent, because there was no connection.
 fn is_unsent(status: &Status) -> bool {
     let mut cause = std::error::Error::source(status);
     while let Some(error) = cause {
@@ -305,19 +319,20 @@ fn is_unsent(status: &Status) -> bool {
     false
 }
 
-/// Reports that a provider was gone before it could be asked. The text is the same for all such calls, which are many after a crash.
-fn unsent(address: &ProviderAddress, words: &LastWords) -> ProviderDiagnostics {
-    let how = words.exit.as_ref().map(|exit| format!(": {exit}")).unwrap_or_default();
+/// Creates the diagnostic for a call to an ended process. Identical for all such calls, so that a crash is reported
+/// once.
+fn unsent(address: &ProviderAddress, exit_info: &ExitInfo) -> ProviderDiagnostics {
+    let how = exit_info.exit.as_ref().map(|exit| format!(": {exit}")).unwrap_or_default();
     let mut detail = format!(
-        "The process of the provider {address} has ended{how}. What it was still to be asked was not begun.{PROVIDER_FAULT}"
+        "The process of the provider {address} has ended{how}. Its remaining operations were not started.{PROVIDER_FAULT}"
     );
-    add_last_output(&mut detail, words);
+    add_last_output(&mut detail, exit_info);
     ProviderDiagnostic::error("Plugin did not respond", detail).unanswered(CallFate::Unsent).into()
 }
 
-fn add_last_output(detail: &mut String, words: &LastWords) {
-    if !words.stderr.trim().is_empty() {
+fn add_last_output(detail: &mut String, exit_info: &ExitInfo) {
+    if !exit_info.stderr.trim().is_empty() {
         detail.push_str("\n\nIts last output:\n");
-        detail.push_str(words.stderr.trim_end());
+        detail.push_str(exit_info.stderr.trim_end());
     }
 }

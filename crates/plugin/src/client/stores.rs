@@ -1,4 +1,4 @@
-//! The calls about state stores, which version 6 alone has.
+//! Client side of state store calls, which only protocol version 6 has.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use groma_provider::{
 };
 
 use super::schemas::Kind;
-use super::session::{More, Session};
+use super::session::{Session, StreamControl};
 use crate::MESSAGE_LIMIT;
 use crate::methods;
 use crate::proto::v6;
@@ -31,21 +31,22 @@ pub(super) async fn configure(
     request: ConfigureStateStoreRequest,
 ) -> Outcome<ConfigureStateStoreResponse> {
     let schema = session.schema(Kind::StateStore, &request.type_name)?;
-    let wanted = i64::try_from(request.chunk_size).unwrap_or(i64::MAX);
+    let proposed = i64::try_from(request.chunk_size).unwrap_or(i64::MAX);
     let message = v6::configure_state_store::Request {
         config: session.encode(&request.config, schema.block.implied_type())?,
         type_name: request.type_name.to_string(),
-        capabilities: Some(v6::StateStoreClientCapabilities { chunk_size: wanted }),
+        capabilities: Some(v6::StateStoreClientCapabilities { chunk_size: proposed }),
     };
     let response = session.call(methods::CONFIGURE_STORE, message).await?;
     let mut diagnostics = wire::diagnostics(response.diagnostics);
     let answered = response.capabilities.map_or(0, |capabilities| capabilities.chunk_size);
-    // A provider that does not say takes what it was offered.
+    // Zero means that the provider accepts the proposed size.
     let chunk_size = if answered == 0 { request.chunk_size } else { u64::try_from(answered).unwrap_or_default() };
+    // A chunk must fit into a gRPC message; the provider's own error would be more specific.
     if (chunk_size == 0 || chunk_size > MESSAGE_LIMIT as u64) && !diagnostics.has_errors() {
         let detail = format!(
-            "The provider wants states in pieces of {answered} bytes; a piece has at least one byte, and {MESSAGE_LIMIT} at most. This is \
-             a mistake in the provider; please report it to its authors."
+            "The provider requested state chunks of {answered} bytes; the size must be between 1 and {MESSAGE_LIMIT}. This \
+             is a bug in the provider. Please report it in the provider's issue tracker."
         );
         diagnostics.push(ProviderDiagnostic::error("Failed to negotiate acceptable chunk size", detail));
     }
@@ -62,15 +63,15 @@ pub(super) async fn read(session: Arc<Session>, request: StateRequest) -> Outcom
         diagnostics.extend(wire::diagnostics(chunk.diagnostics));
         expected.get_or_insert(chunk.total_length);
         bytes.extend_from_slice(&chunk.bytes);
-        if diagnostics.has_errors() { More::NotWanted } else { More::Wanted }
+        if diagnostics.has_errors() { StreamControl::Stop } else { StreamControl::Continue }
     };
     session.stream(methods::READ_STATE, message, take).await?;
     let expected = expected.unwrap_or_default();
     if !diagnostics.has_errors() && u64::try_from(expected) != Ok(bytes.len() as u64) {
-        // Half a state must never be taken for a whole one.
+        // A truncated state must never be mistaken for a complete one.
         let detail = format!(
-            "The provider announced a state of {expected} bytes and sent {}. Nothing was taken over. This is a mistake in the provider; \
-             please report it to its authors.",
+            "The provider announced a state of {expected} bytes but sent {}. The incomplete state was discarded. This is a \
+             bug in the provider. Please report it in the provider's issue tracker.",
             bytes.len()
         );
         diagnostics.push(ProviderDiagnostic::error("Error reading state", detail));
@@ -84,12 +85,13 @@ pub(super) async fn write(session: Arc<Session>, request: WriteStateRequest) -> 
     Ok(wire::diagnostics(response.diagnostics))
 }
 
-/// The state in pieces: all but the last are as large as was agreed, and an empty state is one piece too.
+/// Splits the state into chunks of the negotiated size; an empty state is one empty chunk.
 fn chunks(request: &WriteStateRequest) -> Vec<v6::write_state_bytes::RequestChunk> {
     let size = usize::try_from(request.chunk_size).unwrap_or(usize::MAX).clamp(1, MESSAGE_LIMIT);
     let total_length = wire_length(request.bytes.len());
     let mut pieces: Vec<&[u8]> = request.bytes.chunks(size).collect();
     if pieces.is_empty() {
+        // Without any chunk the store could not tell which state to write.
         pieces.push(&[]);
     }
     let mut start = 0;
@@ -100,7 +102,7 @@ fn chunks(request: &WriteStateRequest) -> Vec<v6::write_state_bytes::RequestChun
             type_name: request.type_name.to_string(),
             state_id: request.state_id.clone(),
         });
-        // The last byte is part of the range.
+        // Ranges are inclusive.
         let range = v6::StateByteRange { start, end: (start + length - 1).max(start) };
         messages.push(v6::write_state_bytes::RequestChunk {
             meta,

@@ -1,4 +1,4 @@
-//! A socket that only its owner can reach, and the connections that come to it.
+//! A private Unix socket for the plugin host, and its incoming connections.
 
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -12,41 +12,42 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::transport::Stream;
 
-/// Connections that may wait to be taken.
-const WAITING: usize = 16;
+/// The capacity of the queue of accepted connections.
+const BACKLOG: usize = 16;
 
-/// A socket in a folder of its own, which is gone when this is dropped.
+/// A socket in a private directory, which is removed on drop.
 pub(super) struct Listener {
     socket: UnixListener,
     folder: Folder,
 }
 
-/// A folder that only its owner may enter.
+/// A directory that only its owner may enter.
 pub(super) struct Folder(PathBuf);
 
 impl Listener {
-    /// A new socket below `parent`.
+    /// Creates a socket in a new directory below `parent`.
     pub fn below(parent: &Path) -> io::Result<Self> {
         let folder = Folder::below(parent)?;
         let socket = UnixListener::bind(folder.socket())?;
         Ok(Self { socket, folder })
     }
 
-    /// The path of the socket.
+    /// Returns the path of the socket.
     pub fn path(&self) -> PathBuf {
         self.folder.socket()
     }
 
-    /// The connections that come, with TLS if there is a configuration for it; and the folder, to be kept until the end.
+    /// Accepts connections, with TLS if configured; the returned directory must be kept alive for as long.
     ///
-    /// A peer that fails the handshake is no connection, and keeps nobody waiting.
+    /// A peer that fails the TLS handshake is ignored and delays no other peer.
     pub fn incoming(
         self,
         tls: Option<Arc<rustls::ServerConfig>>,
     ) -> (impl Streams<Item = io::Result<Stream>> + Send, Folder) {
-        let (sender, receiver) = mpsc::channel(WAITING);
+        let (sender, receiver) = mpsc::channel(BACKLOG);
         let acceptor = tls.map(TlsAcceptor::from);
         tokio::spawn(async move {
+            // Each handshake runs in a task of its own, so that a stalled peer does not block others.
             while let Ok((socket, _)) = self.socket.accept().await {
                 let (sender, acceptor) = (sender.clone(), acceptor.clone());
                 tokio::spawn(async move {
@@ -73,6 +74,7 @@ impl Folder {
         let process = std::process::id();
         for attempt in 0_u32.. {
             let path = parent.join(format!("plugin-{process}-{attempt}"));
+            // The directory protects the socket: not all systems check the permissions of the socket itself.
             match std::fs::DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self(path)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < 10_000 => {}

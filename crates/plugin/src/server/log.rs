@@ -1,4 +1,4 @@
-//! Log lines of our own plugins: JSON on the standard error, as hosts expect them.
+//! Log lines of our plugins: JSON on standard error, in the format that hosts expect.
 
 use std::io::Write;
 
@@ -6,8 +6,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::transport::LogLevel;
 
-/// The least level that the host wants, from `TF_LOG_PROVIDER` or `TF_LOG`; `None` for no log at all.
-fn wanted() -> Option<LogLevel> {
+/// Returns the log level that the host requests by `TF_LOG_PROVIDER` or `TF_LOG`; `None` disables logging.
+fn requested_level() -> Option<LogLevel> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match &*set("TF_LOG_PROVIDER").or_else(|| set("TF_LOG"))?.to_ascii_uppercase() {
         "OFF" => None,
@@ -19,13 +19,13 @@ fn wanted() -> Option<LogLevel> {
     }
 }
 
-/// Writes a line to the host's log, if the user wants lines of that level. Values that are secret must not be in it.
+/// Writes a line to the host's log if its level is enabled. The caller must not pass sensitive values.
 pub fn log(level: LogLevel, message: &str, details: &[(&str, &str)]) {
-    static WANTED: std::sync::OnceLock<Option<LogLevel>> = std::sync::OnceLock::new();
-    if WANTED.get_or_init(wanted).is_none_or(|least| level < least) {
+    static MIN_LEVEL: std::sync::OnceLock<Option<LogLevel>> = std::sync::OnceLock::new();
+    if MIN_LEVEL.get_or_init(requested_level).is_none_or(|least| level < least) {
         return;
     }
-    // A log that cannot be written must not stop the provider.
+    // A failed log write must not stop the provider.
     let _ = writeln!(std::io::stderr().lock(), "{}", line(level, message, details));
 }
 
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_json_of_the_host_with_the_details_after_it() {
+    fn log_line_is_hclog_json_with_details() {
         assert_eq!(
             line(LogLevel::Warn, "slow \"disk\"", &[("tries", "3")]).to_string(),
             r#"{"@level":"warn","@message":"slow \"disk\"","@module":"provider","tries":"3"}"#

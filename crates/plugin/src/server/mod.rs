@@ -1,4 +1,4 @@
-//! A provider as a plugin process that Terraform, OpenTofu and Groma run.
+//! The server: a provider as a plugin process for Terraform, OpenTofu and Groma.
 //!
 //! ```no_run
 //! use groma_provider::{Attribute, Block, NestedBlock, Schema};
@@ -19,13 +19,13 @@
 //! }
 //! ```
 //!
-//! The host chooses between the versions 5 and 6 of the protocol. Started by hand, such a program says what it is; started
-//! with `-debug` it waits for a host that is told about it by `TF_REATTACH_PROVIDERS`.
+//! The host selects protocol version 5 or 6. Started by hand, the program explains its purpose; started with `-debug`,
+//! it waits for a host that attaches through `TF_REATTACH_PROVIDERS`.
 
 mod adapter;
+mod configuration;
 mod listener;
 mod log;
-mod others;
 mod process;
 mod resources;
 mod run;

@@ -1,4 +1,4 @@
-//! The services of a plugin process that have nothing to do with providers: its end, its streams, its health.
+//! Auxiliary services of a plugin process: shutdown, standard streams, broker, health.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -15,39 +15,39 @@ use crate::proto::plugin::grpc_controller_server::GrpcController;
 use crate::proto::plugin::grpc_stdio_server::GrpcStdio;
 use crate::proto::plugin::{ConnInfo, Empty, StdioData};
 
-/// The name that hosts ask about.
+/// The service name in health checks of go-plugin hosts.
 const SERVICE: &str = "plugin";
 
 type BoxedStream<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
-/// That the process is to end; every holder can say so and wait for it.
+/// The shutdown signal of the process; every holder can trigger it and wait for it.
 #[derive(Clone)]
-pub(super) struct End(Arc<watch::Sender<bool>>);
+pub(super) struct Shutdown(Arc<watch::Sender<bool>>);
 
-impl End {
+impl Shutdown {
     pub fn new() -> Self {
         Self(Arc::new(watch::Sender::new(false)))
     }
 
-    /// The process is to end.
-    pub fn come(&self) {
+    /// Triggers the shutdown.
+    pub fn trigger(&self) {
         self.0.send_replace(true);
     }
 
-    /// Waits for it.
+    /// Waits for the shutdown.
     pub async fn wait(&self) {
         let _ = self.0.subscribe().wait_for(|come| *come).await;
     }
 
-    /// A stream of `items` that stays open until the end.
-    fn held<T: Send + 'static>(&self, items: Vec<T>) -> BoxedStream<T> {
-        let end = self.clone();
-        let state = (items.into_iter(), end);
-        Box::pin(stream::unfold(state, |(mut items, end)| async move {
+    /// Streams `items`, and stays open until the shutdown.
+    fn stream_until_shutdown<T: Send + 'static>(&self, items: Vec<T>) -> BoxedStream<T> {
+        let shutdown = self.clone();
+        let state = (items.into_iter(), shutdown);
+        Box::pin(stream::unfold(state, |(mut items, shutdown)| async move {
             match items.next() {
-                Some(item) => Some((Ok(item), (items, end))),
+                Some(item) => Some((Ok(item), (items, shutdown))),
                 None => {
-                    end.wait().await;
+                    shutdown.wait().await;
                     None
                 }
             }
@@ -56,47 +56,47 @@ impl End {
 }
 
 #[async_trait]
-impl GrpcController for End {
+impl GrpcController for Shutdown {
     async fn shutdown(&self, _: Request<Empty>) -> Result<Response<Empty>, Status> {
-        self.come();
+        self.trigger();
         Ok(Response::new(Empty {}))
     }
 }
 
 #[async_trait]
-impl GrpcStdio for End {
+impl GrpcStdio for Shutdown {
     type StreamStdioStream = BoxedStream<StdioData>;
 
-    /// Nothing is sent here: the host reads the standard streams themselves too.
+    /// Sends nothing: the host also reads the standard streams directly.
     async fn stream_stdio(&self, _: Request<()>) -> Result<Response<Self::StreamStdioStream>, Status> {
-        Ok(Response::new(self.held(Vec::new())))
+        Ok(Response::new(self.stream_until_shutdown(Vec::new())))
     }
 }
 
 #[async_trait]
-impl GrpcBroker for End {
+impl GrpcBroker for Shutdown {
     type StartStreamStream = BoxedStream<ConnInfo>;
 
-    /// Hosts open it and wait for further connections; providers of this protocol make none.
+    /// Stays silent: hosts wait for additional connections here, but providers never open any.
     async fn start_stream(&self, _: Request<Streaming<ConnInfo>>) -> Result<Response<Self::StartStreamStream>, Status> {
-        Ok(Response::new(self.held(Vec::new())))
+        Ok(Response::new(self.stream_until_shutdown(Vec::new())))
     }
 }
 
 #[async_trait]
-impl Health for End {
+impl Health for Shutdown {
     type WatchStream = BoxedStream<HealthCheckResponse>;
 
     async fn check(&self, request: Request<HealthCheckRequest>) -> Result<Response<HealthCheckResponse>, Status> {
         match status_of(&request.into_inner().service) {
             Some(status) => Ok(Response::new(HealthCheckResponse { status: status.into() })),
-            None => Err(Status::not_found("there is no such service")),
+            None => Err(Status::not_found("unknown service")),
         }
     }
 
     async fn watch(&self, request: Request<HealthCheckRequest>) -> Result<Response<Self::WatchStream>, Status> {
         let status = status_of(&request.into_inner().service).unwrap_or(ServingStatus::ServiceUnknown);
-        Ok(Response::new(self.held(vec![HealthCheckResponse { status: status.into() }])))
+        Ok(Response::new(self.stream_until_shutdown(vec![HealthCheckResponse { status: status.into() }])))
     }
 }
 

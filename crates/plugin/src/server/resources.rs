@@ -1,4 +1,4 @@
-//! Calls about managed resources.
+//! Server side of calls for managed resources.
 
 use std::sync::Arc;
 
@@ -7,7 +7,9 @@ use groma_provider::{
     ReadRequest, UpgradeIdentityRequest, UpgradeRequest,
 };
 
-use super::adapter::{Adapter, Step, given, given_identity, stored, stored_json, taken, taken_identity};
+use super::adapter::{
+    Adapter, StepResult, decode_identity, decode_request, encode_identity, encode_response, stored, stored_json,
+};
 use crate::proto::v6;
 use crate::wire;
 
@@ -15,7 +17,7 @@ impl Adapter {
     pub async fn upgrade_state(
         &self,
         message: v6::upgrade_resource_state::Request,
-    ) -> Step<v6::upgrade_resource_state::Response> {
+    ) -> StepResult<v6::upgrade_resource_state::Response> {
         let schema = self.resource(&message.type_name)?;
         let request = UpgradeRequest {
             type_name: message.type_name.into(),
@@ -23,7 +25,8 @@ impl Adapter {
             raw_state: stored(message.raw_state.as_ref())?,
         };
         let mut response = self.provider().upgrade_resource(request).await;
-        let upgraded_state = taken(&response.upgraded_state, schema.block.implied_type(), &mut response.diagnostics);
+        let upgraded_state =
+            encode_response(&response.upgraded_state, schema.block.implied_type(), &mut response.diagnostics);
         let diagnostics = wire::diagnostics_message(&response.diagnostics);
         Ok(v6::upgrade_resource_state::Response { upgraded_state, diagnostics })
     }
@@ -31,7 +34,7 @@ impl Adapter {
     pub async fn upgrade_identity(
         &self,
         message: v6::upgrade_resource_identity::Request,
-    ) -> Step<v6::upgrade_resource_identity::Response> {
+    ) -> StepResult<v6::upgrade_resource_identity::Response> {
         let schema = self.resource(&message.type_name)?;
         let request = UpgradeIdentityRequest {
             type_name: message.type_name.into(),
@@ -39,55 +42,58 @@ impl Adapter {
             raw_identity: stored_json(message.raw_identity.as_ref(), "The identity")?,
         };
         let mut response = self.provider().upgrade_identity(request).await;
-        let upgraded_identity = taken_identity(Some(&response.upgraded_identity), &schema, &mut response.diagnostics);
+        let upgraded_identity = encode_identity(Some(&response.upgraded_identity), &schema, &mut response.diagnostics);
         let diagnostics = wire::diagnostics_message(&response.diagnostics);
         Ok(v6::upgrade_resource_identity::Response { upgraded_identity, diagnostics })
     }
 
-    pub async fn read(&self, message: v6::read_resource::Request) -> Step<v6::read_resource::Response> {
+    pub async fn read(&self, message: v6::read_resource::Request) -> StepResult<v6::read_resource::Response> {
         let schema = self.resource(&message.type_name)?;
         let ty = schema.block.implied_type();
         let request = ReadRequest {
-            current_state: given(message.current_state.as_ref(), ty, "the object")?,
+            current_state: decode_request(message.current_state.as_ref(), ty, "the object")?,
             private: wire::private(&message.private),
             meta: self.meta(message.provider_meta.as_ref())?,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),
-            current_identity: given_identity(message.current_identity.as_ref(), &schema)?,
+            current_identity: decode_identity(message.current_identity.as_ref(), &schema)?,
             type_name: message.type_name.into(),
         };
         let mut response = self.provider().read_resource(request).await;
         let problems = &mut response.diagnostics;
         Ok(v6::read_resource::Response {
-            new_state: taken(&response.new_state, ty, problems),
+            new_state: encode_response(&response.new_state, ty, problems),
             private: wire::private_bytes(&response.private),
             deferred: wire::deferred_message(response.deferred),
-            new_identity: taken_identity(response.new_identity.as_ref(), &schema, problems),
+            new_identity: encode_identity(response.new_identity.as_ref(), &schema, problems),
             diagnostics: wire::diagnostics_message(problems),
         })
     }
 
-    pub async fn plan(&self, message: v6::plan_resource_change::Request) -> Step<v6::plan_resource_change::Response> {
+    pub async fn plan(
+        &self,
+        message: v6::plan_resource_change::Request,
+    ) -> StepResult<v6::plan_resource_change::Response> {
         let schema = self.resource(&message.type_name)?;
         let ty = schema.block.implied_type();
         let request = PlanRequest {
-            prior_state: given(message.prior_state.as_ref(), ty, "the prior state")?,
-            proposed_new_state: given(message.proposed_new_state.as_ref(), ty, "the proposed state")?,
-            config: given(message.config.as_ref(), ty, "the configuration")?,
+            prior_state: decode_request(message.prior_state.as_ref(), ty, "the prior state")?,
+            proposed_new_state: decode_request(message.proposed_new_state.as_ref(), ty, "the proposed state")?,
+            config: decode_request(message.config.as_ref(), ty, "the configuration")?,
             prior_private: wire::private(&message.prior_private),
             meta: self.meta(message.provider_meta.as_ref())?,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),
-            prior_identity: given_identity(message.prior_identity.as_ref(), &schema)?,
+            prior_identity: decode_identity(message.prior_identity.as_ref(), &schema)?,
             type_name: message.type_name.into(),
         };
         let mut response = self.provider().plan_resource(request).await;
         let problems = &mut response.diagnostics;
         Ok(v6::plan_resource_change::Response {
-            planned_state: taken(&response.planned_state, ty, problems),
+            planned_state: encode_response(&response.planned_state, ty, problems),
             requires_replace: response.requires_replace.iter().map(wire::path_message).collect(),
             planned_private: wire::private_bytes(&response.planned_private),
             legacy_type_system: response.legacy_type_system,
             deferred: wire::deferred_message(response.deferred),
-            planned_identity: taken_identity(response.planned_identity.as_ref(), &schema, problems),
+            planned_identity: encode_identity(response.planned_identity.as_ref(), &schema, problems),
             diagnostics: wire::diagnostics_message(problems),
         })
     }
@@ -95,25 +101,25 @@ impl Adapter {
     pub async fn apply(
         &self,
         message: v6::apply_resource_change::Request,
-    ) -> Step<v6::apply_resource_change::Response> {
+    ) -> StepResult<v6::apply_resource_change::Response> {
         let schema = self.resource(&message.type_name)?;
         let ty = schema.block.implied_type();
         let request = ApplyRequest {
-            prior_state: given(message.prior_state.as_ref(), ty, "the prior state")?,
-            planned_state: given(message.planned_state.as_ref(), ty, "the planned state")?,
-            config: given(message.config.as_ref(), ty, "the configuration")?,
+            prior_state: decode_request(message.prior_state.as_ref(), ty, "the prior state")?,
+            planned_state: decode_request(message.planned_state.as_ref(), ty, "the planned state")?,
+            config: decode_request(message.config.as_ref(), ty, "the configuration")?,
             planned_private: wire::private(&message.planned_private),
             meta: self.meta(message.provider_meta.as_ref())?,
-            planned_identity: given_identity(message.planned_identity.as_ref(), &schema)?,
+            planned_identity: decode_identity(message.planned_identity.as_ref(), &schema)?,
             type_name: message.type_name.into(),
         };
         let mut response = self.provider().apply_resource(request).await;
         let problems = &mut response.diagnostics;
         Ok(v6::apply_resource_change::Response {
-            new_state: response.new_state.as_ref().and_then(|state| taken(state, ty, problems)),
+            new_state: response.new_state.as_ref().and_then(|state| encode_response(state, ty, problems)),
             private: wire::private_bytes(&response.private),
             legacy_type_system: response.legacy_type_system,
-            new_identity: taken_identity(response.new_identity.as_ref(), &schema, problems),
+            new_identity: encode_identity(response.new_identity.as_ref(), &schema, problems),
             diagnostics: wire::diagnostics_message(problems),
         })
     }
@@ -121,9 +127,9 @@ impl Adapter {
     pub async fn import(
         &self,
         message: v6::import_resource_state::Request,
-    ) -> Step<v6::import_resource_state::Response> {
+    ) -> StepResult<v6::import_resource_state::Response> {
         let schema = self.resource(&message.type_name)?;
-        let target = match given_identity(message.identity.as_ref(), &schema)? {
+        let target = match decode_identity(message.identity.as_ref(), &schema)? {
             Some(identity) if !identity.is_null() => ImportTarget::Identity(identity),
             _ => ImportTarget::Id(message.id),
         };
@@ -148,20 +154,20 @@ impl Adapter {
         &self,
         imported: &ImportedResource,
         problems: &mut ProviderDiagnostics,
-    ) -> Step<v6::import_resource_state::ImportedResource> {
+    ) -> StepResult<v6::import_resource_state::ImportedResource> {
         let schema = self.resource(&imported.type_name)?;
         Ok(v6::import_resource_state::ImportedResource {
             type_name: imported.type_name.to_string(),
-            state: taken(&imported.state, schema.block.implied_type(), problems),
+            state: encode_response(&imported.state, schema.block.implied_type(), problems),
             private: wire::private_bytes(&imported.private),
-            identity: taken_identity(imported.identity.as_ref(), &schema, problems),
+            identity: encode_identity(imported.identity.as_ref(), &schema, problems),
         })
     }
 
-    pub async fn take_over(
+    pub async fn move_state(
         &self,
         message: v6::move_resource_state::Request,
-    ) -> Step<v6::move_resource_state::Response> {
+    ) -> StepResult<v6::move_resource_state::Response> {
         let schema = self.resource(&message.target_type_name)?;
         let identity =
             message.source_identity.as_ref().map(|raw| stored_json(Some(raw), "The identity")).transpose()?;
@@ -177,9 +183,9 @@ impl Adapter {
         let mut response = self.provider().move_resource(request).await;
         let problems = &mut response.diagnostics;
         Ok(v6::move_resource_state::Response {
-            target_state: taken(&response.target_state, schema.block.implied_type(), problems),
+            target_state: encode_response(&response.target_state, schema.block.implied_type(), problems),
             target_private: wire::private_bytes(&response.target_private),
-            target_identity: taken_identity(response.target_identity.as_ref(), &schema, problems),
+            target_identity: encode_identity(response.target_identity.as_ref(), &schema, problems),
             diagnostics: wire::diagnostics_message(problems),
         })
     }

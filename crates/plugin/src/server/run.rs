@@ -1,4 +1,4 @@
-//! The life of a plugin process: handshake, serving, end.
+//! The lifecycle of a plugin process: handshake, serving, shutdown.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::adapter::Adapter;
 use super::listener::Listener;
-use super::process::End;
+use super::process::Shutdown;
 use super::services::Service;
 use crate::Protocol;
 use crate::proto::health::health_server::HealthServer;
@@ -24,24 +24,24 @@ use crate::transport::Endpoint;
 use crate::transport::handshake::{self, Handshake, Multiplex};
 use crate::transport::tls::{Identity, TlsError, certificate_of_pem};
 
-/// How long calls that are under way may take after the host said that it is the end.
+/// The grace period for calls in flight after the host requests the shutdown.
 const GRACE: Duration = Duration::from_secs(1);
-/// How often it is looked whether the host is still there.
+/// The interval of checks whether the host process still exists.
 const HOST_CHECK: Duration = Duration::from_secs(1);
-/// Threads for what goes on besides the provider's own code.
-const LEAST_THREADS: usize = 2;
+/// The minimum number of runtime threads, for I/O beside the provider's own code.
+const MIN_THREADS: usize = 2;
 
-/// Why a plugin could not be served.
+/// The reason why a plugin could not serve.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// There is no socket, or another matter of the operating system.
-    #[error("the plugin could not listen for its host: {0}")]
+    /// The socket or another operating system resource is unavailable.
+    #[error("cannot listen for the plugin host: {0}")]
     Io(#[from] io::Error),
-    /// TLS could not be set up.
-    #[error("the plugin could not set up TLS with its host: {0}")]
+    /// The TLS setup failed.
+    #[error("cannot set up TLS with the plugin host: {0}")]
     Tls(String),
-    /// Serving ended with an error.
-    #[error("the plugin could not go on serving: {0}")]
+    /// The gRPC server failed.
+    #[error("the plugin server failed: {0}")]
     Transport(#[from] tonic::transport::Error),
 }
 
@@ -51,47 +51,48 @@ impl From<TlsError> for ServeError {
     }
 }
 
-/// How this process was started.
-enum Start {
-    /// By a host.
+/// The way in which this process was started, from its environment and arguments.
+enum StartMode {
+    /// A host with this protocol version started it.
     Hosted(Protocol),
-    /// By a person who wants to look at it while it runs.
+    /// A developer started it with `-debug`, to attach a debugger.
     Debug(Protocol),
-    /// By a person who may not know what it is.
-    ByHand,
+    /// A user started it directly, without a host.
+    Interactive,
 }
 
-impl Start {
+impl StartMode {
     fn of_process() -> Self {
         let versions = std::env::var(handshake::VERSIONS).ok();
+        // Before the cookie check: a developer's shell may have the host's environment variables.
         if std::env::args().skip(1).any(|argument| matches!(&*argument, "-debug" | "--debug")) {
-            return Self::Debug(versions.map_or(Protocol::V6, |versions| chosen(&versions)));
+            return Self::Debug(versions.map_or(Protocol::V6, |versions| negotiate(&versions)));
         }
         match std::env::var(handshake::COOKIE_NAME) {
             Ok(cookie) if cookie == handshake::COOKIE_VALUE => {
-                Self::Hosted(chosen(versions.as_deref().unwrap_or_default()))
+                Self::Hosted(negotiate(versions.as_deref().unwrap_or_default()))
             }
-            _ => Self::ByHand,
+            _ => Self::Interactive,
         }
     }
 }
 
-/// The highest version that both sides speak. With none in common it is our lowest: the host says then what is wrong.
-fn chosen(versions: &str) -> Protocol {
+/// Selects the highest common version. Without one it is our lowest: the host then reports the mismatch.
+fn negotiate(versions: &str) -> Protocol {
     let offered = versions.split(',').filter_map(|version| version.trim().parse().ok());
     offered.filter_map(Protocol::from_number).max().unwrap_or(Protocol::V5)
 }
 
-/// Serves `provider` to the host that started this process, until that says it is enough. `address` is the provider's
-/// source address, such as `registry.terraform.io/example/notes`; it is told in debug mode.
+/// Serves `provider` to the host that started this process, until the host requests the shutdown. `address` is the
+/// provider's source address, for example `registry.terraform.io/example/notes`, which debug mode prints.
 ///
-/// The value is for `main` to return.
+/// Returns the exit code for `main`.
 pub fn serve(address: &str, provider: Arc<dyn Provider>) -> ExitCode {
-    let threads = std::thread::available_parallelism().map_or(LEAST_THREADS, |n| n.get().max(LEAST_THREADS));
+    let threads = std::thread::available_parallelism().map_or(MIN_THREADS, |n| n.get().max(MIN_THREADS));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let served = runtime.map_err(ServeError::from).and_then(|runtime| {
         let served = runtime.block_on(served(address, provider));
-        // A call that does not come to its end must not keep the process.
+        // A call that never completes must not keep the process alive.
         runtime.shutdown_background();
         served
     });
@@ -105,13 +106,13 @@ pub fn serve(address: &str, provider: Arc<dyn Provider>) -> ExitCode {
 }
 
 async fn served(address: &str, provider: Arc<dyn Provider>) -> Result<ExitCode, ServeError> {
-    match Start::of_process() {
-        Start::Hosted(protocol) => hosted(protocol, provider).await?,
-        Start::Debug(protocol) => debugged(address, protocol, provider).await?,
-        Start::ByHand => {
+    match StartMode::of_process() {
+        StartMode::Hosted(protocol) => serve_host(protocol, provider).await?,
+        StartMode::Debug(protocol) => serve_debug(address, protocol, provider).await?,
+        StartMode::Interactive => {
             eprintln!(
-                "This program is a provider plugin: Terraform, OpenTofu or Groma start it when a configuration needs \
-                 {address}. To run it under a debugger, start it with -debug."
+                "This program is a provider plugin. Terraform, OpenTofu and Groma run it for configurations that require \
+                 {address}. To debug it, start it with -debug."
             );
             return Ok(ExitCode::FAILURE);
         }
@@ -119,14 +120,14 @@ async fn served(address: &str, provider: Arc<dyn Provider>) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// The folder for the socket.
+/// Returns the directory for the socket.
 fn socket_parent() -> PathBuf {
     std::env::var_os("PLUGIN_UNIX_SOCKET_DIR")
         .filter(|folder| !folder.is_empty())
         .map_or_else(std::env::temp_dir, Into::into)
 }
 
-async fn hosted(protocol: Protocol, provider: Arc<dyn Provider>) -> Result<(), ServeError> {
+async fn serve_host(protocol: Protocol, provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     let (certificate, tls) = match std::env::var(handshake::CLIENT_CERTIFICATE) {
         Ok(pem) if !pem.trim().is_empty() => {
             let identity = Identity::new()?;
@@ -137,37 +138,38 @@ async fn hosted(protocol: Protocol, provider: Arc<dyn Provider>) -> Result<(), S
     };
     let served = Served::start(provider, protocol, &socket_parent(), tls)?;
     let multiplex =
-        if std::env::var_os(handshake::MULTIPLEX).is_some() { Multiplex::Refused } else { Multiplex::NotAsked };
+        if std::env::var_os(handshake::MULTIPLEX).is_some() { Multiplex::Refused } else { Multiplex::NotRequested };
     let handshake = Handshake { protocol, address: served.endpoint(), certificate };
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{}", handshake.line(multiplex))?;
+    // The host waits for this line.
     stdout.flush()?;
     drop(stdout);
 
-    // An interrupt from the keyboard reaches us too; the host decides what it means, and says so.
+    // Terminal interrupts reach the whole foreground process group; the host decides, and asks this process to stop.
     let mut interrupts = signal(SignalKind::interrupt())?;
     tokio::spawn(async move { while interrupts.recv().await.is_some() {} });
     let mut termination = signal(SignalKind::terminate())?;
-    let end = served.end.clone();
+    let shutdown = served.shutdown.clone();
     tokio::spawn(async move {
         tokio::select! {
             _ = termination.recv() => {}
-            () = host_gone() => {}
+            () = host_exited() => {}
         }
-        end.come();
+        shutdown.trigger();
     });
     served.ended().await
 }
 
-/// Waits until the process that started us is no longer our parent: a host that was killed tells nobody.
-async fn host_gone() {
+/// Waits until the parent process changes: a host that was killed sends no shutdown request.
+async fn host_exited() {
     let host = nix::unistd::getppid();
     while nix::unistd::getppid() == host {
         tokio::time::sleep(HOST_CHECK).await;
     }
 }
 
-async fn debugged(address: &str, protocol: Protocol, provider: Arc<dyn Provider>) -> Result<(), ServeError> {
+async fn serve_debug(address: &str, protocol: Protocol, provider: Arc<dyn Provider>) -> Result<(), ServeError> {
     let served = Served::start(provider, protocol, &socket_parent(), None)?;
     let entry = serde_json::json!({
         address: {
@@ -179,35 +181,35 @@ async fn debugged(address: &str, protocol: Protocol, provider: Arc<dyn Provider>
         }
     });
     println!(
-        "The provider {address} waits for its host. Start that with this in its environment:\n\n\t\
-         TF_REATTACH_PROVIDERS='{entry}'\n"
+        "The provider {address} is ready. StartMode the host with this environment variable:\n\n\t\
+        TF_REATTACH_PROVIDERS='{entry}'\n"
     );
     let mut interrupts = signal(SignalKind::interrupt())?;
     let mut termination = signal(SignalKind::terminate())?;
-    let end = served.end.clone();
+    let shutdown = served.shutdown.clone();
     tokio::spawn(async move {
         tokio::select! {
             _ = interrupts.recv() => {}
             _ = termination.recv() => {}
         }
-        end.come();
+        shutdown.trigger();
     });
     served.ended().await
 }
 
-/// A provider that is being served on a socket.
+/// A provider that is being served on a socket, until it is stopped or its host ends it.
 pub struct Served {
     path: PathBuf,
-    end: End,
+    shutdown: Shutdown,
     task: JoinHandle<Result<(), tonic::transport::Error>>,
 }
 
-/// Serves `provider` in this process, without TLS, on a socket below the folder `parent`: for tests, and for hosts that
-/// attach. It runs on the runtime of the caller.
+/// Serves `provider` in this process without TLS, on a socket below the directory `parent`: for tests, and for hosts
+/// that attach. Runs on the caller's runtime.
 ///
 /// # Errors
 ///
-/// There can be no socket.
+/// The socket cannot be created.
 pub fn serve_below(parent: &Path, provider: Arc<dyn Provider>, protocol: Protocol) -> Result<Served, ServeError> {
     Served::start(provider, protocol, parent, None)
 }
@@ -221,23 +223,24 @@ impl Served {
     ) -> Result<Self, ServeError> {
         let listener = Listener::below(parent)?;
         let path = listener.path();
-        let end = End::new();
+        let shutdown = Shutdown::new();
         let (incoming, folder) = listener.incoming(tls);
         let adapter = Arc::new(Adapter::new(provider));
         let router = tonic::transport::Server::builder()
             .initial_stream_window_size(STREAM_WINDOW)
             .initial_connection_window_size(CONNECTION_WINDOW)
+            // The host limits its own concurrency; a limit here would make calls wait invisibly.
             .max_concurrent_streams(None)
-            .add_service(HealthServer::new(end.clone()))
-            .add_service(GrpcControllerServer::new(end.clone()))
-            .add_service(GrpcStdioServer::new(end.clone()))
-            .add_service(GrpcBrokerServer::new(end.clone()));
+            .add_service(HealthServer::new(shutdown.clone()))
+            .add_service(GrpcControllerServer::new(shutdown.clone()))
+            .add_service(GrpcStdioServer::new(shutdown.clone()))
+            .add_service(GrpcBrokerServer::new(shutdown.clone()));
         let router = match protocol {
             Protocol::V5 => router.add_service(Service::<5>(adapter)),
             Protocol::V6 => router.add_service(Service::<6>(adapter)),
         };
-        let asked = end.clone();
-        let late = end.clone();
+        let asked = shutdown.clone();
+        let late = shutdown.clone();
         let task = tokio::spawn(async move {
             let serving = router.serve_with_incoming_shutdown(incoming, async move { asked.wait().await });
             let overdue = async {
@@ -248,29 +251,30 @@ impl Served {
                 result = serving => result,
                 () = overdue => Ok(()),
             };
+            // The socket must exist until the server has ended.
             drop(folder);
             result
         });
-        Ok(Self { path, end, task })
+        Ok(Self { path, shutdown, task })
     }
 
-    /// The path of the socket.
+    /// Returns the path of the socket.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The socket.
+    /// Returns the socket as an address to attach to.
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::Unix(self.path.clone())
     }
 
-    /// Ends it once the calls under way are answered, within a second.
+    /// Stops serving after the calls in flight are answered, within a second.
     ///
     /// # Errors
     ///
-    /// Serving had ended with an error.
+    /// The server had failed.
     pub async fn stop(self) -> Result<(), ServeError> {
-        self.end.come();
+        self.shutdown.trigger();
         self.ended().await
     }
 
@@ -287,12 +291,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_highest_version_in_common_is_spoken_in_whatever_order_they_come() {
-        assert_eq!(chosen("5,6"), Protocol::V6);
-        assert_eq!(chosen("6,5"), Protocol::V6);
-        assert_eq!(chosen("5"), Protocol::V5);
-        assert_eq!(chosen("7, 6"), Protocol::V6);
-        assert_eq!(chosen(""), Protocol::V5);
-        assert_eq!(chosen("4,nonsense"), Protocol::V5);
+    fn highest_common_protocol_version_is_negotiated() {
+        assert_eq!(negotiate("5,6"), Protocol::V6);
+        assert_eq!(negotiate("6,5"), Protocol::V6);
+        assert_eq!(negotiate("5"), Protocol::V5);
+        assert_eq!(negotiate("7, 6"), Protocol::V6);
+        assert_eq!(negotiate(""), Protocol::V5);
+        assert_eq!(negotiate("4,nonsense"), Protocol::V5);
     }
 }

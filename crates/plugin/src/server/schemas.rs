@@ -1,11 +1,11 @@
-//! Calls about what a provider has: schemas, names, signatures.
+//! Calls for the provider's declarations: schemas, type names, function signatures.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use groma_provider::{FunctionSignature, Name, ProviderDiagnostic, ProviderDiagnostics, Schema, SchemaLookup};
 
-use super::adapter::{Adapter, Step};
+use super::adapter::{Adapter, StepResult};
 use crate::proto::{v5, v6};
 use crate::wire::{self, WireError};
 
@@ -101,7 +101,7 @@ impl Adapter {
         response
     }
 
-    /// All functions, those that it has only with its configuration included.
+    /// Returns all functions, including those that exist only after configuration.
     pub async fn get_functions(&self) -> v6::get_functions::Response {
         let mut response = v6::get_functions::Response { functions: self.functions(), diagnostics: Vec::new() };
         match self.provider().configured_functions().await {
@@ -115,7 +115,7 @@ impl Adapter {
         response
     }
 
-    /// The signature of one of them.
+    /// Returns the signature of a declared function or of one that exists only after configuration.
     pub async fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
         if let Some(known) = self.provider().function(name) {
             return Some(known);
@@ -129,16 +129,16 @@ impl Adapter {
         names.iter().filter_map(signature).collect()
     }
 
-    fn all_schemas<M>(&self, message: impl Fn(&Schema) -> Result<M, WireError>) -> Step<AllSchemas<M>> {
+    fn all_schemas<M>(&self, message: impl Fn(&Schema) -> Result<M, WireError>) -> StepResult<AllSchemas<M>> {
         let own = self.own_schema()?;
         let names = self.provider().type_names();
         let of = |what: &str, schema: &Schema| {
             message(schema).map_err(|error| -> ProviderDiagnostics {
-                let detail = format!("The schema of {what} cannot be sent: {error}.");
+                let detail = format!("Cannot encode the schema of {what}: {error}.");
                 ProviderDiagnostic::error("Schema not supported by this protocol version", detail).into()
             })
         };
-        let each = |names: &[Name], lookup: &dyn Fn(&str) -> SchemaLookup| -> Step<HashMap<String, M>> {
+        let each = |names: &[Name], lookup: &dyn Fn(&str) -> SchemaLookup| -> StepResult<HashMap<String, M>> {
             let mut found = HashMap::with_capacity(names.len());
             for name in names {
                 if let Some(schema) = lookup(name)? {
@@ -162,7 +162,7 @@ impl Adapter {
     }
 }
 
-/// All schemas, in messages of one of the versions.
+/// All schemas, as messages of one protocol version.
 struct AllSchemas<M> {
     provider: M,
     meta: Option<M>,
@@ -175,7 +175,7 @@ struct AllSchemas<M> {
     capabilities: v6::ServerCapabilities,
 }
 
-/// Schemas of actions have a message of their own around them.
+/// Wraps action schemas in their protocol message.
 fn actions<M, A>(schemas: HashMap<String, M>, around: impl Fn(M) -> A) -> HashMap<String, A> {
     schemas.into_iter().map(|(name, schema)| (name, around(schema))).collect()
 }

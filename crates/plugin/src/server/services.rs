@@ -1,5 +1,5 @@
-//! The gRPC services of both versions, over one adapter: one table of answers, since the versions differ in the names of calls and in
-//! schemas alone.
+//! The gRPC services of both versions on one adapter. A single dispatch table serves both, since the versions differ
+//! only in method names and schemas.
 
 use std::any::Any;
 use std::convert::Infallible;
@@ -16,22 +16,22 @@ use tonic::codegen::{BoxFuture, BoxStream, http};
 use tonic::server::{ClientStreamingService, Grpc, NamedService, ServerStreamingService, UnaryService};
 use tonic::{Request, Response, Status, Streaming};
 
-use super::adapter::{Adapter, Step};
+use super::adapter::{Adapter, StepResult};
 use super::threads::on_own_thread;
 use crate::methods::name_of;
 use crate::proto::v6;
 use crate::raw::{Raw, decoded, encoded};
 use crate::{MESSAGE_LIMIT, Protocol, wire};
 
-/// Responses that can say nothing but problems.
-trait Problematic {
+/// A response that can consist of diagnostics alone.
+trait FromDiagnostics {
     fn of(problems: &ProviderDiagnostics) -> Self;
 }
 
-macro_rules! problematic {
+macro_rules! from_diagnostics {
     ($($module:ident),* $(,)?) => {
         $(#[allow(clippy::needless_update, reason = "some of these responses have nothing but problems")]
-        impl Problematic for v6::$module::Response {
+        impl FromDiagnostics for v6::$module::Response {
             fn of(problems: &ProviderDiagnostics) -> Self {
                 Self { diagnostics: wire::diagnostics_message(problems), ..Self::default() }
             }
@@ -39,7 +39,7 @@ macro_rules! problematic {
     };
 }
 
-problematic!(
+from_diagnostics!(
     apply_resource_change,
     close_ephemeral_resource,
     configure_provider,
@@ -66,15 +66,15 @@ problematic!(
     write_state_bytes,
 );
 
-fn told<R: Problematic>(step: Step<R>) -> R {
+fn or_diagnostics<R: FromDiagnostics>(step: StepResult<R>) -> R {
     step.unwrap_or_else(|problems| R::of(&problems))
 }
 
-fn only_problems<R: Problematic>(step: Step<ProviderDiagnostics>) -> R {
+fn only_diagnostics<R: FromDiagnostics>(step: StepResult<ProviderDiagnostics>) -> R {
     R::of(&step.unwrap_or_else(|problems| problems))
 }
 
-/// What to answer when the provider's code panicked.
+/// Creates the status for a panic in the provider's code.
 pub(super) fn panicked(panic: &(dyn Any + Send)) -> Status {
     Status::internal(format!("the provider's code panicked: {}", panic_text(panic)))
 }
@@ -84,7 +84,7 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message")
 }
 
-/// The provider service of a version, which tonic asks.
+/// The provider service of one protocol version as a tonic service.
 #[derive(Clone)]
 pub(super) struct Service<const VERSION: u32>(pub Arc<Adapter>);
 
@@ -113,11 +113,11 @@ impl<const VERSION: u32> tonic::codegen::Service<http::Request<Body>> for Servic
     }
 }
 
-/// A call of a host.
+/// A call by the host.
 struct Call {
     adapter: Arc<Adapter>,
     protocol: Protocol,
-    /// Its name, as version 6 has it.
+    /// The method name in version 6.
     method: String,
 }
 
@@ -125,13 +125,14 @@ impl Call {
     async fn answered(self, request: http::Request<Body>) -> http::Response<Body> {
         let mut grpc = Grpc::new(Raw).apply_max_message_size_config(Some(MESSAGE_LIMIT), Some(MESSAGE_LIMIT));
         match &*self.method {
+            // gRPC itself does not tell the kinds of methods apart, so the names must.
             "ListResource" | "InvokeAction" | "ReadStateBytes" => grpc.server_streaming(self, request).await,
             "WriteStateBytes" => grpc.client_streaming(self, request).await,
             _ => grpc.unary(self, request).await,
         }
     }
 
-    /// What version 6 alone has.
+    /// Fails with `Unimplemented` in version 5.
     fn only_version_6(&self) -> Result<(), Status> {
         match self.protocol {
             Protocol::V5 => Err(self.unknown()),
@@ -140,21 +141,21 @@ impl Call {
     }
 
     fn unknown(&self) -> Status {
-        Status::unimplemented(format!("there is no call {}", self.method))
+        Status::unimplemented(format!("unknown method {}", self.method))
     }
 }
 
-/// What a call has to say, or that the provider's code panicked; other calls go on.
-async fn guarded<R>(answer: impl Future<Output = Result<R, Status>> + Send) -> Result<Response<R>, Status> {
+/// Awaits the response and turns a panic of the provider's code into an error, so that other calls are not affected.
+async fn catch_panic<R>(answer: impl Future<Output = Result<R, Status>> + Send) -> Result<Response<R>, Status> {
     match AssertUnwindSafe(answer).catch_unwind().await {
         Ok(answer) => answer.map(Response::new),
         Err(panic) => Err(panicked(&*panic)),
     }
 }
 
-/// What to answer when the process ends amid a call.
+/// Creates the status for calls interrupted by the shutdown.
 fn ending() -> Status {
-    Status::unavailable("the plugin is ending")
+    Status::unavailable("the plugin is shutting down")
 }
 
 impl UnaryService<Bytes> for Call {
@@ -163,9 +164,9 @@ impl UnaryService<Bytes> for Call {
 
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
         let call = Self { adapter: Arc::clone(&self.adapter), protocol: self.protocol, method: self.method.clone() };
-        let answered = async move { guarded(call.answer(request.into_inner())).await };
+        let answered = async move { catch_panic(call.answer(request.into_inner())).await };
         match &*self.method {
-            // The provider's code has no part in these, or is not to wait.
+            // These calls run no lengthy provider code, and a stop request must not queue behind other calls.
             "GetMetadata" | "GetProviderSchema" | "StopProvider" => Box::pin(answered),
             _ => Box::pin(on_own_thread(answered).map(|ended| ended.unwrap_or_else(|_| Err(ending())))),
         }
@@ -189,38 +190,38 @@ impl ClientStreamingService<Bytes> for Call {
 
     fn call(&mut self, request: Request<Streaming<Bytes>>) -> Self::Future {
         let (adapter, known) = (Arc::clone(&self.adapter), self.only_version_6());
-        Box::pin(guarded(async move {
+        Box::pin(catch_panic(async move {
             known?;
             let chunks = request.into_inner().map(|bytes| bytes.and_then(decoded));
             let written = adapter.write_state(chunks).await?;
-            Ok(encoded(&only_problems::<v6::write_state_bytes::Response>(written)))
+            Ok(encoded(&only_diagnostics::<v6::write_state_bytes::Response>(written)))
         }))
     }
 }
 
 impl Call {
-    /// Answers with many messages.
+    /// Responds with a stream of messages.
     fn streamed(&self, message: Bytes) -> Result<BoxStream<Bytes>, Status> {
         Ok(match &*self.method {
-            "ListResource" => in_bytes(self.adapter.list_resource(decoded(message)?)),
-            "InvokeAction" => in_bytes(self.adapter.invoke_action(decoded(message)?)),
+            "ListResource" => encoded_stream(self.adapter.list_resource(decoded(message)?)),
+            "InvokeAction" => encoded_stream(self.adapter.invoke_action(decoded(message)?)),
             _ => {
                 self.only_version_6()?;
-                in_bytes(self.adapter.read_state(decoded(message)?))
+                encoded_stream(self.adapter.read_state(decoded(message)?))
             }
         })
     }
 }
 
-fn in_bytes<M: Message + 'static>(messages: BoxStream<M>) -> BoxStream<Bytes> {
+fn encoded_stream<M: Message + 'static>(messages: BoxStream<M>) -> BoxStream<Bytes> {
     Box::pin(messages.map(|message| message.map(|message| encoded(&message))))
 }
 
-/// `"Name": module = |adapter, message| response;` where the module has the messages.
+/// Defines the dispatch table: `"Name": module = |adapter, message| response;`, where `module` contains the messages.
 macro_rules! answers {
     ($($(@$version:ident)? $name:literal: $module:ident = |$adapter:ident, $message:ident| $answer:expr;)*) => {
         impl Call {
-            /// Answers a call that has one request and one response.
+            /// Responds to a unary call.
             async fn answer(&self, bytes: Bytes) -> Result<Bytes, Status> {
                 match &*self.method {
                     "GetProviderSchema" => Ok(match self.protocol {
@@ -244,32 +245,32 @@ answers! {
     "GetMetadata": get_metadata = |adapter, _message| adapter.get_metadata();
     "GetResourceIdentitySchemas": get_resource_identity_schemas = |adapter, _message| adapter.get_identity_schemas();
     "GetFunctions": get_functions = |adapter, _message| adapter.get_functions().await;
-    "ValidateProviderConfig": validate_provider_config = |adapter, message| only_problems(adapter.validate_provider(message).await);
-    "ConfigureProvider": configure_provider = |adapter, message| only_problems(adapter.configure(message).await);
-    "ValidateResourceConfig": validate_resource_config = |adapter, message| only_problems(adapter.validate_resource(message).await);
-    "ValidateDataResourceConfig": validate_data_resource_config = |adapter, message| only_problems(adapter.validate_data(message).await);
-    "UpgradeResourceState": upgrade_resource_state = |adapter, message| told(adapter.upgrade_state(message).await);
-    "UpgradeResourceIdentity": upgrade_resource_identity = |adapter, message| told(adapter.upgrade_identity(message).await);
-    "ReadResource": read_resource = |adapter, message| told(adapter.read(message).await);
-    "PlanResourceChange": plan_resource_change = |adapter, message| told(adapter.plan(message).await);
-    "ApplyResourceChange": apply_resource_change = |adapter, message| told(adapter.apply(message).await);
-    "ImportResourceState": import_resource_state = |adapter, message| told(adapter.import(message).await);
-    "MoveResourceState": move_resource_state = |adapter, message| told(adapter.take_over(message).await);
-    "ReadDataSource": read_data_source = |adapter, message| told(adapter.read_data(message).await);
-    "ValidateEphemeralResourceConfig": validate_ephemeral_resource_config = |adapter, message| only_problems(adapter.validate_ephemeral(message).await);
-    "OpenEphemeralResource": open_ephemeral_resource = |adapter, message| told(adapter.open(message).await);
+    "ValidateProviderConfig": validate_provider_config = |adapter, message| only_diagnostics(adapter.validate_provider(message).await);
+    "ConfigureProvider": configure_provider = |adapter, message| only_diagnostics(adapter.configure(message).await);
+    "ValidateResourceConfig": validate_resource_config = |adapter, message| only_diagnostics(adapter.validate_resource(message).await);
+    "ValidateDataResourceConfig": validate_data_resource_config = |adapter, message| only_diagnostics(adapter.validate_data(message).await);
+    "UpgradeResourceState": upgrade_resource_state = |adapter, message| or_diagnostics(adapter.upgrade_state(message).await);
+    "UpgradeResourceIdentity": upgrade_resource_identity = |adapter, message| or_diagnostics(adapter.upgrade_identity(message).await);
+    "ReadResource": read_resource = |adapter, message| or_diagnostics(adapter.read(message).await);
+    "PlanResourceChange": plan_resource_change = |adapter, message| or_diagnostics(adapter.plan(message).await);
+    "ApplyResourceChange": apply_resource_change = |adapter, message| or_diagnostics(adapter.apply(message).await);
+    "ImportResourceState": import_resource_state = |adapter, message| or_diagnostics(adapter.import(message).await);
+    "MoveResourceState": move_resource_state = |adapter, message| or_diagnostics(adapter.move_state(message).await);
+    "ReadDataSource": read_data_source = |adapter, message| or_diagnostics(adapter.read_data(message).await);
+    "ValidateEphemeralResourceConfig": validate_ephemeral_resource_config = |adapter, message| only_diagnostics(adapter.validate_ephemeral(message).await);
+    "OpenEphemeralResource": open_ephemeral_resource = |adapter, message| or_diagnostics(adapter.open(message).await);
     "RenewEphemeralResource": renew_ephemeral_resource = |adapter, message| adapter.renew(message).await;
-    "CloseEphemeralResource": close_ephemeral_resource = |adapter, message| only_problems(Ok(adapter.close(message).await));
-    "GenerateResourceConfig": generate_resource_config = |adapter, message| told(adapter.generate_config(message).await);
-    "ValidateListResourceConfig": validate_list_resource_config = |adapter, message| only_problems(adapter.validate_list(message).await);
-    "ValidateActionConfig": validate_action_config = |adapter, message| only_problems(adapter.validate_action(message).await);
-    "PlanAction": plan_action = |adapter, message| told(adapter.plan_action(message).await);
+    "CloseEphemeralResource": close_ephemeral_resource = |adapter, message| only_diagnostics(Ok(adapter.close(message).await));
+    "GenerateResourceConfig": generate_resource_config = |adapter, message| or_diagnostics(adapter.generate_config(message).await);
+    "ValidateListResourceConfig": validate_list_resource_config = |adapter, message| only_diagnostics(adapter.validate_list(message).await);
+    "ValidateActionConfig": validate_action_config = |adapter, message| only_diagnostics(adapter.validate_action(message).await);
+    "PlanAction": plan_action = |adapter, message| or_diagnostics(adapter.plan_action(message).await);
     "CallFunction": call_function = |adapter, message| adapter.call(message).await;
     "StopProvider": stop_provider = |adapter, _message| { adapter.provider().stop(); v6::stop_provider::Response::default() };
-    @only_version_6 "ValidateStateStoreConfig": validate_state_store_config = |adapter, message| only_problems(adapter.validate_store(message).await);
-    @only_version_6 "ConfigureStateStore": configure_state_store = |adapter, message| told(adapter.configure_store(message).await);
+    @only_version_6 "ValidateStateStoreConfig": validate_state_store_config = |adapter, message| only_diagnostics(adapter.validate_store(message).await);
+    @only_version_6 "ConfigureStateStore": configure_state_store = |adapter, message| or_diagnostics(adapter.configure_store(message).await);
     @only_version_6 "LockState": lock_state = |adapter, message| adapter.lock_state(message).await;
-    @only_version_6 "UnlockState": unlock_state = |adapter, message| only_problems(Ok(adapter.unlock_state(message).await));
+    @only_version_6 "UnlockState": unlock_state = |adapter, message| only_diagnostics(Ok(adapter.unlock_state(message).await));
     @only_version_6 "GetStates": get_states = |adapter, message| adapter.states(message).await;
-    @only_version_6 "DeleteState": delete_state = |adapter, message| only_problems(Ok(adapter.delete_state(message).await));
+    @only_version_6 "DeleteState": delete_state = |adapter, message| only_diagnostics(Ok(adapter.delete_state(message).await));
 }

@@ -1,4 +1,4 @@
-//! Calls about state stores, which version 6 alone has.
+//! Server side of state store calls, which only protocol version 6 has.
 
 use std::sync::{Arc, PoisonError};
 
@@ -10,14 +10,17 @@ use groma_provider::{
 use tonic::Status;
 use tonic::codegen::BoxStream;
 
-use super::adapter::{Adapter, Step, given, validation};
+use super::adapter::{Adapter, StepResult, decode_request, validation};
 use super::streams::streamed;
 use crate::MESSAGE_LIMIT;
 use crate::proto::v6::{self, configure_state_store, read_state_bytes, write_state_bytes};
 use crate::wire;
 
 impl Adapter {
-    pub async fn validate_store(&self, message: v6::validate_state_store_config::Request) -> Step<ProviderDiagnostics> {
+    pub async fn validate_store(
+        &self,
+        message: v6::validate_state_store_config::Request,
+    ) -> StepResult<ProviderDiagnostics> {
         let schema = self.state_store(&message.type_name)?;
         let request = validation(message.type_name, message.config.as_ref(), &schema)?;
         Ok(self.provider().validate_state_store(request).await)
@@ -26,13 +29,13 @@ impl Adapter {
     pub async fn configure_store(
         &self,
         message: configure_state_store::Request,
-    ) -> Step<configure_state_store::Response> {
+    ) -> StepResult<configure_state_store::Response> {
         let schema = self.state_store(&message.type_name)?;
-        let wanted = message.capabilities.map_or(0, |capabilities| capabilities.chunk_size);
+        let requested = message.capabilities.map_or(0, |capabilities| capabilities.chunk_size);
         let request = ConfigureStateStoreRequest {
-            config: given(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
+            config: decode_request(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
             type_name: message.type_name.as_str().into(),
-            chunk_size: u64::try_from(wanted).ok().filter(|size| *size > 0).unwrap_or(STATE_CHUNK_SIZE),
+            chunk_size: u64::try_from(requested).ok().filter(|size| *size > 0).unwrap_or(STATE_CHUNK_SIZE),
         };
         let response = self.provider().configure_state_store(request).await;
         let mut sizes = self.chunk_sizes().lock().unwrap_or_else(PoisonError::into_inner);
@@ -45,7 +48,7 @@ impl Adapter {
         })
     }
 
-    /// The content of a state, in pieces of the size that was agreed on.
+    /// Streams a state in chunks of the negotiated size.
     pub fn read_state(
         self: &Arc<Self>,
         message: read_state_bytes::Request,
@@ -55,7 +58,7 @@ impl Adapter {
             let size = adapter.chunk_size(&message.type_name);
             let request = StateRequest { type_name: message.type_name.into(), state_id: message.state_id };
             let response = adapter.provider().read_state(request).await;
-            for chunk in pieces(&response, size) {
+            for chunk in chunks(&response, size) {
                 if sender.send(Ok(chunk)).is_err() {
                     break;
                 }
@@ -69,15 +72,16 @@ impl Adapter {
         usize::try_from(size).unwrap_or(usize::MAX).clamp(1, MESSAGE_LIMIT)
     }
 
-    /// New content of a state, which comes in pieces: what is not whole is not written.
+    /// Writes a state that arrives in chunks; an incomplete state is rejected.
     pub async fn write_state(
         &self,
         mut chunks: impl Stream<Item = Result<write_state_bytes::RequestChunk, Status>> + Unpin,
-    ) -> Result<Step<ProviderDiagnostics>, Status> {
+    ) -> Result<StepResult<ProviderDiagnostics>, Status> {
         let mut bytes = Vec::new();
         let mut about = None;
         let mut expected = 0;
         while let Some(chunk) = chunks.next().await.transpose()? {
+            // Only the first chunk carries the metadata and the total length.
             if let (None, Some(meta)) = (&about, chunk.meta) {
                 expected = chunk.total_length;
                 about = Some(meta);
@@ -85,10 +89,11 @@ impl Adapter {
             bytes.extend_from_slice(&chunk.bytes);
         }
         let Some(meta) = about else {
-            return Ok(Err(unwritable("the first piece does not say which state it is of".to_owned())));
+            return Ok(Err(incomplete("the first chunk does not identify the state".to_owned())));
         };
+        // A connection that broke in the middle must not replace the state with its first part.
         if u64::try_from(expected) != Ok(bytes.len() as u64) {
-            return Ok(Err(unwritable(format!("{expected} bytes were announced, and {} came", bytes.len()))));
+            return Ok(Err(incomplete(format!("{expected} bytes were announced, but {} arrived", bytes.len()))));
         }
         let chunk_size = self.chunk_size(&meta.type_name) as u64;
         let request = WriteStateRequest {
@@ -136,15 +141,15 @@ impl Adapter {
     }
 }
 
-/// A response in pieces; the first one tells of problems.
-fn pieces(response: &ReadStateResponse, size: usize) -> Vec<read_state_bytes::ResponseChunk> {
+/// Splits a response into chunks; the first one carries the diagnostics.
+fn chunks(response: &ReadStateResponse, size: usize) -> Vec<read_state_bytes::ResponseChunk> {
     let length = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
     let total_length = length(response.bytes.len());
     let mut start = 0;
     let mut chunks = Vec::new();
     for piece in response.bytes.chunks(size) {
         let end = start + length(piece.len());
-        // The last byte is part of the range.
+        // Ranges are inclusive.
         let range = Some(v6::StateByteRange { start, end: end - 1 });
         let diagnostics = Vec::new();
         chunks.push(read_state_bytes::ResponseChunk {
@@ -164,10 +169,7 @@ fn pieces(response: &ReadStateResponse, size: usize) -> Vec<read_state_bytes::Re
     chunks
 }
 
-fn unwritable(why: String) -> ProviderDiagnostics {
-    ProviderDiagnostic::error(
-        "Error writing state",
-        format!("The state did not arrive whole: {why}. Nothing was written."),
-    )
-    .into()
+fn incomplete(why: String) -> ProviderDiagnostics {
+    ProviderDiagnostic::error("Error writing state", format!("The state is incomplete: {why}. It was not written."))
+        .into()
 }

@@ -1,11 +1,11 @@
-//! Calls that are answered bit by bit: actions and lists.
+//! Calls with response streams: actions and list queries.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::{FutureExt, stream};
 use groma_provider::{
-    GenerateConfigRequest, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed, PlanActionRequest,
+    GenerateConfigRequest, InvokeActionRequest, ListControl, ListDetail, ListRequest, Listed, PlanActionRequest,
     ProviderDiagnostics, Schema,
 };
 use groma_value::Value;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tonic::Status;
 use tonic::codegen::BoxStream;
 
-use super::adapter::{Adapter, Step, given, taken, taken_identity, validation};
+use super::adapter::{Adapter, StepResult, decode_request, encode_identity, encode_response, validation};
 use super::services::panicked;
 use super::threads::on_own_thread;
 use crate::proto::v6::{self, invoke_action, list_resource};
@@ -22,7 +22,10 @@ use crate::wire;
 type Sender<M> = mpsc::UnboundedSender<Result<M, Status>>;
 
 impl Adapter {
-    pub async fn validate_action(&self, message: v6::validate_action_config::Request) -> Step<ProviderDiagnostics> {
+    pub async fn validate_action(
+        &self,
+        message: v6::validate_action_config::Request,
+    ) -> StepResult<ProviderDiagnostics> {
         let schema = self.action(&message.action_type)?;
         let request = validation(message.action_type, message.config.as_ref(), &schema)?;
         Ok(self.provider().validate_action(request).await)
@@ -31,16 +34,16 @@ impl Adapter {
     pub async fn validate_list(
         &self,
         message: v6::validate_list_resource_config::Request,
-    ) -> Step<ProviderDiagnostics> {
+    ) -> StepResult<ProviderDiagnostics> {
         let schema = self.list(&message.type_name)?;
         let request = validation(message.type_name, message.config.as_ref(), &schema)?;
         Ok(self.provider().validate_list(request).await)
     }
 
-    pub async fn plan_action(&self, message: v6::plan_action::Request) -> Step<v6::plan_action::Response> {
+    pub async fn plan_action(&self, message: v6::plan_action::Request) -> StepResult<v6::plan_action::Response> {
         let schema = self.action(&message.action_type)?;
         let request = PlanActionRequest {
-            config: given(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
+            config: decode_request(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),
             type_name: message.action_type.into(),
         };
@@ -54,19 +57,19 @@ impl Adapter {
     pub async fn generate_config(
         &self,
         message: v6::generate_resource_config::Request,
-    ) -> Step<v6::generate_resource_config::Response> {
+    ) -> StepResult<v6::generate_resource_config::Response> {
         let schema = self.resource(&message.type_name)?;
         let ty = schema.block.implied_type();
-        let state = given(message.state.as_ref(), ty, "the object")?;
+        let state = decode_request(message.state.as_ref(), ty, "the object")?;
         let request = GenerateConfigRequest { type_name: message.type_name.into(), state };
         let mut response = self.provider().generate_config(request).await;
         Ok(v6::generate_resource_config::Response {
-            config: taken(&response.config, ty, &mut response.diagnostics),
+            config: encode_response(&response.config, ty, &mut response.diagnostics),
             diagnostics: wire::diagnostics_message(&response.diagnostics),
         })
     }
 
-    /// Has an action done; what it says is in the stream as it says it, and its problems are the end of it.
+    /// Runs an action; its messages are streamed as they arrive, and its diagnostics complete the stream.
     pub fn invoke_action(self: &Arc<Self>, message: invoke_action::Request) -> BoxStream<invoke_action::Event> {
         let adapter = Arc::clone(self);
         streamed(move |sender| async move {
@@ -80,10 +83,10 @@ impl Adapter {
         &self,
         message: invoke_action::Request,
         sender: Sender<invoke_action::Event>,
-    ) -> Step<ProviderDiagnostics> {
+    ) -> StepResult<ProviderDiagnostics> {
         let schema = self.action(&message.action_type)?;
         let request = InvokeActionRequest {
-            config: given(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
+            config: decode_request(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),
             type_name: message.action_type.into(),
             progress: Arc::new(move |message| {
@@ -94,7 +97,7 @@ impl Adapter {
         Ok(self.provider().invoke_action(request).await)
     }
 
-    /// Searches for objects; each is in the stream as it is found.
+    /// Runs a list query; its results are streamed as they are found.
     pub fn list_resource(self: &Arc<Self>, message: list_resource::Request) -> BoxStream<list_resource::Event> {
         let adapter = Arc::clone(self);
         streamed(move |sender| async move {
@@ -110,18 +113,18 @@ impl Adapter {
         &self,
         message: list_resource::Request,
         sender: Sender<list_resource::Event>,
-    ) -> Step<ProviderDiagnostics> {
+    ) -> StepResult<ProviderDiagnostics> {
         let schema = self.list(&message.type_name)?;
         let resource = self.resource(&message.type_name)?;
         let detail = if message.include_resource_object { ListDetail::Objects } else { ListDetail::Identities };
         let request = ListRequest {
-            config: given(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
+            config: decode_request(message.config.as_ref(), schema.block.implied_type(), "the configuration")?,
             type_name: message.type_name.into(),
             detail,
             limit: u64::try_from(message.limit).unwrap_or_default(),
             found: Arc::new(move |listed| match sender.send(Ok(found(listed, &resource))) {
-                Ok(()) => ListWanted::More,
-                Err(_) => ListWanted::Enough,
+                Ok(()) => ListControl::Continue,
+                Err(_) => ListControl::Stop,
             }),
         };
         Ok(self.provider().list_resource(request).await)
@@ -129,10 +132,10 @@ impl Adapter {
 }
 
 fn found(mut listed: Listed, resource: &Schema) -> list_resource::Event {
-    let identity = taken_identity(listed.identity.as_ref(), resource, &mut listed.diagnostics);
+    let identity = encode_identity(listed.identity.as_ref(), resource, &mut listed.diagnostics);
     let object: Option<Value> = listed.object;
     let ty = resource.block.implied_type();
-    let resource_object = object.and_then(|object| taken(&object, ty, &mut listed.diagnostics));
+    let resource_object = object.and_then(|object| encode_response(&object, ty, &mut listed.diagnostics));
     list_resource::Event {
         identity,
         display_name: listed.display_name,
@@ -145,12 +148,14 @@ fn event(what: invoke_action::event::Type) -> invoke_action::Event {
     invoke_action::Event { r#type: Some(what) }
 }
 
-/// The messages that `work` sends. It goes on by itself: an action is not undone because nobody listens any more.
+/// Returns the stream of the messages that `work` sends. The work continues without a receiver: an action cannot be
+/// undone.
 pub(super) fn streamed<M, F>(work: impl FnOnce(Sender<M>) -> F) -> BoxStream<M>
 where
     M: Send + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
+    // Unbounded, because the provider's callbacks are synchronous and must not block.
     let (sender, receiver) = mpsc::unbounded_channel();
     let working = AssertUnwindSafe(work(sender.clone())).catch_unwind();
     on_own_thread(async move {

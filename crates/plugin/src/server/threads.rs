@@ -1,12 +1,12 @@
-//! Where the code of providers runs.
+//! Threads for the code of providers.
 
 use std::future::Future;
 
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-/// Has `work` done on a thread of its own, which it may block for as long as it likes: on one of the threads that the runtime goes on with it
-/// could keep the runtime from hearing the host, which asks it to stop.
+/// Runs `work` on a thread of its own, where it may block: blocking code on the runtime's worker threads could delay
+/// the host's request to stop.
 pub(super) fn on_own_thread<T: Send + 'static>(work: impl Future<Output = T> + Send + 'static) -> JoinHandle<T> {
     let runtime = Handle::current();
     tokio::task::spawn_blocking(move || runtime.block_on(work))

@@ -1,4 +1,4 @@
-//! Attaching to plugins that run already: `TF_REATTACH_PROVIDERS`.
+//! Attaching to running plugins through `TF_REATTACH_PROVIDERS`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,60 +9,60 @@ use groma_address::{DEFAULT_PROVIDER_HOST, ProviderAddress};
 use groma_diagnostics::json_reason;
 use serde::Deserialize;
 
-use super::connection::{self, Connection, Ending};
+use super::connection::{self, Connection, Fate};
 use super::endpoint::Endpoint;
 use super::error::{LaunchError, LaunchProblem};
 use super::log::LogSink;
-use super::process::LastWords;
+use super::process::ExitInfo;
 use crate::Protocol;
 
-/// How long the plugin may take to accept a connection.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The timeout for connecting.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A plugin that runs already, such as one under a debugger or inside a test.
+/// A plugin that is already running, for example in a debugger or inside a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reattach {
-    /// The version of the protocol that it serves.
+    /// The protocol version that it serves.
     pub protocol: Protocol,
-    /// Its process.
+    /// Its process ID, for messages.
     pub pid: u32,
-    /// Whether it stays when the run is over.
+    /// Whether it keeps running after the run.
     pub test: bool,
-    /// Where it listens; there is no TLS.
+    /// The address that it listens on, without TLS.
     pub address: Endpoint,
 }
 
-/// The value of `TF_REATTACH_PROVIDERS` makes no sense.
+/// An error in the value of `TF_REATTACH_PROVIDERS`.
 #[derive(Debug, thiserror::Error)]
 pub enum ReattachError {
-    /// It is not the JSON that it must be.
+    /// The value is not JSON of the expected structure.
     #[error("{}", json_reason(.0))]
     Json(#[from] serde_json::Error),
-    /// A key is no provider address.
-    #[error("\"{0}\" is not a provider's source address, such as registry.terraform.io/hashicorp/random")]
+    /// A key is not a provider source address.
+    #[error("\"{0}\" is not a provider source address such as registry.terraform.io/hashicorp/random")]
     Address(String),
-    /// A plugin does not speak gRPC.
-    #[error("{provider}: the protocol \"{protocol}\" is not supported, only \"grpc\" is")]
+    /// The plugin does not use gRPC.
+    #[error("{provider}: unsupported protocol \"{protocol}\"; must be \"grpc\"")]
     Transport {
-        /// The provider.
+        /// The key of the entry.
         provider: String,
-        /// What it says it speaks.
+        /// The unsupported protocol.
         protocol: String,
     },
-    /// A plugin speaks a version that we do not.
-    #[error("{provider}: version {version} of the plugin protocol is not supported, only 5 and 6 are")]
+    /// The plugin uses an unsupported protocol version.
+    #[error("{provider}: unsupported plugin protocol version {version}; must be 5 or 6")]
     Version {
-        /// The provider.
+        /// The key of the entry.
         provider: String,
-        /// The version.
+        /// The unsupported version.
         version: u32,
     },
-    /// A plugin listens on a kind of network that we do not know.
-    #[error("{provider}: the network \"{network}\" is not known, only \"unix\" and \"tcp\" are")]
+    /// The plugin listens on an unsupported type of network.
+    #[error("{provider}: unsupported network \"{network}\"; must be \"unix\" or \"tcp\"")]
     Network {
-        /// The provider.
+        /// The key of the entry.
         provider: String,
-        /// The network.
+        /// The unsupported network.
         network: String,
     },
 }
@@ -87,11 +87,11 @@ struct Addr {
     string: String,
 }
 
-/// Reads the value of `TF_REATTACH_PROVIDERS`; an empty one names no plugins.
+/// Parses the value of `TF_REATTACH_PROVIDERS`; an empty value contains no plugins.
 ///
 /// # Errors
 ///
-/// The first thing in it that makes no sense.
+/// The first invalid entry.
 pub fn parse_reattach(json: &str) -> Result<BTreeMap<ProviderAddress, Reattach>, ReattachError> {
     if json.trim().is_empty() {
         return Ok(BTreeMap::new());
@@ -111,7 +111,7 @@ fn reattach(provider: String, entry: Entry) -> Result<Reattach, ReattachError> {
     if entry.protocol != "grpc" {
         return Err(ReattachError::Transport { provider, protocol: entry.protocol });
     }
-    // Plugins from before the field was there speak version 5.
+    // Plugins that predate the field use version 5.
     let version = if entry.protocol_version == 0 { 5 } else { entry.protocol_version };
     let Some(protocol) = Protocol::from_number(version) else {
         return Err(ReattachError::Version { provider, version });
@@ -124,24 +124,25 @@ fn reattach(provider: String, entry: Entry) -> Result<Reattach, ReattachError> {
     Ok(Reattach { protocol, pid: entry.pid, test: entry.test, address })
 }
 
-/// Connects to a plugin that runs already, called `name` in the log.
+/// Connects to a running plugin, which appears as `name` in the log.
 ///
 /// # Errors
 ///
-/// It does not listen where it should.
+/// The plugin does not listen at the given address.
 pub async fn attach(reattach: &Reattach, name: &str, log: Arc<dyn LogSink>) -> Result<Connection, LaunchError> {
-    let opened = tokio::time::timeout(PATIENCE, connection::open(reattach.address.clone(), None)).await;
-    let channel = opened.unwrap_or_else(|_| Err("it does not accept the connection".to_owned())).map_err(|why| {
-        let why = format!("{why}. It was to be process {}; is it still running?", reattach.pid);
+    let opened = tokio::time::timeout(CONNECT_TIMEOUT, connection::open(reattach.address.clone(), None)).await;
+    let channel = opened.unwrap_or_else(|_| Err("it does not accept connections".to_owned())).map_err(|why| {
+        let why = format!("{why}. Check that its process {} is still running", reattach.pid);
         LaunchError {
             program: PathBuf::from(format!("{name} (TF_REATTACH_PROVIDERS)")),
             problem: LaunchProblem::Unreachable(why),
-            last_words: LastWords::default(),
+            exit_info: ExitInfo::default(),
         }
     })?;
+    // The standard streams of an attached process belong to its own terminal, so only the gRPC stream remains.
     connection::follow_output(channel.clone(), name.to_owned(), log);
-    let ending = if reattach.test { Ending::GoesOn } else { Ending::Asked };
-    Ok(Connection::new(channel, reattach.protocol, None, ending))
+    let fate = if reattach.test { Fate::Survives } else { Fate::AskedToEnd };
+    Ok(Connection::new(channel, reattach.protocol, None, fate))
 }
 
 #[cfg(test)]
@@ -149,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_plugin_a_provider_with_version_5_by_default() {
+    fn protocol_version_defaults_to_5() {
         let found = parse_reattach(
             r#"{"registry.terraform.io/hashicorp/random": {"Protocol":"grpc","ProtocolVersion":6,"Pid":12,"Test":true,
                 "Addr":{"Network":"unix","String":"/tmp/p"}},
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_named() {
+    fn reattach_errors_name_the_invalid_entry() {
         let problem = |json: &str| parse_reattach(json).unwrap_err().to_string();
         let with = |key: &str, protocol: &str, version: u32, network: &str| {
             problem(&format!(

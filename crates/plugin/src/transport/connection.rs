@@ -1,4 +1,4 @@
-//! A connection to a plugin, and its end.
+//! A connection to a plugin, and its shutdown.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tonic::transport::Channel;
 
 use super::endpoint::{Endpoint, Stream};
 use super::log::{LogLevel, LogSink};
-use super::process::{LastWords, Process};
+use super::process::{ExitInfo, Process};
 use super::tls;
 use crate::Protocol;
 use crate::proto::plugin::Empty;
@@ -21,64 +21,64 @@ use crate::proto::plugin::grpc_stdio_client::GrpcStdioClient;
 use crate::proto::plugin::stdio_data;
 use crate::protocol::{CONNECTION_WINDOW, STREAM_WINDOW};
 
-/// How long a plugin is given to end after it was asked to.
+/// The grace period between the shutdown request and the kill.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A connection to a plugin. Dropping it kills a process that was launched for it and is still there.
+/// A connection to a plugin. Dropping it kills the process if the connection launched it.
 #[derive(Debug)]
 pub struct Connection {
     channel: Channel,
     protocol: Protocol,
     process: Option<Process>,
-    ending: Ending,
+    fate: Fate,
 }
 
-/// What the end of a connection means for the plugin.
+/// The fate of the plugin process at the end of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// It is ours: it is asked to end, and killed if it does not.
-    Ours,
-    /// It is somebody else's, and is asked to end.
-    Asked,
-    /// It is somebody else's, and goes on.
-    GoesOn,
+pub(super) enum Fate {
+    /// Launched by this program: asked to shut down, then killed.
+    Owned,
+    /// Attached to: asked to shut down.
+    AskedToEnd,
+    /// Attached to in test mode: keeps running.
+    Survives,
 }
 
 impl Connection {
-    pub(super) fn new(channel: Channel, protocol: Protocol, process: Option<Process>, ending: Ending) -> Self {
-        Self { channel, protocol, process, ending }
+    pub(super) fn new(channel: Channel, protocol: Protocol, process: Option<Process>, fate: Fate) -> Self {
+        Self { channel, protocol, process, fate }
     }
 
-    /// The channel for calls; cloning it is cheap. Message limits are set on the stubs.
+    /// Returns the channel for calls. Clones are cheap; message limits are set on the stubs.
     pub fn channel(&self) -> Channel {
         self.channel.clone()
     }
 
-    /// The version of the protocol that the plugin chose.
+    /// Returns the protocol version that the plugin selected.
     pub fn protocol(&self) -> Protocol {
         self.protocol
     }
 
-    /// Whether the process has ended. Of a process that somebody else started it is not known.
+    /// Whether the process has ended; always false for a process that was attached to.
     pub fn has_ended(&self) -> bool {
         self.process.as_ref().is_some_and(Process::has_ended)
     }
 
-    /// What the process said last, for the message about a failed call. Waits up to half a second for its end, since a
-    /// broken connection is often seen before the end of the process.
-    pub async fn last_words(&self) -> LastWords {
+    /// Returns exit status and last output of the process for error messages. Waits up to half a second for the exit,
+    /// since a broken connection is often noticed before the process has ended.
+    pub async fn exit_info(&self) -> ExitInfo {
         match &self.process {
-            Some(process) => process.last_words().await,
-            None => LastWords::default(),
+            Some(process) => process.exit_info().await,
+            None => ExitInfo::default(),
         }
     }
 
-    /// Asks the plugin to end, and kills it two seconds later. A plugin that was attached to with `Test` goes on.
+    /// Asks the plugin to shut down, and kills it after two seconds. A plugin attached to with `Test` keeps running.
     pub async fn shutdown(&self) {
-        if self.ending == Ending::GoesOn {
+        if self.fate == Fate::Survives {
             return;
         }
-        // Go's plugins end before they have answered, so the answer says nothing.
+        // Go plugins often exit before their response is sent, so its failure means nothing.
         let mut controller = GrpcControllerClient::new(self.channel());
         let Some(process) = &self.process else {
             let _ = tokio::time::timeout(GRACE, controller.shutdown(Empty {})).await;
@@ -89,6 +89,7 @@ impl Connection {
             process.ended().await;
         };
         let ended = process.ended();
+        // A process may exit without answering the shutdown call, or may have exited before.
         let either = futures_util::future::select(Box::pin(asked), Box::pin(ended));
         if tokio::time::timeout(GRACE, either).await.is_err() {
             process.kill().await;
@@ -96,18 +97,19 @@ impl Connection {
     }
 }
 
-/// Opens a channel to `endpoint`, with TLS if there is a configuration for it.
+/// Opens a channel to `endpoint`, with TLS if configured.
 pub(super) async fn open(endpoint: Endpoint, tls: Option<Arc<rustls::ClientConfig>>) -> Result<Channel, String> {
+    // The URI is required by tonic but unused: the connector opens the socket.
     tonic::transport::Endpoint::from_static("http://localhost")
         .initial_stream_window_size(STREAM_WINDOW)
         .initial_connection_window_size(CONNECTION_WINDOW)
         .connect_with_connector(Connector { endpoint, tls })
         .await
-        .map_err(|problem| whole(&problem))
+        .map_err(|problem| with_causes(&problem))
 }
 
-/// An error with its causes; tonic's own says "transport error" alone.
-fn whole(error: &dyn std::error::Error) -> String {
+/// Joins an error and its causes; tonic's own message is only "transport error".
+fn with_causes(error: &dyn std::error::Error) -> String {
     let mut texts = vec![error.to_string()];
     let mut next = error.source();
     while let Some(cause) = next {
@@ -120,7 +122,7 @@ fn whole(error: &dyn std::error::Error) -> String {
     texts.join(": ")
 }
 
-/// Makes the streams of a channel.
+/// Connects the streams of a channel.
 #[derive(Clone)]
 struct Connector {
     endpoint: Endpoint,
@@ -151,9 +153,9 @@ impl Service<Uri> for Connector {
     }
 }
 
-/// Takes what the plugin wrote on its standard streams after the handshake into the log, for as long as it runs.
+/// Forwards the output that the plugin sends by gRPC after the handshake to the log.
 pub(super) fn follow_output(channel: Channel, name: String, log: Arc<dyn LogSink>) {
-    // Some servers answer this call only with the first output, so it must not be waited for.
+    // Some servers do not respond until the first output, so nothing waits for this call.
     tokio::spawn(async move {
         let Ok(response) = GrpcStdioClient::new(channel).stream_stdio(()).await else { return };
         let mut stream = response.into_inner();

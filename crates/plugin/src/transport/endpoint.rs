@@ -1,4 +1,4 @@
-//! Where a plugin listens, and streams to it.
+//! Socket addresses of plugins, and streams to them.
 
 use std::fmt;
 use std::io;
@@ -9,16 +9,16 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-/// The address of a socket on this machine.
+/// The address of a local socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// A socket in the file system.
+    /// A Unix domain socket.
     Unix(PathBuf),
-    /// `host:port`.
+    /// A TCP address as `host:port`.
     Tcp(String),
 }
 
-/// As in a handshake: the network, a bar, the address.
+/// Formats as in a handshake line: network, bar, address.
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -28,16 +28,16 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// Bytes in both directions.
+/// A bidirectional byte stream.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
 
-/// A connection of any kind: sockets of both networks, with TLS or without.
+/// A stream over either network, with or without TLS.
 pub(crate) struct Stream(Box<dyn Duplex>);
 
 impl Stream {
-    /// A stream over `inner`.
+    /// Wraps a stream of any type.
     pub fn new(inner: impl Duplex + 'static) -> Self {
         Self(Box::new(inner))
     }
@@ -48,6 +48,7 @@ impl Stream {
             Endpoint::Unix(path) => Ok(Self::new(UnixStream::connect(path).await?)),
             Endpoint::Tcp(address) => {
                 let stream = TcpStream::connect(address.as_str()).await?;
+                // Small messages would otherwise wait for acknowledgments (Nagle's algorithm).
                 stream.set_nodelay(true)?;
                 Ok(Self::new(stream))
             }

@@ -1,4 +1,4 @@
-//! Why there is no connection to a plugin, in words for people.
+//! Errors of launching or attaching to a plugin, with messages for users.
 
 use std::fmt;
 use std::path::Path;
@@ -7,33 +7,33 @@ use std::time::Duration;
 
 use groma_diagnostics::io_reason;
 
-use super::process::LastWords;
+use super::process::ExitInfo;
 
-/// There is no connection to a plugin.
+/// A plugin could not be launched or attached to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchError {
-    /// The program, or the address that was to be attached to.
+    /// The executable, or the address to attach to.
     pub program: PathBuf,
-    /// What happened.
+    /// The cause of the failure.
     pub problem: LaunchProblem,
-    /// What the program said last.
-    pub last_words: LastWords,
+    /// Exit status and last output of the process.
+    pub exit_info: ExitInfo,
 }
 
-/// What kept a plugin from being connected to.
+/// The cause of a failed launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LaunchProblem {
-    /// The operating system could not start it.
+    /// The operating system could not start the process.
     NotStarted(String),
-    /// It was built for another kind of machine; which, and which this one is.
-    WrongMachine(String),
-    /// It ended before it said how to reach it.
+    /// The executable was built for the given platform instead of this one.
+    WrongPlatform(String),
+    /// The process ended before the handshake.
     Exited,
-    /// It neither said how to reach it nor ended.
+    /// The process did not complete the handshake in time.
     TimedOut(Duration),
-    /// It said something else.
+    /// The handshake line is invalid.
     Handshake(String),
-    /// It could not be reached as it said.
+    /// The connection to the announced address failed.
     Unreachable(String),
 }
 
@@ -41,68 +41,70 @@ impl fmt::Display for LaunchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let program = self.program.display();
         match &self.problem {
-            LaunchProblem::NotStarted(why) => write!(f, "The provider plugin {program} could not be started: {why}.")?,
-            LaunchProblem::WrongMachine(which) => write!(
+            LaunchProblem::NotStarted(why) => write!(f, "Cannot start the provider plugin {program}: {why}.")?,
+            LaunchProblem::WrongPlatform(which) => write!(
                 f,
-                "The provider plugin {program} could not be started: it was built for {which}. Install the provider's package for this platform."
+                "Cannot start the provider plugin {program}: it was built for {which}. Install the provider's package for this platform."
             )?,
             LaunchProblem::Exited => {
-                write!(f, "The provider plugin {program} ended before it was ready")?;
-                match &self.last_words.exit {
+                write!(f, "The provider plugin {program} exited before it was ready")?;
+                match &self.exit_info.exit {
                     Some(exit) => write!(f, ": {exit}.")?,
                     None => f.write_str(".")?,
                 }
             }
             LaunchProblem::TimedOut(after) => write!(
                 f,
-                "The provider plugin {program} was started and was not ready after {} seconds; it has been stopped.",
+                "The provider plugin {program} was not ready within {} seconds and was killed.",
                 after.as_secs_f32()
             )?,
             LaunchProblem::Handshake(what) => write!(f, "The provider plugin {program} cannot be used. {what}.")?,
             LaunchProblem::Unreachable(why) => {
-                write!(f, "The provider plugin {program} could not be reached: {why}.")?;
+                write!(f, "Cannot connect to the provider plugin {program}: {why}.")?;
             }
         }
-        match self.last_words.stderr.trim() {
+        match self.exit_info.stderr.trim() {
             "" => Ok(()),
-            words => write!(f, "\n\nIts last words were:\n\n{words}"),
+            words => write!(f, "\n\nIts last output:\n\n{words}"),
         }
     }
 }
 
 impl std::error::Error for LaunchError {}
 
-/// Why the operating system could not start `program`.
+/// Determines why the operating system could not start `program`.
 pub(super) fn not_started(program: &Path, error: &std::io::Error) -> LaunchProblem {
     use std::io::ErrorKind;
-    if let Some(which) = other_machine(program) {
-        return LaunchProblem::WrongMachine(which);
+    if let Some(which) = foreign_platform(program) {
+        return LaunchProblem::WrongPlatform(which);
     }
     LaunchProblem::NotStarted(match error.kind() {
+        // The same error code covers a missing program and a missing interpreter.
         ErrorKind::NotFound if program.exists() => {
-            "the file is there, but not the interpreter or the system library that it needs".to_owned()
+            "the file exists, but the interpreter or system library that it requires does not".to_owned()
         }
-        ErrorKind::NotFound => "there is no such file. Run \"groma init\" to install it again".to_owned(),
+        ErrorKind::NotFound => "no such file. Run \"groma init\" to reinstall it".to_owned(),
         ErrorKind::PermissionDenied => {
-            format!("it is not executable, or its folder may not be entered. Try: chmod +x {}", program.display())
+            format!("it is not executable, or its directory is not accessible. Try: chmod +x {}", program.display())
         }
         _ => io_reason(error),
     })
 }
 
-/// What machine `program` was built for, when its header says that it is not this one.
-pub(super) fn other_machine(program: &Path) -> Option<String> {
+/// Returns the platform that `program` was built for if its header names another than this one.
+pub(super) fn foreign_platform(program: &Path) -> Option<String> {
     use std::io::Read;
     let mut header = [0_u8; 20];
     std::fs::File::open(program).ok()?.read_exact(&mut header).ok()?;
-    let built_for = machine_of(&header)?;
+    let built_for = platform_of(&header)?;
     let here = format!("{} ({})", std::env::consts::OS, std::env::consts::ARCH);
     let same = match std::env::consts::OS {
         "linux" => built_for == ("ELF", std::env::consts::ARCH),
+        // Universal binaries and Rosetta make the processor irrelevant here.
         "macos" => built_for.0 == "Mach-O",
         _ => return None,
     };
-    (!same).then(|| format!("{} ({}), and this machine is {here}", system_of(built_for.0), built_for.1))
+    (!same).then(|| format!("{} ({}), but this platform is {here}", system_of(built_for.0), built_for.1))
 }
 
 fn system_of(format: &str) -> &'static str {
@@ -113,8 +115,8 @@ fn system_of(format: &str) -> &'static str {
     }
 }
 
-/// The format of an executable and its processor, from its first bytes; `None` for scripts and what is not known.
-fn machine_of(header: &[u8; 20]) -> Option<(&'static str, &'static str)> {
+/// Returns format and architecture of an executable from its first bytes; `None` for scripts and unknown formats.
+fn platform_of(header: &[u8; 20]) -> Option<(&'static str, &'static str)> {
     match header {
         [0x7f, b'E', b'L', b'F', _, endian, ..] => {
             let machine = [header[18], header[19]];

@@ -1,5 +1,5 @@
-//! The handshake between a plugin and whoever starts it: what the environment says to the plugin, and the line that the
-//! plugin answers with on its standard output (plugin-protocol 2).
+//! The handshake between a plugin and its host: environment variables for the plugin, and the line that the plugin
+//! prints to standard output in response (plugin-protocol 2).
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,57 +11,57 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use super::endpoint::Endpoint;
 use crate::Protocol;
 
-/// The variable that tells a plugin that it was started as one.
+/// The variable that tells an executable that a plugin host started it.
 pub(crate) const COOKIE_NAME: &str = "TF_PLUGIN_MAGIC_COOKIE";
-/// Its value.
+/// The value of [`COOKIE_NAME`]; the same in Terraform and OpenTofu.
 pub(crate) const COOKIE_VALUE: &str = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
-/// The versions that the host speaks, with commas, in any order.
+/// The protocol versions of the host, separated by commas, in any order.
 pub(crate) const VERSIONS: &str = "PLUGIN_PROTOCOL_VERSIONS";
-/// The host's certificate in PEM, when both sides are to authenticate themselves.
+/// The host's certificate in PEM, for mutual TLS.
 pub(crate) const CLIENT_CERTIFICATE: &str = "PLUGIN_CLIENT_CERT";
-/// Set when the host can use one connection for everything; then the handshake has a seventh part.
+/// Set if the host supports broker multiplexing; the handshake line then has a seventh field.
 pub(crate) const MULTIPLEX: &str = "PLUGIN_MULTIPLEX_GRPC";
-/// The range of ports for plugins that listen on TCP.
+/// The port range for plugins that listen on TCP.
 pub(crate) const PORTS: [(&str, &str); 2] = [("PLUGIN_MIN_PORT", "10000"), ("PLUGIN_MAX_PORT", "25000")];
 
 /// The version of the handshake itself.
 const CORE_VERSION: &str = "1";
-/// Shorter sixth parts are no certificate.
-const LEAST_CERTIFICATE: usize = 50;
-/// How much of a strange line goes into a message.
-const SHOWN: usize = 200;
+/// The minimum length of the certificate field; go-plugin ignores shorter values.
+const MIN_CERTIFICATE: usize = 50;
+/// The maximum number of characters of an invalid line in messages.
+const MAX_SHOWN: usize = 200;
 
-/// Go's plugins write certificates without padding; others with.
+/// Go plugins omit the base64 padding of certificates; other implementations do not.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_encode_padding(false).with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What a plugin says about itself when it is ready.
+/// The content of a handshake line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Handshake {
-    /// The version it chose.
+    /// The protocol version that the plugin selected.
     pub protocol: Protocol,
-    /// Where it listens.
+    /// The address that the plugin listens on.
     pub address: Endpoint,
-    /// Its certificate (DER), when it wants TLS.
+    /// The plugin's certificate in DER, for TLS.
     pub certificate: Option<Vec<u8>>,
 }
 
-/// What is wrong with a handshake line.
+/// The reason why a handshake line is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HandshakeError {
-    /// It is something else.
+    /// The line is something other than a handshake.
     NotAHandshake(String),
-    /// It is one of another generation of plugins.
+    /// The handshake version is unsupported.
     CoreVersion(String),
-    /// The plugin speaks versions that we do not.
+    /// The protocol version is unsupported.
     ProtocolVersion(String),
-    /// The plugin does not speak gRPC.
+    /// The plugin does not use gRPC.
     Transport(String),
-    /// It listens on a kind of network that we do not know.
+    /// The type of network is unsupported.
     Network(String),
-    /// Its certificate cannot be read.
+    /// The certificate cannot be decoded.
     Certificate(String),
 }
 
@@ -70,36 +70,40 @@ impl fmt::Display for HandshakeError {
         match self {
             Self::NotAHandshake(line) => write!(
                 f,
-                "It wrote this where a plugin says how to reach it: \"{line}\". It may not be a provider plugin, or may have been built for something else"
+                "It printed \"{line}\" instead of the plugin handshake. It may not be a provider plugin, or may have been built for another platform"
             ),
             Self::CoreVersion(version) => {
-                write!(f, "It uses version {version} of the plugin handshake; only version {CORE_VERSION} is known")
+                write!(f, "It uses plugin handshake version {version}; only version {CORE_VERSION} is supported")
             }
             Self::ProtocolVersion(version) => write!(
                 f,
-                "It speaks version {version} of the plugin protocol; versions 5 and 6 are supported. Choose a version of the provider that has one of them"
+                "It uses plugin protocol version {version}; only versions 5 and 6 are supported. Select a provider version that supports one of them"
             ),
             Self::Transport(transport) => {
                 write!(
                     f,
-                    "It wants to be reached with \"{transport}\"; only \"grpc\" is supported, which all providers since Terraform 0.12 have"
+                    "It uses the transport \"{transport}\"; only \"grpc\" is supported, which all providers since Terraform 0.12 use"
                 )
             }
             Self::Network(network) => {
-                write!(f, "It listens on the network \"{network}\"; \"unix\" and \"tcp\" are known")
+                write!(
+                    f,
+                    "It listens on the unsupported network \"{network}\"; only \"unix\" and \"tcp\" are supported"
+                )
             }
-            Self::Certificate(problem) => write!(f, "The certificate in its handshake cannot be read: {problem}"),
+            Self::Certificate(problem) => write!(f, "Its handshake contains an invalid certificate: {problem}"),
         }
     }
 }
 
 impl Handshake {
-    /// Reads the line, with or without its end.
+    /// Parses a handshake line, with or without the line end.
     pub fn parse(line: &str) -> Result<Self, HandshakeError> {
         let parts: Vec<&str> = line.trim().split('|').collect();
         let [core, version, network, address, rest @ ..] = parts.as_slice() else {
             return Err(HandshakeError::NotAHandshake(shown(line)));
         };
+        // Output that merely contains bars is not a handshake, so it is shown to the user instead.
         if core.parse::<u32>().is_err() || version.parse::<u32>().is_err() {
             return Err(HandshakeError::NotAHandshake(shown(line)));
         }
@@ -108,6 +112,7 @@ impl Handshake {
         }
         let protocol = version.parse().ok().and_then(Protocol::from_number);
         let protocol = protocol.ok_or_else(|| HandshakeError::ProtocolVersion(shown(version)))?;
+        // Plugins that predate the transport field use net/rpc.
         let transport = rest.first().copied().unwrap_or("netrpc");
         if transport != "grpc" {
             return Err(HandshakeError::Transport(shown(transport)));
@@ -118,7 +123,7 @@ impl Handshake {
             other => return Err(HandshakeError::Network(shown(other))),
         };
         let certificate = match rest.get(1) {
-            Some(text) if text.len() > LEAST_CERTIFICATE => {
+            Some(text) if text.len() > MIN_CERTIFICATE => {
                 Some(BASE64.decode(text).map_err(|problem| HandshakeError::Certificate(problem.to_string()))?)
             }
             _ => None,
@@ -126,31 +131,31 @@ impl Handshake {
         Ok(Self { protocol, address, certificate })
     }
 
-    /// The line, without its end. `multiplex` is whether the host asked for one connection for everything.
+    /// Formats the line without its end. `multiplex` is the reply to the host's multiplexing request.
     pub fn line(&self, multiplex: Multiplex) -> String {
         let certificate = self.certificate.as_ref().map(|der| BASE64.encode(der)).unwrap_or_default();
         let multiplex = match multiplex {
-            Multiplex::NotAsked => "",
+            Multiplex::NotRequested => "",
             Multiplex::Refused => "|false",
         };
         format!("{CORE_VERSION}|{}|{}|grpc|{certificate}{multiplex}", self.protocol, self.address)
     }
 }
 
-/// What the handshake says about using one connection for everything.
+/// The reply to the host's request for broker multiplexing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Multiplex {
-    /// The host did not ask, and would not understand an answer.
-    NotAsked,
-    /// The host asked; each broker connection is one of its own here.
+    /// No reply, since a host that did not ask would not understand one.
+    NotRequested,
+    /// Multiplexing is refused: every broker connection is separate.
     Refused,
 }
 
-/// The start of a text that may be anything, on one line.
+/// Truncates arbitrary text for a message, escaped to a single line.
 pub(crate) fn shown(text: &str) -> String {
     let text = text.trim_end();
-    let mut start: String = text.chars().take(SHOWN).flat_map(char::escape_default).collect();
-    if text.chars().nth(SHOWN).is_some() {
+    let mut start: String = text.chars().take(MAX_SHOWN).flat_map(char::escape_default).collect();
+    if text.chars().nth(MAX_SHOWN).is_some() {
         start.push_str("...");
     }
     start.replace("\\'", "'").replace("\\\"", "\"")
@@ -183,25 +188,25 @@ mod tests {
     }
 
     #[test]
-    fn each_mistake_says_what_it_is() {
+    fn handshake_errors_name_the_invalid_field() {
         assert!(problem("hello world").contains("\"hello world\""));
         assert!(problem("a|b|c|d").contains("not be a provider plugin"));
-        assert!(problem("2|5|unix|/x|grpc|").contains("version 2 of the plugin handshake"));
-        assert!(problem("1|4|unix|/x|grpc|").contains("version 4 of the plugin protocol"));
+        assert!(problem("2|5|unix|/x|grpc|").contains("plugin handshake version 2"));
+        assert!(problem("1|4|unix|/x|grpc|").contains("plugin protocol version 4"));
         assert!(problem("1|5|unix|/x").contains("netrpc"));
         assert!(problem("1|5|pipe|/x|grpc|").contains("\"pipe\""));
         assert!(problem(&format!("1|5|unix|/x|grpc|{}", "!".repeat(60))).contains("certificate"));
     }
 
     #[test]
-    fn a_strange_line_is_shown_in_part_and_without_control_characters() {
+    fn invalid_line_is_truncated_and_escaped() {
         let text = problem(&format!("\u{1b}[31m{}", "x".repeat(1000)));
         assert!(!text.contains('\u{1b}') && text.len() < 600, "{text}");
     }
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_back(
+        fn handshake_line_round_trips(
             v6: bool, tcp: bool, der in proptest::option::of(proptest::collection::vec(any::<u8>(), 60..200)), asked: bool
         ) {
             let handshake = Handshake {
@@ -209,7 +214,7 @@ mod tests {
                 address: if tcp { Endpoint::Tcp("127.0.0.1:99".into()) } else { Endpoint::Unix("/tmp/s".into()) },
                 certificate: der,
             };
-            let multiplex = if asked { Multiplex::Refused } else { Multiplex::NotAsked };
+            let multiplex = if asked { Multiplex::Refused } else { Multiplex::NotRequested };
             prop_assert_eq!(Handshake::parse(&handshake.line(multiplex)).unwrap(), handshake);
         }
 

@@ -1,4 +1,4 @@
-//! Starting a plugin.
+//! Launching plugin processes.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,45 +8,45 @@ use std::time::Duration;
 
 use tokio::process::{ChildStdout, Command};
 
-use super::connection::{self, Connection, Ending};
-use super::error::{LaunchError, LaunchProblem, not_started, other_machine};
+use super::connection::{self, Connection, Fate};
+use super::error::{LaunchError, LaunchProblem, foreign_platform, not_started};
 use super::guard;
 use super::handshake::{self, Handshake};
-use super::log::{LogSink, wanted_of};
-use super::process::{LastWords, Lines, Process, drain};
+use super::log::{LogSink, log_variables};
+use super::process::{ExitInfo, Lines, Process, drain};
 use super::tls::Identity;
 
-/// What to start, and how.
+/// The parameters of a plugin launch.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// What to call it in the log.
+    /// The name in the log.
     pub name: String,
-    /// The program.
+    /// The path of the executable.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Command-line arguments; usually none.
     pub arguments: Vec<OsString>,
-    /// What is added to our environment, which it inherits.
+    /// Environment variables in addition to the inherited ones.
     pub environment: Vec<(OsString, OsString)>,
-    /// The folder it starts in; ours without one.
+    /// The working directory; that of this process by default.
     pub folder: Option<PathBuf>,
-    /// Whether both sides are to authenticate themselves.
+    /// Whether the connection uses mutual TLS.
     pub tls: Tls,
-    /// How long it may take until it is ready.
+    /// The timeout for the handshake and the connection.
     pub start_timeout: Duration,
 }
 
-/// Whether both sides of a connection are to authenticate themselves.
+/// The authentication of the two sides of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tls {
-    /// Each shows a certificate made for this connection, and accepts the other's only.
+    /// Mutual TLS: each side creates a certificate for the connection, and accepts only the other's.
     #[default]
     Mutual,
-    /// The plugin is not asked for TLS (`TF_DISABLE_PLUGIN_TLS`).
+    /// No TLS (`TF_DISABLE_PLUGIN_TLS`).
     Off,
 }
 
 impl Launch {
-    /// Starts `program` as Terraform does: without arguments, with mutual TLS, with a minute to get ready.
+    /// Creates launch parameters like Terraform's: no arguments, mutual TLS, a timeout of one minute.
     pub fn new(name: impl Into<String>, program: impl Into<PathBuf>) -> Self {
         Self {
             name: name.into(),
@@ -66,6 +66,7 @@ impl Launch {
             .env(handshake::COOKIE_NAME, handshake::COOKIE_VALUE)
             .env(handshake::VERSIONS, "5,6")
             .envs(handshake::PORTS)
+            // Groma itself may have been started by a host that sets these variables.
             .env_remove(handshake::MULTIPLEX)
             .env_remove(handshake::CLIENT_CERTIFICATE)
             .envs(log_levels(&self.name, log))
@@ -73,7 +74,7 @@ impl Launch {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // An interrupt from the keyboard is for us; the plugin is told by a call.
+            // Terminal interrupts are for this process only; the plugin is asked to stop by a call instead.
             .process_group(0)
             .kill_on_drop(true);
         if self.tls == Tls::Mutual {
@@ -85,29 +86,29 @@ impl Launch {
         command
     }
 
-    fn error(&self, problem: LaunchProblem, last_words: LastWords) -> LaunchError {
-        LaunchError { program: self.program.clone(), problem, last_words }
+    fn error(&self, problem: LaunchProblem, exit_info: ExitInfo) -> LaunchError {
+        LaunchError { program: self.program.clone(), problem, exit_info }
     }
 }
 
-/// The variables for the least level of the plugin's log lines, where the user has not set them.
+/// Returns environment variables that set the log level of the plugin, unless the user has set them.
 fn log_levels(name: &str, log: &dyn LogSink) -> impl Iterator<Item = (String, &'static str)> {
-    let wanted = wanted_of(name, log.least());
-    let variables = wanted.into_iter().flat_map(|(names, level)| names.map(|name| (name, level)));
+    let variables = log_variables(name, log.least());
+    let variables = variables.into_iter().flat_map(|(names, level)| names.map(|name| (name, level)));
     variables.filter(|(name, _)| std::env::var_os(name).is_none())
 }
 
-/// Starts a plugin and connects to it.
+/// Launches a plugin and connects to it.
 ///
 /// # Errors
 ///
-/// The plugin could not be started or reached; it is no longer running then.
+/// The plugin could not be started or connected to. It is no longer running then.
 pub async fn launch(launch: &Launch, log: Arc<dyn LogSink>) -> Result<Connection, LaunchError> {
-    let unheard = |problem| launch.error(problem, LastWords::default());
-    let identity = Identity::new().map_err(|error| unheard(LaunchProblem::Unreachable(error.to_string())))?;
-    guard::ready();
+    let before_start = |problem| launch.error(problem, ExitInfo::default());
+    let identity = Identity::new().map_err(|error| before_start(LaunchProblem::Unreachable(error.to_string())))?;
+    guard::start_once();
     let mut child =
-        launch.command(&identity, &*log).spawn().map_err(|error| unheard(not_started(&launch.program, &error)))?;
+        launch.command(&identity, &*log).spawn().map_err(|error| before_start(not_started(&launch.program, &error)))?;
     let stdout = child.stdout.take();
     let process = Process::new(child, &launch.name, &log);
 
@@ -115,16 +116,17 @@ pub async fn launch(launch: &Launch, log: Arc<dyn LogSink>) -> Result<Connection
     let problem = match ready.unwrap_or(Err(LaunchProblem::TimedOut(launch.start_timeout))) {
         Ok((handshake, channel)) => {
             connection::follow_output(channel.clone(), launch.name.clone(), log);
-            return Ok(Connection::new(channel, handshake.protocol, Some(process), Ending::Ours));
+            return Ok(Connection::new(channel, handshake.protocol, Some(process), Fate::Owned));
         }
         Err(problem) => problem,
     };
-    let last_words = match problem {
-        LaunchProblem::Exited => process.last_words().await,
-        _ => process.words_so_far(),
+    let exit_info = match problem {
+        // Only an exiting process is worth waiting for; a hanging one is killed first.
+        LaunchProblem::Exited => process.exit_info().await,
+        _ => process.exit_info_now(),
     };
     process.kill().await;
-    Err(launch.error(problem, last_words))
+    Err(launch.error(problem, exit_info))
 }
 
 async fn connect(
@@ -134,13 +136,14 @@ async fn connect(
     identity: &Identity,
     log: &Arc<dyn LogSink>,
 ) -> Result<(Handshake, tonic::transport::Channel), LaunchProblem> {
-    let exited = || match other_machine(&launch.program) {
-        Some(which) => LaunchProblem::WrongMachine(which),
+    let exited = || match foreign_platform(&launch.program) {
+        Some(which) => LaunchProblem::WrongPlatform(which),
         None => LaunchProblem::Exited,
     };
     let mut lines = Lines::new(stdout.ok_or_else(exited)?);
-    let Some(line) = lines.next().await else { return Err(after_silence(process, exited).await) };
+    let Some(line) = lines.next().await else { return Err(closed_stdout(process, exited).await) };
     let handshake = Handshake::parse(&line).map_err(|error| LaunchProblem::Handshake(error.to_string()))?;
+    // Unread output would block the plugin once the pipe is full.
     tokio::spawn(drain(lines, launch.name.clone(), Arc::clone(log)));
 
     let tls = match &handshake.certificate {
@@ -156,8 +159,9 @@ async fn connect(
     }
 }
 
-/// The standard output ended without a word. Most often the process has ended too; else it is waited for until time is up.
-async fn after_silence(process: &Process, exited: impl Fn() -> LaunchProblem) -> LaunchProblem {
+/// Handles a standard output that ends without a handshake: usually the process is exiting; otherwise the timeout ends
+/// this wait.
+async fn closed_stdout(process: &Process, exited: impl Fn() -> LaunchProblem) -> LaunchProblem {
     process.ended().await;
     exited()
 }

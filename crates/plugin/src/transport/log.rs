@@ -1,34 +1,34 @@
-//! What a plugin writes on its standard error: log lines in JSON or as plain text, and the words of a crash.
+//! Standard error of a plugin: log lines in JSON or plain text, and crash output.
 
 use std::collections::VecDeque;
 
 use serde_json::Value as Json;
 
-/// How important a line is.
+/// The severity of a log line, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LogLevel {
-    /// Every detail.
+    /// The finest detail, such as the content of calls.
     Trace,
-    /// Every step.
+    /// Individual steps, for developers.
     Debug,
-    /// What a user would want to know.
+    /// Information for users.
     Info,
-    /// What may be wrong.
+    /// A potential problem.
     Warn,
-    /// What went wrong.
+    /// A failure.
     Error,
 }
 
-/// Where the log lines of a provider go.
+/// The destination of a provider's log lines.
 pub trait LogSink: Send + Sync {
-    /// Takes one line of the provider called `provider`.
+    /// Receives one line of the provider named `provider`.
     fn log(&self, level: LogLevel, provider: &str, line: &str);
 
-    /// The least level of the lines it takes; `None` when it takes none. Plugins are asked not to write the others.
+    /// Returns the minimum level of accepted lines; `None` to accept none. Plugins are asked to omit the others.
     fn least(&self) -> Option<LogLevel>;
 }
 
-/// Takes no lines.
+/// A sink that discards all lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLog;
 
@@ -40,9 +40,10 @@ impl LogSink for NoLog {
     }
 }
 
-/// What tells a plugin on the official libraries, called `name`, which log lines are wanted: it writes all of them otherwise,
-/// some ten for each call, which takes longer than the call. Errors are always wanted, for the last words.
-pub(super) fn wanted_of(name: &str, least: Option<LogLevel>) -> Option<([String; 2], &'static str)> {
+/// Returns the environment variables that limit the log level of a plugin named `name`. Plugins built with HashiCorp's
+/// SDKs otherwise write all levels, some ten lines per call, which takes longer than the call. Errors are always
+/// included, for the last output.
+pub(super) fn log_variables(name: &str, least: Option<LogLevel>) -> Option<([String; 2], &'static str)> {
     let level = match least.unwrap_or(LogLevel::Error) {
         LogLevel::Trace => return None,
         LogLevel::Debug => "DEBUG",
@@ -54,62 +55,65 @@ pub(super) fn wanted_of(name: &str, least: Option<LogLevel>) -> Option<([String;
     Some((["TF_LOG_SDK".to_owned(), format!("TF_LOG_PROVIDER_{provider}")], level))
 }
 
-/// The longest part of a line that is kept; the rest of a longer one is a line of its own.
-pub(super) const LONGEST_LINE: usize = 64 << 10;
-/// How many plain lines are kept as last words.
-const KEPT_LINES: usize = 20;
-/// How many lines of a crash are kept, from its first on.
-const KEPT_OF_CRASH: usize = 40;
-/// How much of a kept line.
-const KEPT_OF_LINE: usize = 500;
+/// The maximum length of a line in bytes; the remainder of a longer line becomes a separate line.
+pub(super) const MAX_LINE: usize = 64 << 10;
+/// The number of plain lines kept as last output.
+const PLAIN_LINES: usize = 20;
+/// The number of lines kept of a crash, from its first line.
+const CRASH_LINES: usize = 40;
+/// The number of characters kept of each line.
+const MAX_KEPT_LINE: usize = 500;
 
-/// Tells log lines from the words of a crash, and keeps the latter.
+/// Separates log lines from crash output, and keeps the latter for error messages.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct StderrCollector {
     least: LogLevel,
     plain: VecDeque<String>,
     crash: Vec<String>,
     last_error: Option<String>,
 }
 
-impl Words {
-    /// Log lines below `least` are not looked at; without one, those below errors.
+impl StderrCollector {
+    /// Creates a collector that skips log lines below `least`, by default below errors.
     pub fn new(least: Option<LogLevel>) -> Self {
         let least = least.unwrap_or(LogLevel::Error);
         Self { least, plain: VecDeque::new(), crash: Vec::new(), last_error: None }
     }
 
-    /// Takes a line in; gives its level and how it reads in our log, unless nobody wants it.
+    /// Processes a line; returns its level and text for the log, unless its level is disabled.
     pub fn take(&mut self, line: &str) -> Option<(LogLevel, String)> {
-        if self.crash.is_empty() && level_in_json(line).is_some_and(|level| level < self.least) {
+        // The cheap test first: most lines are below the level, and parsing their JSON would be the major cost.
+        if self.crash.is_empty() && quick_level(line).is_some_and(|level| level < self.least) {
             return None;
         }
         if self.crash.is_empty()
             && let Some((level, text)) = structured(line)
         {
             if level == LogLevel::Error {
-                self.last_error = Some(kept(&text));
+                self.last_error = Some(truncated(&text));
             }
             return Some((level, text));
         }
         let starts_crash = ["panic: ", "fatal error: ", "thread '"].iter().any(|start| line.starts_with(start));
-        if (starts_crash || !self.crash.is_empty()) && self.crash.len() < KEPT_OF_CRASH {
-            self.crash.push(kept(line));
+        if (starts_crash || !self.crash.is_empty()) && self.crash.len() < CRASH_LINES {
+            self.crash.push(truncated(line));
         }
         if !self.crash.is_empty() {
             return Some((LogLevel::Error, line.to_owned()));
         }
         let (level, text) = prefixed(line);
         if !text.trim().is_empty() {
-            if self.plain.len() == KEPT_LINES {
+            // A ring buffer: a plugin may write any amount of output before it fails.
+            if self.plain.len() == PLAIN_LINES {
                 self.plain.pop_front();
             }
-            self.plain.push_back(kept(line));
+            self.plain.push_back(truncated(line));
         }
         Some((level, text.to_owned()))
     }
 
-    /// What to show when the plugin is gone: its crash, or else its last lines, or else its last error.
+    /// Returns the output to show after the exit: the crash, or else the last plain lines, or else the last logged
+    /// error.
     pub fn last(&self) -> String {
         if !self.crash.is_empty() {
             return self.crash.join("\n");
@@ -121,17 +125,17 @@ impl Words {
     }
 }
 
-/// The start of a line, without what could disturb a terminal.
-fn kept(line: &str) -> String {
-    line.chars().take(KEPT_OF_LINE).map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect()
+/// Truncates a line and replaces control characters, which could disturb a terminal.
+fn truncated(line: &str) -> String {
+    line.chars().take(MAX_KEPT_LINE).map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect()
 }
 
-/// The level of a line that starts as those of Go's hclog do, without reading the rest.
-fn level_in_json(line: &str) -> Option<LogLevel> {
+/// Returns the level of a line in hclog's format without parsing the line.
+fn quick_level(line: &str) -> Option<LogLevel> {
     level_of(line.strip_prefix("{\"@level\":\"")?.split('"').next()?)
 }
 
-/// A log line in JSON, as Go's hclog writes them: its level, and message with names and values after it.
+/// Parses a JSON log line in hclog's format into level and text: the message, followed by the other fields.
 fn structured(line: &str) -> Option<(LogLevel, String)> {
     if !line.starts_with('{') {
         return None;
@@ -155,7 +159,7 @@ fn structured(line: &str) -> Option<(LogLevel, String)> {
     Some((level, text))
 }
 
-/// A plain line: its level in brackets may come first.
+/// Parses a plain line, which may start with its level in brackets.
 fn prefixed(line: &str) -> (LogLevel, &str) {
     if let Some((word, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         && let Some(level) = level_of(word)
@@ -181,7 +185,7 @@ mod tests {
     use super::*;
 
     fn taken(line: &str) -> (LogLevel, String) {
-        Words::new(Some(LogLevel::Trace)).take(line).unwrap()
+        StderrCollector::new(Some(LogLevel::Trace)).take(line).unwrap()
     }
 
     #[test]
@@ -198,31 +202,32 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_nobody_wants_are_neither_read_nor_written() {
-        let mut words = Words::new(Some(LogLevel::Info));
+    fn lines_below_log_level_are_skipped() {
+        let mut words = StderrCollector::new(Some(LogLevel::Info));
         assert_eq!(words.take(r#"{"@level":"trace","@message":"call"}"#), None);
         assert!(words.take(r#"{"@level":"info","@message":"ready"}"#).is_some());
-        let (names, level) = wanted_of("registry.terraform.io/hashicorp/google-beta", Some(LogLevel::Info)).unwrap();
+        let (names, level) =
+            log_variables("registry.terraform.io/hashicorp/google-beta", Some(LogLevel::Info)).unwrap();
         assert_eq!((names[1].as_str(), level), ("TF_LOG_PROVIDER_GOOGLE_BETA", "INFO"));
-        assert_eq!(wanted_of("a/b", None).unwrap().1, "ERROR");
-        assert_eq!(wanted_of("a/b", Some(LogLevel::Trace)), None);
+        assert_eq!(log_variables("a/b", None).unwrap().1, "ERROR");
+        assert_eq!(log_variables("a/b", Some(LogLevel::Trace)), None);
     }
 
     #[test]
-    fn the_first_words_of_a_crash_outlive_what_follows() {
-        let mut words = Words::new(None);
+    fn start_of_crash_output_is_kept() {
+        let mut words = StderrCollector::new(None);
         words.take("something before");
         words.take("panic: nil map");
         for n in 0..1000 {
             assert_eq!(words.take(&format!("goroutine {n}")).unwrap().0, LogLevel::Error);
         }
         let last = words.last();
-        assert!(last.starts_with("panic: nil map\ngoroutine 0\n") && last.lines().count() == KEPT_OF_CRASH);
+        assert!(last.starts_with("panic: nil map\ngoroutine 0\n") && last.lines().count() == CRASH_LINES);
     }
 
     #[test]
-    fn without_a_crash_the_last_plain_lines_count_and_else_the_last_error() {
-        let mut words = Words::new(None);
+    fn without_crash_last_plain_lines_or_last_error_are_kept() {
+        let mut words = StderrCollector::new(None);
         words.take(r#"{"@level":"error","@message":"cannot log in"}"#);
         assert_eq!(words.last(), "cannot log in");
         for n in 0..100 {

@@ -1,4 +1,4 @@
-//! Connections to plugin processes: launching, attaching, the handshake, TLS, what a plugin writes, and its end.
+//! Connections to plugin processes: launch, attachment, handshake, TLS, plugin output, shutdown.
 
 mod attach;
 mod connection;
@@ -19,4 +19,4 @@ pub(crate) use endpoint::Stream;
 pub use error::{LaunchError, LaunchProblem};
 pub use launch::{Launch, Tls, launch};
 pub use log::{LogLevel, LogSink, NoLog};
-pub use process::LastWords;
+pub use process::ExitInfo;

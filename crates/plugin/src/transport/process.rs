@@ -1,4 +1,4 @@
-//! A plugin's process: its streams, its end.
+//! Plugin processes: exit, output streams, termination.
 
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,36 +12,36 @@ use tokio::process::{Child, ChildStderr};
 use tokio::sync::watch;
 
 use super::guard::Guarded;
-use super::log::{LONGEST_LINE, LogLevel, LogSink, Words};
+use super::log::{LogLevel, LogSink, MAX_LINE, StderrCollector};
 
-/// How long a process that just failed a call is given to be gone, for its last words.
-const LAST_BREATH: Duration = Duration::from_millis(500);
-/// How long the streams of an ended process may hold back their end: a child of its own may have them open.
-const LAST_OUTPUT: Duration = Duration::from_millis(200);
+/// The time that a process gets to exit after a failed call, so that its exit status can be reported.
+const EXIT_WAIT: Duration = Duration::from_millis(500);
+/// The time to wait for the end of the output streams after the exit: a child process may hold them open.
+const OUTPUT_WAIT: Duration = Duration::from_millis(200);
 
-/// What is left of a process.
+/// Exit status and last output of a process, for error messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LastWords {
-    /// How it ended; `None` while it runs.
+pub struct ExitInfo {
+    /// The exit status or signal; `None` while the process runs.
     pub exit: Option<String>,
-    /// Its last lines that are no log lines, such as those of a crash.
+    /// The last lines that are not log lines, for example of a crash.
     pub stderr: String,
 }
 
-/// A running plugin. Dropping it kills the process and all of its process group.
+/// A running plugin process. Dropping it kills the whole process group.
 #[derive(Debug)]
 pub(super) struct Process {
     group: u32,
     exit: watch::Receiver<Option<String>>,
-    words: Arc<Mutex<Words>>,
+    words: Arc<Mutex<StderrCollector>>,
     stderr_open: watch::Receiver<bool>,
 }
 
 impl Process {
-    /// Looks after `child`, which leads a process group of its own.
+    /// Supervises `child`, which must lead its own process group.
     pub fn new(mut child: Child, name: &str, log: &Arc<dyn LogSink>) -> Self {
         let group = child.id().unwrap_or_default();
-        let words = Arc::new(Mutex::new(Words::new(log.least())));
+        let words = Arc::new(Mutex::new(StderrCollector::new(log.least())));
         let (stderr_sender, stderr_open) = watch::channel(true);
         if let Some(stderr) = child.stderr.take() {
             let (words, name, log) = (Arc::clone(&words), name.to_owned(), Arc::clone(log));
@@ -54,34 +54,36 @@ impl Process {
         let guarded = Guarded::new(group);
         tokio::spawn(async move {
             let status = child.wait().await;
-            // What it started and left behind goes with it; without that the group is gone, and nothing happens.
+            // Kills surviving children of the plugin, too. If there are none, the group no longer exists and nothing
+            // happens.
             kill_group(group);
             drop(guarded);
-            let _ = exit_sender.send(Some(status.map_or_else(|problem| io_reason(&problem), |status| told(&status))));
+            let _ = exit_sender
+                .send(Some(status.map_or_else(|problem| io_reason(&problem), |status| format_exit(&status))));
         });
         Self { group, exit, words, stderr_open }
     }
 
-    /// Waits for its end, at most `limit`; whether it came.
+    /// Waits up to `limit` for the exit; returns whether the process has exited.
     pub async fn ended_within(&self, limit: Duration) -> bool {
         let mut exit = self.exit.clone();
         tokio::time::timeout(limit, exit.wait_for(Option::is_some)).await.is_ok()
     }
 
-    /// Whether it has ended.
+    /// Whether the process has exited.
     pub fn has_ended(&self) -> bool {
         self.exit.borrow().is_some()
     }
 
-    /// Waits for its end.
+    /// Waits for the exit.
     pub async fn ended(&self) {
         let _ = self.exit.clone().wait_for(Option::is_some).await;
     }
 
-    /// Kills it and waits until it is gone.
+    /// Kills the process group and waits for the exit.
     pub async fn kill(&self) {
         self.kill_now();
-        self.ended_within(LAST_BREATH).await;
+        self.ended_within(EXIT_WAIT).await;
     }
 
     fn kill_now(&self) {
@@ -90,19 +92,19 @@ impl Process {
         }
     }
 
-    /// What it said last; waits a little for its end.
-    pub async fn last_words(&self) -> LastWords {
-        if self.ended_within(LAST_BREATH).await {
+    /// Returns exit status and last output, after a short wait for the exit.
+    pub async fn exit_info(&self) -> ExitInfo {
+        if self.ended_within(EXIT_WAIT).await {
             let mut open = self.stderr_open.clone();
-            let _ = tokio::time::timeout(LAST_OUTPUT, open.wait_for(|open| !open)).await;
+            let _ = tokio::time::timeout(OUTPUT_WAIT, open.wait_for(|open| !open)).await;
         }
-        self.words_so_far()
+        self.exit_info_now()
     }
 
-    /// What it said last, without waiting.
-    pub fn words_so_far(&self) -> LastWords {
+    /// Returns exit status and last output without waiting.
+    pub fn exit_info_now(&self) -> ExitInfo {
         let stderr = self.words.lock().unwrap_or_else(PoisonError::into_inner).last();
-        LastWords { exit: self.exit.borrow().clone(), stderr }
+        ExitInfo { exit: self.exit.borrow().clone(), stderr }
     }
 }
 
@@ -113,14 +115,14 @@ impl Drop for Process {
 }
 
 fn kill_group(group: u32) {
-    // Group 0 would be our own.
+    // Group 0 is our own process group.
     if let Ok(group @ 1..) = i32::try_from(group) {
         let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
     }
 }
 
-/// `exit status 2`, `signal 9 (SIGKILL)`.
-fn told(status: &ExitStatus) -> String {
+/// Formats an exit status: `exit status 2`, `signal 9 (SIGKILL)`.
+fn format_exit(status: &ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt;
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
@@ -128,11 +130,11 @@ fn told(status: &ExitStatus) -> String {
             Ok(name) => format!("signal {signal} ({})", name.as_str()),
             Err(_) => format!("signal {signal}"),
         },
-        (None, None) => "it ended".to_owned(),
+        (None, None) => "it exited".to_owned(),
     }
 }
 
-async fn read_stderr(stderr: ChildStderr, words: &Mutex<Words>, name: &str, log: &dyn LogSink) {
+async fn read_stderr(stderr: ChildStderr, words: &Mutex<StderrCollector>, name: &str, log: &dyn LogSink) {
     let mut lines = Lines::new(stderr);
     while let Some(line) = lines.next().await {
         let taken = words.lock().unwrap_or_else(PoisonError::into_inner).take(&line);
@@ -142,14 +144,14 @@ async fn read_stderr(stderr: ChildStderr, words: &Mutex<Words>, name: &str, log:
     }
 }
 
-/// Reads the rest of a stream into the log, so that the process never waits for a reader.
+/// Reads the remaining stream into the log, so that the process never blocks on a full pipe.
 pub(super) async fn drain<R: AsyncRead + Unpin>(mut lines: Lines<R>, name: String, log: Arc<dyn LogSink>) {
     while let Some(line) = lines.next().await {
         log.log(LogLevel::Debug, &name, &line);
     }
 }
 
-/// The lines of a stream; overlong ones in pieces, and whatever is no text made into some.
+/// The lines of a stream. Overlong lines are split, invalid UTF-8 is replaced.
 pub(super) struct Lines<R>(BufReader<R>);
 
 impl<R: AsyncRead + Unpin> Lines<R> {
@@ -157,10 +159,11 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self(BufReader::new(stream))
     }
 
-    /// The next line without its end; `None` when the stream has ended or cannot be read.
+    /// Returns the next line without its end, or `None` at the end of the stream or after an error.
     pub async fn next(&mut self) -> Option<String> {
         let mut bytes = Vec::new();
-        let mut limited = (&mut self.0).take(LONGEST_LINE as u64);
+        // A limit on memory: binary output may contain no line end at all.
+        let mut limited = (&mut self.0).take(MAX_LINE as u64);
         match limited.read_until(b'\n', &mut bytes).await {
             Ok(0) | Err(_) => None,
             Ok(_) => Some(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']).to_owned()),

@@ -1,8 +1,8 @@
-//! Signatures of plugins whose RSA key is shorter than TLS libraries accept.
+//! Verification of signatures by RSA keys that are shorter than TLS libraries accept.
 //!
-//! A library for providers in Python makes keys of 1024 bits. Whoever could forge its signatures would still have to get at
-//! a socket that only the user can open, so the length of the key is not what keeps strangers out here; that the peer has the
-//! key is checked all the same.
+//! A Python library for providers generates keys of 1024 bits. An attacker who could forge their signatures would still
+//! need access to a socket that only the user can open, so security does not depend on the key length here. That the
+//! peer owns the key is verified nonetheless.
 
 use rsa::pkcs8::DecodePublicKey;
 use rsa::sha2::{Sha256, Sha384, Sha512};
@@ -14,12 +14,12 @@ use rustls::pki_types::CertificateDer;
 use rustls::server::ParsedCertificate;
 use rustls::{DigitallySignedStruct, SignatureScheme};
 
-/// The keys that TLS libraries refuse have fewer bytes than this.
-const SHORT: usize = 256;
-/// The shortest keys that are accepted, in bytes.
-const SHORTEST: usize = 128;
+/// The minimum key size in bytes that TLS libraries accept.
+const LIMIT: usize = 256;
+/// The minimum key size in bytes that this module accepts.
+const MIN_SIZE: usize = 128;
 
-/// Checks a signature by the short RSA key of a certificate; nothing where it does not hold or the key is another.
+/// Verifies a signature by a short RSA key; `None` if it is invalid or the key is not a short RSA key.
 pub(super) fn verify(
     message: &[u8],
     certificate: &CertificateDer<'_>,
@@ -27,11 +27,11 @@ pub(super) fn verify(
 ) -> Option<HandshakeSignatureValid> {
     let parsed = ParsedCertificate::try_from(certificate).ok()?;
     let key = RsaPublicKey::from_public_key_der(&parsed.subject_public_key_info()).ok()?;
-    let is_short = (SHORTEST..SHORT).contains(&key.size());
-    (is_short && holds(key, message, signature)).then(HandshakeSignatureValid::assertion)
+    let is_short = (MIN_SIZE..LIMIT).contains(&key.size());
+    (is_short && is_valid(key, message, signature)).then(HandshakeSignatureValid::assertion)
 }
 
-fn holds(key: RsaPublicKey, message: &[u8], signed: &DigitallySignedStruct) -> bool {
+fn is_valid(key: RsaPublicKey, message: &[u8], signed: &DigitallySignedStruct) -> bool {
     let signature = signed.signature();
     let padded = || pss::Signature::try_from(signature);
     let plain = || pkcs1v15::Signature::try_from(signature);
@@ -196,8 +196,8 @@ lqApLojGLHpHkNJojKBHUglpF9qDf+tgVlGuuzpm63sHdVEXh3LG1o62QdbFVMBxIgdpgHyKhWkw==";
     }
 
     #[tokio::test]
-    async fn a_plugin_with_a_short_key_is_believed_if_it_has_the_key() {
-        assert_eq!(key().to_public_key().size(), SHORTEST);
+    async fn short_rsa_key_is_accepted_with_valid_signature() {
+        assert_eq!(key().to_public_key().size(), MIN_SIZE);
         assert!(connects(Truth::HasTheKey).await);
         assert!(!connects(Truth::OnlyHasTheCertificate).await);
     }

@@ -1,8 +1,8 @@
-//! TLS where each side accepts exactly one certificate: the one it was told in the handshake.
+//! TLS with pinned certificates: each side accepts exactly the certificate from the handshake.
 //!
-//! The usual checks of certificates do not fit here: Go's plugins present certificates of an authority as their own, and
-//! nobody signs anybody's. That the peer holds the key of the certificate is checked as ever; that it is the very
-//! certificate of the handshake takes the place of chains, names and dates.
+//! The usual certificate checks do not apply: Go plugins present CA certificates as their own, and no certificate is
+//! signed by another. Pinning the certificate replaces chains, names and validity periods; that the peer owns its key
+//! is verified as usual.
 
 use std::sync::Arc;
 
@@ -19,33 +19,34 @@ use rustls::{
 
 use super::short_rsa;
 
-/// What gRPC is called in TLS; Go's clients insist on it.
+/// The ALPN protocol ID of HTTP/2, which Go clients require.
 const ALPN: &[u8] = b"h2";
 
-/// Our own certificate and its key, made for one connection.
+/// Our certificate and its key, generated for a single connection.
 pub(crate) struct Identity {
     certificate: CertificateDer<'static>,
     key: Vec<u8>,
     pem: String,
 }
 
-/// A certificate could not be made or used.
+/// A failure to create or use a certificate.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
-    /// The own certificate could not be made.
-    #[error("a certificate could not be made: {0}")]
+    /// Our certificate could not be generated.
+    #[error("cannot generate a certificate: {0}")]
     Own(#[from] rcgen::Error),
-    /// TLS could not be set up.
-    #[error("TLS could not be set up: {0}")]
+    /// The TLS configuration failed.
+    #[error("cannot set up TLS: {0}")]
     Setup(#[from] Error),
-    /// The peer's certificate cannot be read.
-    #[error("the certificate in {name} cannot be read", name = super::handshake::CLIENT_CERTIFICATE)]
+    /// The peer's certificate cannot be decoded.
+    #[error("invalid certificate in {name}", name = super::handshake::CLIENT_CERTIFICATE)]
     Peer,
 }
 
 impl Identity {
-    /// Makes a key (P-256, which every peer knows) and a certificate for it.
+    /// Generates a key (P-256, which every peer supports) and a self-signed certificate.
     pub fn new() -> Result<Self, TlsError> {
+        // Generated per connection, so that no key is ever stored.
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256)?;
         let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()])?;
         parameters.distinguished_name.push(rcgen::DnType::CommonName, "localhost");
@@ -56,12 +57,12 @@ impl Identity {
         Ok(Self { certificate: certificate.der().clone(), key: key.serialize_der(), pem: certificate.pem() })
     }
 
-    /// The certificate as PEM.
+    /// Returns the certificate in PEM.
     pub fn pem(&self) -> &str {
         &self.pem
     }
 
-    /// The certificate as DER.
+    /// Returns the certificate in DER.
     pub fn der(&self) -> &[u8] {
         &self.certificate
     }
@@ -70,7 +71,7 @@ impl Identity {
         PrivatePkcs8KeyDer::from(self.key.clone()).into()
     }
 
-    /// How to connect to the server that has the certificate `server` (DER).
+    /// Creates the configuration for connecting to the server with the certificate `server` (DER).
     pub fn client(&self, server: Vec<u8>) -> Result<Arc<ClientConfig>, TlsError> {
         let crypto = Arc::new(aws_lc_rs::default_provider());
         let pinned = Pinned { certificate: server.into(), crypto: Arc::clone(&crypto) };
@@ -78,12 +79,13 @@ impl Identity {
             .with_safe_default_protocol_versions()?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(pinned))
+            // Mutual TLS keeps other local users from calling the plugin, which holds credentials.
             .with_client_auth_cert(vec![self.certificate.clone()], self.key())?;
         config.alpn_protocols = vec![ALPN.to_vec()];
         Ok(Arc::new(config))
     }
 
-    /// How to serve the client that has the certificate `client` (DER), and nobody else.
+    /// Creates the configuration for serving only the client with the certificate `client` (DER).
     pub fn server(&self, client: CertificateDer<'static>) -> Result<Arc<ServerConfig>, TlsError> {
         let crypto = Arc::new(aws_lc_rs::default_provider());
         let pinned = Pinned { certificate: client, crypto: Arc::clone(&crypto) };
@@ -96,17 +98,17 @@ impl Identity {
     }
 }
 
-/// The first certificate of a PEM text.
+/// Parses the first certificate of a PEM string.
 pub(crate) fn certificate_of_pem(pem: &str) -> Result<CertificateDer<'static>, TlsError> {
     CertificateDer::from_pem_slice(pem.as_bytes()).map_err(|_| TlsError::Peer)
 }
 
-/// The name that both sides are known by.
+/// Returns the server name for TLS, which both sides ignore.
 pub(crate) fn server_name() -> ServerName<'static> {
     ServerName::IpAddress(std::net::Ipv4Addr::LOCALHOST.into())
 }
 
-/// Checks a signature of a handshake.
+/// The signature verification of one TLS version.
 type Check = fn(
     &[u8],
     &CertificateDer<'_>,
@@ -114,7 +116,7 @@ type Check = fn(
     &WebPkiSupportedAlgorithms,
 ) -> Result<HandshakeSignatureValid, Error>;
 
-/// Accepts one certificate.
+/// A verifier that accepts exactly one certificate.
 #[derive(Debug)]
 struct Pinned {
     certificate: CertificateDer<'static>,
@@ -129,7 +131,7 @@ impl Pinned {
         Err(CertificateError::ApplicationVerificationFailure.into())
     }
 
-    /// Whether the holder of the certificate's key signed the message, which `check` does for one version of TLS.
+    /// Verifies a handshake signature with `check`, falling back to short RSA keys.
     fn signature(
         &self,
         check: Check,

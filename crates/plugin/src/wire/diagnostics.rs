@@ -1,4 +1,4 @@
-//! Problems, and the paths they are about.
+//! Conversion of diagnostics and attribute paths.
 
 use groma_diagnostics::Severity;
 use groma_provider::{CallFate, ProviderDiagnostic, ProviderDiagnostics};
@@ -7,13 +7,13 @@ use groma_value::{Path, PathStep, Value};
 use crate::proto::v6::attribute_path::{Step, step::Selector};
 use crate::proto::v6::{self, AttributePath};
 
-/// What is told where a provider has a problem and no words for it.
-const WORDLESS: (&str, &str) = (
-    "Provider reported a problem without words",
-    "The provider says neither what is wrong nor what to do. Run again with TF_LOG=debug to see what it logs, and report this to its authors.",
+/// Summary and detail for a diagnostic without any text.
+const NO_MESSAGE: (&str, &str) = (
+    "Provider reported a problem without a message",
+    "The provider gave no details. Run again with TF_LOG=debug to see its log, and report this in the provider's issue tracker.",
 );
 
-/// The problems of a response.
+/// Decodes the diagnostics of a response.
 pub fn diagnostics(messages: Vec<v6::Diagnostic>) -> ProviderDiagnostics {
     messages.into_iter().map(diagnostic).collect()
 }
@@ -21,18 +21,20 @@ pub fn diagnostics(messages: Vec<v6::Diagnostic>) -> ProviderDiagnostics {
 fn diagnostic(message: v6::Diagnostic) -> ProviderDiagnostic {
     let severity = match message.severity() {
         v6::diagnostic::Severity::Warning => Severity::Warning,
-        // A severity that nobody knows is better taken seriously.
+        // An unknown severity is treated as an error, to be safe.
         _ => Severity::Error,
     };
     let path = message.attribute.as_ref().map(path).unwrap_or_default();
     let (summary, detail) = match (message.summary, message.detail) {
-        (summary, detail) if summary.is_empty() && detail.is_empty() => (WORDLESS.0.to_owned(), WORDLESS.1.to_owned()),
-        told => told,
+        (summary, detail) if summary.is_empty() && detail.is_empty() => {
+            (NO_MESSAGE.0.to_owned(), NO_MESSAGE.1.to_owned())
+        }
+        message => message,
     };
     ProviderDiagnostic { severity, summary, detail, path, fate: CallFate::Answered }
 }
 
-/// Problems as messages.
+/// Encodes diagnostics.
 pub fn diagnostics_message(problems: &ProviderDiagnostics) -> Vec<v6::Diagnostic> {
     let message = |problem: &ProviderDiagnostic| v6::Diagnostic {
         severity: match problem.severity {
@@ -47,7 +49,7 @@ pub fn diagnostics_message(problems: &ProviderDiagnostics) -> Vec<v6::Diagnostic
     problems.iter().map(message).collect()
 }
 
-/// The path of a message, up to the first step that says nothing.
+/// Decodes a path, up to the first empty step.
 pub fn path(message: &AttributePath) -> Path {
     let mut path = Path::default();
     for step in &message.steps {
@@ -55,13 +57,14 @@ pub fn path(message: &AttributePath) -> Path {
             Some(Selector::AttributeName(name)) => PathStep::Attribute(name.as_str().into()),
             Some(Selector::ElementKeyString(key)) => PathStep::Index(Value::string(key)),
             Some(Selector::ElementKeyInt(position)) => PathStep::Index(Value::number(*position)),
+            // An empty step cannot be resolved; the path so far is still a useful location.
             None => break,
         });
     }
     path
 }
 
-/// A path as a message: up to the first element of a set, which the protocol has no word for.
+/// Encodes a path, up to the first set element: the protocol cannot express those.
 pub fn path_message(path: &Path) -> AttributePath {
     let mut steps = Vec::with_capacity(path.len());
     for step in path.steps() {
@@ -97,13 +100,13 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_without_words_gets_some() {
+    fn diagnostic_without_text_gets_default_text() {
         let problem = |summary: &str, detail: &str| {
             let (summary, detail) = (summary.to_owned(), detail.to_owned());
             let severity = v6::diagnostic::Severity::Error.into();
             diagnostic(v6::Diagnostic { severity, summary, detail, attribute: None })
         };
-        assert_eq!(problem("", "").summary, WORDLESS.0);
+        assert_eq!(problem("", "").summary, NO_MESSAGE.0);
         assert_eq!(problem("", "the disk is full").detail, "the disk is full");
         assert_eq!(problem("Broken", "").detail, "");
     }

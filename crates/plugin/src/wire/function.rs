@@ -1,4 +1,4 @@
-//! Functions.
+//! Conversion of function signatures and errors.
 
 use groma_provider::{FunctionError, FunctionSignature, Parameter};
 
@@ -7,14 +7,13 @@ use super::schema::{description, type_of};
 use super::schema_message::{json, kind};
 use crate::proto::v6;
 
-/// The signature of a function.
+/// Decodes a function signature.
 ///
 /// # Errors
 ///
-/// A type in it cannot be read, or it returns nothing.
+/// A type cannot be decoded, or the return type is missing.
 pub fn function(message: &v6::Function) -> Result<FunctionSignature, WireError> {
-    let returned =
-        message.r#return.as_ref().ok_or_else(|| WireError::new("the function says no type of its result"))?;
+    let returned = message.r#return.as_ref().ok_or_else(|| WireError::new("the function has no return type"))?;
     Ok(FunctionSignature {
         parameters: message.parameters.iter().map(parameter).collect::<Result<_, _>>()?,
         variadic: message.variadic_parameter.as_ref().map(parameter).transpose()?,
@@ -35,7 +34,7 @@ fn parameter(message: &v6::function::Parameter) -> Result<Parameter, WireError> 
     })
 }
 
-/// A signature as a message.
+/// Encodes a function signature.
 pub fn function_message(signature: &FunctionSignature) -> v6::Function {
     v6::Function {
         parameters: signature.parameters.iter().map(parameter_message).collect(),
@@ -59,7 +58,7 @@ fn parameter_message(parameter: &Parameter) -> v6::function::Parameter {
     }
 }
 
-/// Why a function has no result.
+/// Decodes a function error.
 pub fn function_error(message: v6::FunctionError) -> FunctionError {
     FunctionError {
         argument: message.function_argument.and_then(|position| usize::try_from(position).ok()),
@@ -67,7 +66,7 @@ pub fn function_error(message: v6::FunctionError) -> FunctionError {
     }
 }
 
-/// Why a function has no result, as a message.
+/// Encodes a function error.
 pub fn function_error_message(error: &FunctionError) -> v6::FunctionError {
     v6::FunctionError {
         text: error.text.clone(),

@@ -1,4 +1,4 @@
-//! Capabilities, deferrals, private data and times.
+//! Conversion of capabilities, deferrals, private data and timestamps.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use prost_types::Timestamp;
 
 use crate::proto::v6::{self, deferred::Reason};
 
-/// What a provider can do.
+/// Decodes the optional features of a provider.
 pub fn server_capabilities(message: Option<&v6::ServerCapabilities>) -> ServerCapabilities {
     let message = message.copied().unwrap_or_default();
     ServerCapabilities {
@@ -16,12 +16,13 @@ pub fn server_capabilities(message: Option<&v6::ServerCapabilities>) -> ServerCa
         get_provider_schema_optional: message.get_provider_schema_optional,
         move_resource_state: message.move_resource_state,
         generate_resource_config: message.generate_resource_config,
+        // The protocol cannot express the next two, so plugins never have them.
         repeatable_create: false,
         is_pure: false,
     }
 }
 
-/// What a provider can do, as a message.
+/// Encodes the optional features of a provider.
 pub fn server_capabilities_message(capabilities: ServerCapabilities) -> v6::ServerCapabilities {
     v6::ServerCapabilities {
         plan_destroy: capabilities.plan_destroy,
@@ -31,7 +32,7 @@ pub fn server_capabilities_message(capabilities: ServerCapabilities) -> v6::Serv
     }
 }
 
-/// What a caller can handle.
+/// Decodes the optional features of a caller.
 pub fn client_capabilities(message: Option<&v6::ClientCapabilities>) -> ClientCapabilities {
     let message = message.copied().unwrap_or_default();
     ClientCapabilities {
@@ -40,7 +41,7 @@ pub fn client_capabilities(message: Option<&v6::ClientCapabilities>) -> ClientCa
     }
 }
 
-/// What a caller can handle, as a message.
+/// Encodes the optional features of a caller.
 pub fn capabilities_message(capabilities: ClientCapabilities) -> v6::ClientCapabilities {
     v6::ClientCapabilities {
         deferral_allowed: capabilities.deferral_allowed,
@@ -49,7 +50,7 @@ pub fn capabilities_message(capabilities: ClientCapabilities) -> v6::ClientCapab
     }
 }
 
-/// Why a provider cannot say yet.
+/// Decodes the reason of a deferral.
 pub fn deferred(message: Option<v6::Deferred>) -> Option<Deferred> {
     Some(match message?.reason() {
         Reason::Unknown => Deferred::Unknown,
@@ -59,7 +60,7 @@ pub fn deferred(message: Option<v6::Deferred>) -> Option<Deferred> {
     })
 }
 
-/// Why a provider cannot say yet, as a message.
+/// Encodes the reason of a deferral.
 pub fn deferred_message(deferred: Option<Deferred>) -> Option<v6::Deferred> {
     let reason = match deferred? {
         Deferred::Unknown => Reason::Unknown,
@@ -70,22 +71,22 @@ pub fn deferred_message(deferred: Option<Deferred>) -> Option<v6::Deferred> {
     Some(v6::Deferred { reason: reason.into() })
 }
 
-/// Private data of a message.
+/// Decodes private data.
 pub fn private(bytes: &Bytes) -> Private {
     Private::from(&bytes[..])
 }
 
-/// Private data for a message.
+/// Encodes private data.
 pub fn private_bytes(private: &Private) -> Bytes {
     Bytes::copy_from_slice(private)
 }
 
-/// A time of a message; none for one that no clock can show.
+/// Decodes a timestamp; `None` if it is out of range.
 pub fn time(message: Option<Timestamp>) -> Option<SystemTime> {
     SystemTime::try_from(message?).ok()
 }
 
-/// A time as a message.
+/// Encodes a timestamp.
 pub fn time_message(time: Option<SystemTime>) -> Option<Timestamp> {
     let since = time?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO);
     Some(Timestamp {

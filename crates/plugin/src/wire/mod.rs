@@ -1,7 +1,7 @@
-//! From the messages of the protocol to the types of `groma-provider` and back.
+//! Conversion between protocol messages and the types of `groma-provider`.
 //!
-//! Everything is written once, for both versions: their messages are the same but for the schemas ([`schema`] reads
-//! both). What a peer may get wrong is an error with a text for people, never a panic.
+//! One implementation serves both versions, whose messages differ only in schemas ([`schema`] decodes both). Errors of
+//! a peer become error values with messages for users, never panics.
 
 mod diagnostics;
 mod function;
@@ -20,7 +20,7 @@ pub use schema::{identity_schema, schema_of};
 pub use schema_message::{identity_schema_message, schema_message, schema_message_v5};
 pub use value::{decode, decode_identity, encode, encode_identity, raw_json, raw_state};
 
-/// Why a message cannot be understood: a clause for people.
+/// The reason why a message cannot be decoded or encoded, as a clause for messages.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct WireError(pub String);
@@ -30,9 +30,9 @@ impl WireError {
         Self(text.into())
     }
 
-    /// The same, with where it is in front.
+    /// Prefixes the error with its location.
     #[must_use]
-    pub(crate) fn within(self, place: &str) -> Self {
-        Self(format!("{place}: {}", self.0))
+    pub(crate) fn within(self, name: &str) -> Self {
+        Self(format!("{name}: {}", self.0))
     }
 }

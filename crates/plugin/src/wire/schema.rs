@@ -1,4 +1,4 @@
-//! Schemas as providers send them.
+//! Decoding of schemas.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,24 +15,26 @@ use super::WireError;
 use crate::Protocol;
 use crate::proto::{v5, v6};
 
-/// Blocks within blocks are followed this deep.
-const DEEPEST: usize = 100;
+/// The maximum nesting depth of schema blocks.
+const MAX_DEPTH: usize = 100;
 
-/// The schema in the bytes of a message of the given version.
+/// Decodes a schema message of the given version.
 ///
 /// # Errors
 ///
-/// The bytes are no schema, or one that makes no sense.
+/// The bytes are not a schema message, or the schema is invalid.
 pub fn schema_of(bytes: &[u8], protocol: Protocol) -> Result<Schema, WireError> {
     match protocol {
         Protocol::V6 => schema(v6::Schema::decode(bytes).map_err(|error| WireError::new(error.to_string()))?),
-        Protocol::V5 => schema(up(v5::Schema::decode(bytes).map_err(|error| WireError::new(error.to_string()))?)),
+        Protocol::V5 => {
+            schema(upgrade_schema(v5::Schema::decode(bytes).map_err(|error| WireError::new(error.to_string()))?))
+        }
     }
 }
 
 fn schema(message: v6::Schema) -> Result<Schema, WireError> {
-    let version = u64::try_from(message.version).map_err(|_| WireError::new("the version of a schema is negative"))?;
-    let block = block(message.block.unwrap_or_default(), DEEPEST)?;
+    let version = u64::try_from(message.version).map_err(|_| WireError::new("the schema version is negative"))?;
+    let block = block(message.block.unwrap_or_default(), MAX_DEPTH)?;
     Ok(Schema::new(block).versioned(version))
 }
 
@@ -57,9 +59,9 @@ fn attribute(message: v6::schema::Attribute, deeper: usize) -> Result<Attribute,
         (true, false, false) => Use::Required,
         (false, true, true) => Use::OptionalComputed,
         (false, false, true) => Use::Computed,
-        // Some providers say nothing about their arguments; what nobody has to give may be given.
+        // Some providers set none of the three flags; such an argument is then optional.
         (false, true | false, false) => Use::Optional,
-        (true, _, _) => return Err(WireError::new("an attribute cannot be required and optional or computed too")),
+        (true, _, _) => return Err(WireError::new("a required attribute cannot be optional or computed")),
     };
     let kind = match message.nested_type {
         Some(object) => AttributeType::Nested(Arc::new(object_schema(object, deeper)?)),
@@ -83,7 +85,7 @@ fn object_schema(message: v6::schema::Object, deepest: usize) -> Result<ObjectSc
         NestingMode::List => ObjectNesting::List,
         NestingMode::Set => ObjectNesting::Set,
         NestingMode::Map => ObjectNesting::Map,
-        NestingMode::Invalid => return Err(WireError::new("its objects are nested in no known way")),
+        NestingMode::Invalid => return Err(WireError::new("its objects have an unknown nesting mode")),
     };
     let mut attributes = Vec::with_capacity(message.attributes.len());
     for one in message.attributes {
@@ -101,20 +103,21 @@ fn nested(message: v6::schema::NestedBlock, deeper: usize) -> Result<NestedBlock
         NestingMode::Set => Nesting::Set,
         NestingMode::Map => Nesting::Map,
         NestingMode::Group => Nesting::Group,
-        NestingMode::Invalid => return Err(WireError::new("its blocks are nested in no known way")),
+        NestingMode::Invalid => return Err(WireError::new("its blocks have an unknown nesting mode")),
     };
-    let limit = |number: i64| u64::try_from(number).map_err(|_| WireError::new("a limit of blocks is negative"));
+    let limit = |number: i64| u64::try_from(number).map_err(|_| WireError::new("a block limit is negative"));
     let mut built = NestedBlock::new(nesting, block(message.block.unwrap_or_default(), deeper)?);
     built = built.at_least(limit(message.min_items)?);
     Ok(match limit(message.max_items)? {
+        // The protocol uses zero for an absent limit.
         0 => built,
         max => built.at_most(max),
     })
 }
 
-/// The type in the JSON form of the protocol.
+/// Decodes a type in the protocol's JSON form.
 pub(super) fn type_of(json: &Bytes) -> Result<Type, WireError> {
-    Type::from_json(json).map_err(|error| WireError::new(format!("its type cannot be read: {error}")))
+    Type::from_json(json).map_err(|error| WireError::new(format!("its type is invalid: {error}")))
 }
 
 pub(super) fn description(text: &str, kind: i32) -> Description {
@@ -125,14 +128,14 @@ pub(super) fn description(text: &str, kind: i32) -> Description {
     Description { text: text.to_owned(), format }
 }
 
-/// The schema of an identity.
+/// Decodes an identity schema.
 ///
 /// # Errors
 ///
-/// A type in it cannot be read, or its version is negative.
+/// A type cannot be decoded, or the version is negative.
 pub fn identity_schema(message: &v6::ResourceIdentitySchema) -> Result<IdentitySchema, WireError> {
     let version =
-        u64::try_from(message.version).map_err(|_| WireError::new("the version of an identity is negative"))?;
+        u64::try_from(message.version).map_err(|_| WireError::new("the identity schema version is negative"))?;
     let mut attributes = BTreeMap::new();
     for one in &message.identity_attributes {
         let import = match (one.required_for_import, one.optional_for_import) {
@@ -147,17 +150,17 @@ pub fn identity_schema(message: &v6::ResourceIdentitySchema) -> Result<IdentityS
     Ok(IdentitySchema { version, attributes })
 }
 
-/// A schema of version 5 as one of version 6.
-fn up(message: v5::Schema) -> v6::Schema {
-    v6::Schema { version: message.version, block: message.block.map(block_up) }
+/// Converts a schema message from version 5 to version 6.
+fn upgrade_schema(message: v5::Schema) -> v6::Schema {
+    v6::Schema { version: message.version, block: message.block.map(upgrade_block) }
 }
 
-// Messages nest as deep as the decoder of protocol buffers lets them: a hundred levels.
-fn block_up(message: v5::schema::Block) -> v6::schema::Block {
+// The recursion is bounded, since prost limits the nesting of messages to a hundred levels.
+fn upgrade_block(message: v5::schema::Block) -> v6::schema::Block {
     v6::schema::Block {
         version: message.version,
-        attributes: message.attributes.into_iter().map(attribute_up).collect(),
-        block_types: message.block_types.into_iter().map(nested_up).collect(),
+        attributes: message.attributes.into_iter().map(upgrade_attribute).collect(),
+        block_types: message.block_types.into_iter().map(upgrade_nested).collect(),
         description: message.description,
         description_kind: message.description_kind,
         deprecated: message.deprecated,
@@ -166,7 +169,7 @@ fn block_up(message: v5::schema::Block) -> v6::schema::Block {
     }
 }
 
-fn attribute_up(message: v5::schema::Attribute) -> v6::schema::Attribute {
+fn upgrade_attribute(message: v5::schema::Attribute) -> v6::schema::Attribute {
     v6::schema::Attribute {
         name: message.name,
         r#type: message.r#type.into(),
@@ -177,17 +180,18 @@ fn attribute_up(message: v5::schema::Attribute) -> v6::schema::Attribute {
         sensitive: message.sensitive,
         description_kind: message.description_kind,
         deprecated: message.deprecated,
+        // Version 5 has no nested attributes.
         nested_type: None,
         write_only: message.write_only,
         deprecation_message: message.deprecation_message,
     }
 }
 
-fn nested_up(message: v5::schema::NestedBlock) -> v6::schema::NestedBlock {
+fn upgrade_nested(message: v5::schema::NestedBlock) -> v6::schema::NestedBlock {
     v6::schema::NestedBlock {
         type_name: message.type_name,
-        block: message.block.map(block_up),
-        // The numbers are the same in both versions.
+        block: message.block.map(upgrade_block),
+        // The enum values are equal in both versions.
         nesting: message.nesting,
         min_items: message.min_items,
         max_items: message.max_items,

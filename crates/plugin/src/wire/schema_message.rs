@@ -1,4 +1,4 @@
-//! Schemas as a server sends them.
+//! Encoding of schemas.
 
 use groma_provider::{
     Attribute, AttributeType, Block, Deprecation, Description, IdentityImport, IdentitySchema, Item, NestedBlock,
@@ -9,21 +9,21 @@ use groma_value::Type;
 use super::WireError;
 use crate::proto::{v5, v6};
 
-/// A schema as a message of version 6.
+/// Encodes a schema for version 6.
 pub fn schema_message(schema: &Schema) -> v6::Schema {
     v6::Schema { version: version(schema.version), block: Some(block(&schema.block)) }
 }
 
-/// A schema as a message of version 5.
+/// Encodes a schema for version 5.
 ///
 /// # Errors
 ///
-/// It has an attribute of nested objects, which version 5 has no word for.
+/// The schema has a nested attribute, which version 5 cannot express.
 pub fn schema_message_v5(schema: &Schema) -> Result<v5::Schema, WireError> {
-    Ok(v5::Schema { version: version(schema.version), block: Some(block_down(block(&schema.block))?) })
+    Ok(v5::Schema { version: version(schema.version), block: Some(downgrade_block(block(&schema.block))?) })
 }
 
-/// The schema of an identity as a message.
+/// Encodes an identity schema.
 pub fn identity_schema_message(schema: &IdentitySchema) -> v6::ResourceIdentitySchema {
     let attribute = |(name, attribute): (&groma_provider::Name, &groma_provider::IdentityAttribute)| {
         v6::resource_identity_schema::IdentityAttribute {
@@ -70,6 +70,7 @@ fn block(block: &Block) -> v6::schema::Block {
     }
     let (deprecated, deprecation_message) = deprecation(block.deprecation());
     v6::schema::Block {
+        // The version of a block is unused; only the version of the schema counts.
         version: 0,
         attributes,
         block_types,
@@ -85,6 +86,7 @@ fn attribute(name: &str, attribute: &Attribute) -> v6::schema::Attribute {
     use groma_provider::Use;
     let (ty, nested_type) = match attribute.kind() {
         AttributeType::Type(ty) => (json(ty), None),
+        // The protocol requires that exactly one of type and nested type is set.
         AttributeType::Nested(nested) => (prost::bytes::Bytes::new(), Some(object(nested))),
     };
     let (deprecated, deprecation_message) = deprecation(attribute.deprecation());
@@ -133,11 +135,11 @@ fn nested(name: &str, nested: &NestedBlock) -> v6::schema::NestedBlock {
     }
 }
 
-fn block_down(message: v6::schema::Block) -> Result<v5::schema::Block, WireError> {
+fn downgrade_block(message: v6::schema::Block) -> Result<v5::schema::Block, WireError> {
     Ok(v5::schema::Block {
         version: message.version,
-        attributes: message.attributes.into_iter().map(attribute_down).collect::<Result<_, _>>()?,
-        block_types: message.block_types.into_iter().map(nested_down).collect::<Result<_, _>>()?,
+        attributes: message.attributes.into_iter().map(downgrade_attribute).collect::<Result<_, _>>()?,
+        block_types: message.block_types.into_iter().map(downgrade_nested).collect::<Result<_, _>>()?,
         description: message.description,
         description_kind: message.description_kind,
         deprecated: message.deprecated,
@@ -146,9 +148,9 @@ fn block_down(message: v6::schema::Block) -> Result<v5::schema::Block, WireError
     })
 }
 
-fn attribute_down(message: v6::schema::Attribute) -> Result<v5::schema::Attribute, WireError> {
+fn downgrade_attribute(message: v6::schema::Attribute) -> Result<v5::schema::Attribute, WireError> {
     if message.nested_type.is_some() {
-        let text = "attributes of nested objects need protocol 6; this provider is asked for protocol 5";
+        let text = "nested attributes require protocol version 6, but the host uses version 5";
         return Err(WireError::new(text).within(&message.name));
     }
     Ok(v5::schema::Attribute {
@@ -166,10 +168,10 @@ fn attribute_down(message: v6::schema::Attribute) -> Result<v5::schema::Attribut
     })
 }
 
-fn nested_down(message: v6::schema::NestedBlock) -> Result<v5::schema::NestedBlock, WireError> {
+fn downgrade_nested(message: v6::schema::NestedBlock) -> Result<v5::schema::NestedBlock, WireError> {
     Ok(v5::schema::NestedBlock {
         type_name: message.type_name,
-        block: message.block.map(block_down).transpose()?,
+        block: message.block.map(downgrade_block).transpose()?,
         nesting: message.nesting,
         min_items: message.min_items,
         max_items: message.max_items,
@@ -208,24 +210,24 @@ mod tests {
     }
 
     #[test]
-    fn nested_attributes_need_version_6() {
+    fn nested_attributes_require_version_6() {
         let nested = ObjectSchema::new(ObjectNesting::Map, [("x", Attribute::required(Type::String))]);
         let block = Block::new([("n", Attribute::nested(nested, Use::Optional))], [] as [(&str, NestedBlock); 0]);
         let schema = Schema::new(block);
         assert_eq!(schema_of(&schema_message(&schema).encode_to_vec(), Protocol::V6).unwrap(), schema);
-        assert!(schema_message_v5(&schema).unwrap_err().to_string().contains("protocol 6"));
+        assert!(schema_message_v5(&schema).unwrap_err().to_string().contains("protocol version 6"));
     }
 
     #[test]
-    fn a_schema_that_makes_no_sense_is_an_error() {
+    fn invalid_schema_is_an_error() {
         assert!(schema_of(&[0xff, 0xff], Protocol::V6).is_err());
         let odd = v6::schema::Attribute { required: true, computed: true, ..unsaid() };
         assert!(of_one(odd).unwrap_err().to_string().starts_with("a: "));
     }
 
-    /// OpenTofu's provider for Lua describes its argument so, and everybody takes it.
+    /// OpenTofu's Lua provider declares its argument like this, and hosts accept it.
     #[test]
-    fn an_attribute_of_which_nothing_is_said_is_optional() {
+    fn attribute_without_usage_flags_is_optional() {
         let schema = of_one(unsaid()).unwrap();
         assert_eq!(schema.block.attribute("a").map(Attribute::usage), Some(Use::Optional));
     }

@@ -1,4 +1,4 @@
-//! What providers declare, kept from run to run.
+//! The cache of provider schemas across runs.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ fn need_not_be_asked() {
     drop(plugin);
     assert_eq!(processes(), 0);
 
-    // Another package is another matter.
+    // The schemas of another package are not shared.
     let other = started(&cache_in(&folder, "h1:two"), &[]);
     assert_eq!(other.resource_schema("demo_thing").unwrap(), schema);
     assert_eq!(processes(), 1);

@@ -1,4 +1,4 @@
-//! The provider of these tests: each ability of the protocol once, on the scripted provider.
+//! The provider of these tests: every feature of the protocol once, on the scripted provider.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, Weak};
@@ -12,20 +12,20 @@ use groma_provider::{
 use groma_scripted::{DataScript, EphemeralScript, ResourceScript, Scripted};
 use groma_value::{Type, Value};
 
-/// What it is called.
+/// The source address of the provider.
 pub const ADDRESS: &str = "registry.terraform.io/example/demo";
 
-/// The private data that every object is to have kept since it was made.
+/// The private data that every object must have kept since its creation.
 const MARK: &[u8] = b"kept since the creation";
 
-/// Whether a run must ask the provider what it declares.
+/// Whether a run must request the schemas from the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
     Needed,
     Optional,
 }
 
-/// The provider; that for version 5 has no attribute of nested objects.
+/// Creates the provider; for version 5 without nested attributes.
 pub fn provider(protocol: Protocol, asking: Asking) -> Arc<dyn Provider> {
     let capabilities = ServerCapabilities {
         plan_destroy: true,
@@ -128,7 +128,7 @@ fn thing_schema(protocol: Protocol) -> Schema {
         .identified_by(identity)
 }
 
-/// A resource that keeps no record of its own: an object is what its state says.
+/// A resource without storage of its own: its objects exist only in the state.
 fn thing(protocol: Protocol) -> ResourceScript {
     let schema = thing_schema(protocol);
     let block = Arc::clone(&schema.block);
@@ -136,9 +136,10 @@ fn thing(protocol: Protocol) -> ResourceScript {
         .replace_on("kind")
         .on_read(|request, _| {
             let mut diagnostics = groma_provider::ProviderDiagnostics::new();
-            // Imported objects have none yet.
+            // Imported objects have no private data yet.
             if !request.private.is_empty() && *request.private != *MARK {
-                diagnostics.push(ProviderDiagnostic::error("Private data lost", "It is not what apply returned."));
+                diagnostics
+                    .push(ProviderDiagnostic::error("Private data without_value", "It is not what apply returned."));
             }
             groma_provider::ReadResponse {
                 new_state: request.current_state.clone(),
@@ -151,7 +152,7 @@ fn thing(protocol: Protocol) -> ResourceScript {
         .on_plan(|request, good| {
             let mut response = good();
             response.planned_private = Arc::from(&b"planned"[..]);
-            // The identity is known once there is an object.
+            // The identity is known after the creation.
             if !request.prior_state.is_null() && !request.proposed_new_state.is_null() {
                 response.planned_identity = Some(identity_of(&request.prior_state));
             }
@@ -173,7 +174,7 @@ fn thing(protocol: Protocol) -> ResourceScript {
             if *request.planned_private != *b"planned" {
                 response
                     .diagnostics
-                    .push(ProviderDiagnostic::error("Private data lost", "It is not what plan returned."));
+                    .push(ProviderDiagnostic::error("Private data without_value", "It is not what plan returned."));
             }
             let length = text_of(&request.config, "secret").len();
             let state = response.new_state.take().unwrap_or(Value::NULL);
@@ -219,10 +220,10 @@ fn with(object: &Value, attribute: &str, value: Value) -> Value {
     )
 }
 
-/// The provider of this process.
+/// Serves the provider in this process.
 static SERVED: OnceLock<Weak<Scripted>> = OnceLock::new();
 
-/// Blocks its thread until the host wants running calls to end, and never longer than this test lasts.
+/// Blocks its thread until the host requests a stop, with a timeout for the test.
 fn wait_for_stop() {
     let is_wanted = || SERVED.get().and_then(Weak::upgrade).is_none_or(|demo| demo.is_stopped());
     for _ in 0..3000 {

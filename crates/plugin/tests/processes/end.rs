@@ -1,4 +1,4 @@
-//! Calls through the client to a process, and the ends that it can come to.
+//! Calls through the client to a process, and the ways in which the process can end.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use crate::{ONLY_V5, Test, demo};
 pub const TESTS: &[Test] = &[
     ("end::a_dropped_connection_leaves_no_process", a_dropped_connection_leaves_no_process),
     ("end::a_killed_host_leaves_no_process", a_killed_host_leaves_no_process),
-    ("end::one_that_ignores_the_call_is_killed", one_that_ignores_the_call_is_killed),
-    ("end::a_crash_amid_apply_is_told_with_the_object", a_crash_amid_apply_is_told_with_the_object),
+    ("end::plugin_ignoring_shutdown_is_killed", plugin_ignoring_shutdown_is_killed),
+    ("end::crash_during_apply_is_reported_for_the_object", crash_during_apply_is_reported_for_the_object),
     ("end::fw_22_a_stop_reaches_a_call_that_blocks_its_thread", a_stop_reaches_a_call),
-    ("end::a_panic_amid_apply_spares_the_process", a_panic_amid_apply_spares_the_process),
+    ("end::panic_during_apply_does_not_end_the_process", panic_during_apply_does_not_end_the_process),
 ];
 
-/// The processes that have `parent` as theirs.
+/// Returns the child processes of `parent`.
 fn children_of(parent: u32) -> Vec<u32> {
     let listing = std::fs::read_dir("/proc").unwrap();
     let pids = listing.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -33,9 +33,9 @@ fn children_of(parent: u32) -> Vec<u32> {
     .collect()
 }
 
-/// The running children of this process that run `program`.
+/// Returns the running children of this process that execute `program`.
 pub fn plugin_processes(program: &std::path::Path) -> Vec<u32> {
-    // The system tells where a program really is, and the folder of what is built may be a link.
+    // The system reports resolved paths, and the build directory may be a symbolic link.
     let program = program.canonicalize().unwrap();
     let mut children = children_of(std::process::id());
     children.retain(|pid| {
@@ -65,17 +65,17 @@ fn a_dropped_connection_leaves_no_process() {
     });
 }
 
-fn one_that_ignores_the_call_is_killed() {
+fn plugin_ignoring_shutdown_is_killed() {
     on_runtime(async {
         let folder = tempfile::tempdir().unwrap();
         let demo = std::env::current_exe().unwrap();
-        // The wrapper stays when the plugin has ended.
+        // The wrapper keeps running after the plugin has exited.
         let wrapper = script(folder.path(), "wrapper", &format!("trap '' TERM\n{}\nsleep 600", demo.display()));
         let connection = launch(&Launch::new("x", wrapper), Arc::new(NoLog)).await.unwrap();
         let start = Instant::now();
         connection.shutdown().await;
         assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
-        assert_eq!(connection.last_words().await.exit.as_deref(), Some("signal 9 (SIGKILL)"));
+        assert_eq!(connection.exit_info().await.exit.as_deref(), Some("signal 9 (SIGKILL)"));
     });
 }
 
@@ -83,10 +83,10 @@ fn a_killed_host_leaves_no_process() {
     let folder = tempfile::tempdir().unwrap();
     let noted = folder.path().join("pid");
     let demo = std::env::current_exe().unwrap();
-    // A wrapper script that a provider's own look at its parent would not reach.
+    // A wrapper script: the provider's own check of its parent would not notice the killed host.
     let plugin =
         script(folder.path(), "plugin", &format!("sleep 600 & echo $! > {}\nexec {}", noted.display(), demo.display()));
-    // The host is a run of this program that launches the wrapper and waits.
+    // The host is another run of this program, which launches the wrapper and waits.
     let mut host = std::process::Command::new(&demo).arg("host_for_another_test").env(HOST, &plugin).spawn().unwrap();
     let start = Instant::now();
     while !noted.exists() && start.elapsed() < Duration::from_secs(10) {
@@ -100,10 +100,10 @@ fn a_killed_host_leaves_no_process() {
     assert!(gone(child, Duration::from_secs(3)));
 }
 
-/// Names the plugin that a host of `a_killed_host_leaves_no_process` is to launch.
+/// The plugin that the host of `a_killed_host_leaves_no_process` launches.
 pub const HOST: &str = "GROMA_TEST_HOST_OF";
 
-/// The host that is going to be killed.
+/// The host that will be killed.
 pub fn host(plugin: std::ffi::OsString) {
     on_runtime(async {
         let _connection = launch(&Launch::new("x", plugin), Arc::new(NoLog)).await.unwrap();
@@ -143,7 +143,7 @@ fn started(protocol: Protocol) -> Plugin {
     Plugin::start(address, Start::Launch(launch), Arc::new(NoLog))
 }
 
-fn a_crash_amid_apply_is_told_with_the_object() {
+fn crash_during_apply_is_reported_for_the_object() {
     for protocol in [Protocol::V5, Protocol::V6] {
         let plugin = started(protocol);
         let good = create(&plugin, "good");
@@ -154,7 +154,7 @@ fn a_crash_amid_apply_is_told_with_the_object() {
     }
 }
 
-fn a_panic_amid_apply_spares_the_process() {
+fn panic_during_apply_does_not_end_the_process() {
     let plugin = started(Protocol::V6);
     let bad = create(&plugin, "panic");
     assert!(format!("{:?}", bad.diagnostics).contains("a provider's panic"), "{:?}", bad.diagnostics);

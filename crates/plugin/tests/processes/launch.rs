@@ -1,4 +1,4 @@
-//! Starting plugins, good ones and others.
+//! Launches of working plugins and of other programs.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,26 +14,26 @@ use crate::{Test, demo};
 
 pub const TESTS: &[Test] = &[
     ("launch::both_versions_with_and_without_tls", both_versions_with_and_without_tls),
-    ("launch::what_cannot_be_started_says_why", what_cannot_be_started_says_why),
-    ("launch::what_is_no_plugin_says_what_it_said", what_is_no_plugin_says_what_it_said),
-    ("launch::one_that_hangs_is_stopped", one_that_hangs_is_stopped),
+    ("launch::start_errors_name_the_cause", start_errors_name_the_cause),
+    ("launch::non_plugin_errors_include_its_output", non_plugin_errors_include_its_output),
+    ("launch::hanging_plugin_is_killed_after_timeout", hanging_plugin_is_killed_after_timeout),
     ("launch::log_lines_keep_their_level", log_lines_keep_their_level),
     ("launch::attached_plugins_go_on", attached_plugins_go_on),
 ];
 
-/// Runs `test` on a runtime of its own.
+/// Runs `test` on a new runtime.
 pub fn on_runtime<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test)
 }
 
-/// This program as a plugin.
+/// Launch parameters for this program as a plugin.
 pub fn demo_launch() -> Launch {
     Launch::new("demo", std::env::current_exe().unwrap())
 }
 
-/// Whether there is a process or process group member left in `group`.
+/// Whether the process group `group` still has a running member.
 pub fn is_running(pid: u32) -> bool {
-    // A zombie has ended.
+    // A zombie has exited.
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(')').next().is_some_and(|rest| !rest.trim().is_empty() && !rest.trim_start().starts_with('Z'))
 }
@@ -66,30 +66,30 @@ fn both_versions_with_and_without_tls() {
                 assert!(is_healthy(&connection).await);
                 let start = Instant::now();
                 connection.shutdown().await;
-                assert!(start.elapsed() < Duration::from_millis(1500), "asked to end, it took {:?}", start.elapsed());
-                assert_eq!(connection.last_words().await.exit.as_deref(), Some("exit status 0"));
+                assert!(start.elapsed() < Duration::from_millis(1500), "shutdown took {:?}", start.elapsed());
+                assert_eq!(connection.exit_info().await.exit.as_deref(), Some("exit status 0"));
             });
         }
     }
 }
 
-fn what_cannot_be_started_says_why() {
+fn start_errors_name_the_cause() {
     let folder = tempfile::tempdir().unwrap();
-    let there_is_none = failed(&Launch::new("x", folder.path().join("none")));
-    assert!(there_is_none.to_string().contains("there is no such file"), "{there_is_none}");
+    let missing = failed(&Launch::new("x", folder.path().join("none")));
+    assert!(missing.to_string().contains("no such file"), "{missing}");
 
     let plain = folder.path().join("plain");
     std::fs::write(&plain, "text").unwrap();
     assert!(failed(&Launch::new("x", &plain)).to_string().contains("not executable"));
 
-    // The header of a program for an IBM mainframe.
+    // The ELF header of an executable for s390x.
     let mut header = b"\x7fELF\x02\x02\x01\0\0\0\0\0\0\0\0\0\0\x02\0\x16".to_vec();
     header.extend([0; 200]);
     let other = folder.path().join("other");
     std::fs::write(&other, header).unwrap();
     std::fs::set_permissions(&other, std::fs::Permissions::from_mode(0o755)).unwrap();
     let error = failed(&Launch::new("x", &other));
-    assert!(matches!(&error.problem, LaunchProblem::WrongMachine(which) if which.contains("s390x")), "{error}");
+    assert!(matches!(&error.problem, LaunchProblem::WrongPlatform(which) if which.contains("s390x")), "{error}");
 
     let orphan = folder.path().join("orphan");
     std::fs::write(&orphan, "#!/no/such/interpreter\n").unwrap();
@@ -97,32 +97,32 @@ fn what_cannot_be_started_says_why() {
     assert!(failed(&Launch::new("x", &orphan)).to_string().contains("interpreter"));
 }
 
-fn what_is_no_plugin_says_what_it_said() {
+fn non_plugin_errors_include_its_output() {
     let folder = tempfile::tempdir().unwrap();
     let of = |text: &str| failed(&Launch::new("x", script(folder.path(), "plugin", text)));
 
     let error = of("echo 'cannot find my settings' >&2; exit 3");
     assert_eq!(error.problem, LaunchProblem::Exited);
-    assert_eq!(error.last_words.exit.as_deref(), Some("exit status 3"));
+    assert_eq!(error.exit_info.exit.as_deref(), Some("exit status 3"));
     assert!(error.to_string().contains("cannot find my settings"), "{error}");
 
     let error = of("kill -SEGV $$");
-    assert!(error.last_words.exit.as_deref().is_some_and(|exit| exit.contains("SIGSEGV")), "{error}");
+    assert!(error.exit_info.exit.as_deref().is_some_and(|exit| exit.contains("SIGSEGV")), "{error}");
 
     assert!(of("echo hello; sleep 60").to_string().contains("\"hello\""));
     assert!(of("echo '1|4|unix|/x|grpc|'; sleep 60").to_string().contains("version 4"));
-    assert!(of("echo '1|5|unix|/no/such/socket|grpc|'; sleep 60").to_string().contains("could not be reached"));
+    assert!(of("echo '1|5|unix|/no/such/socket|grpc|'; sleep 60").to_string().contains("Cannot connect to"));
     assert!(of("head -c 1000000 /dev/zero").to_string().contains("be a provider plugin"));
 }
 
-fn one_that_hangs_is_stopped() {
+fn hanging_plugin_is_killed_after_timeout() {
     let folder = tempfile::tempdir().unwrap();
     let noted = folder.path().join("pid");
-    // The child of a wrapper script is stopped with it.
+    // The child of a wrapper script is killed with it.
     let plugin = script(folder.path(), "plugin", &format!("sleep 600 & echo $! > {}; wait", noted.display()));
     let launched = Launch { start_timeout: Duration::from_millis(300), ..Launch::new("x", plugin) };
     let error = failed(&launched);
-    assert!(error.to_string().contains("not ready after 0.3 seconds"), "{error}");
+    assert!(error.to_string().contains("not ready within 0.3 seconds"), "{error}");
     let child: u32 = std::fs::read_to_string(noted).unwrap().trim().parse().unwrap();
     let start = Instant::now();
     while is_running(child) && start.elapsed() < Duration::from_secs(3) {
@@ -167,8 +167,8 @@ fn attached_plugins_go_on() {
             assert!(is_healthy(&connection).await);
             connection.shutdown().await;
         }
-        let ending = Reattach { test: false, ..reattach.clone() };
-        attach(&ending, "demo", Arc::new(NoLog)).await.unwrap().shutdown().await;
+        let asked_to_end = Reattach { test: false, ..reattach.clone() };
+        attach(&asked_to_end, "demo", Arc::new(NoLog)).await.unwrap().shutdown().await;
         served.stop().await.unwrap();
         let error = attach(&reattach, "demo", Arc::new(NoLog)).await.unwrap_err();
         assert!(error.to_string().contains("TF_REATTACH_PROVIDERS"), "{error}");

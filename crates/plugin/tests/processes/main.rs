@@ -15,13 +15,13 @@ use std::process::ExitCode;
 
 use groma_plugin::Protocol;
 
-/// A test: what it shows, and how.
+/// A named test.
 type Test = (&'static str, fn());
 
-/// Set to serve a provider that version 5 can describe.
+/// Set to serve a provider without features that version 5 lacks.
 const ONLY_V5: &str = "GROMA_TEST_ONLY_V5";
 
-/// Set to serve a provider that must be asked what it declares in every run.
+/// Set to serve a provider that requires a schema call in every run.
 const MUST_BE_ASKED: &str = "GROMA_TEST_MUST_BE_ASKED";
 
 fn main() -> ExitCode {

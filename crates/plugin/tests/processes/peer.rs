@@ -1,4 +1,4 @@
-//! Our client against a provider in Go on the official libraries, old and new, which these tests build.
+//! Our client with Go providers on the official libraries, old and new, which these tests build.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +28,7 @@ pub const TESTS: &[Test] = &[
     ("peer::one_that_hangs_amid_apply_is_gone_with_the_client", hangs),
 ];
 
-/// The built peer; `None` where there is no Go.
+/// The built peer; `None` without a Go toolchain.
 fn built() -> Option<PathBuf> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/peer");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("terraform-provider-peer");
@@ -43,7 +43,7 @@ fn built() -> Option<PathBuf> {
     Some(program)
 }
 
-/// Tests a peer that speaks protocol 5, and one that speaks protocol 6 and nothing else.
+/// Tests a peer with protocol 5, and one with protocol 6 only.
 fn with_peer(test: impl AsyncFn(&Plugin, &Path)) {
     let Some(program) = built() else { return };
     for protocol in ["5", "6"] {
@@ -166,8 +166,8 @@ fn newer_library() {
         assert!(found.diagnostics.is_empty(), "{:?}", found.diagnostics);
         assert_eq!(found.new_state, state);
         assert_eq!(found.new_identity.as_ref(), Some(&identity));
-        let lost = plugin.read_resource(read(Arc::default())).await;
-        assert!(lost.diagnostics.has_errors());
+        let without_value = plugin.read_resource(read(Arc::default())).await;
+        assert!(without_value.diagnostics.has_errors());
     });
 }
 
@@ -221,8 +221,8 @@ fn crashes() {
     for (name, said) in [("crash", "exit status 3"), ("panic", "panic: the peer panics")] {
         with_peer(async |plugin, _| {
             let (_, applied) = created(plugin, "peer_legacy", &[("name", Value::string(name))]).await;
-            let told = format!("{:?}", applied.diagnostics);
-            assert!(applied.diagnostics.has_errors() && told.contains(said), "{told}");
+            let reported = format!("{:?}", applied.diagnostics);
+            assert!(applied.diagnostics.has_errors() && reported.contains(said), "{reported}");
         });
     }
 }

@@ -1,4 +1,4 @@
-//! A state store in a process of its own, which keeps states as files: what it kept is there after the process has died.
+//! A state store in a process of its own that stores states in files, which survive the process.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -25,17 +25,17 @@ pub const STORE: &str = "GROMA_TEST_STORE";
 
 const TYPE: &str = "demo_files";
 
-/// What the store is asked to keep when it dies.
+/// The state content that makes the store die during the write.
 const FATAL: &str = "fatal";
 
-/// Keeps states, and the locks on them, as files of one folder.
+/// A store of states and locks as files in a directory.
 #[derive(Default)]
 pub struct Files {
     folder: Mutex<PathBuf>,
 }
 
 impl Files {
-    fn place(&self, state_id: &str, kind: &str) -> PathBuf {
+    fn path(&self, state_id: &str, kind: &str) -> PathBuf {
         self.folder.lock().unwrap().join(format!("{state_id}.{kind}"))
     }
 }
@@ -62,12 +62,12 @@ impl Provider for Files {
     }
 
     fn read_state(&self, request: StateRequest) -> Answer<'_, ReadStateResponse> {
-        let bytes = std::fs::read(self.place(&request.state_id, "state")).unwrap_or_default();
+        let bytes = std::fs::read(self.path(&request.state_id, "state")).unwrap_or_default();
         Answer::ready(ReadStateResponse { bytes, diagnostics: ProviderDiagnostics::new() })
     }
 
     fn write_state(&self, request: WriteStateRequest) -> Answer<'_, ProviderDiagnostics> {
-        let (new, place) = (self.place(&request.state_id, "new"), self.place(&request.state_id, "state"));
+        let (new, path) = (self.path(&request.state_id, "new"), self.path(&request.state_id, "state"));
         let mut file = std::fs::File::create(&new).unwrap();
         let (first, second) = request.bytes.split_at(request.bytes.len() / 2);
         file.write_all(first).unwrap();
@@ -76,18 +76,18 @@ impl Provider for Files {
             std::process::abort();
         }
         file.write_all(second).unwrap();
-        std::fs::rename(new, place).unwrap();
+        std::fs::rename(new, path).unwrap();
         Answer::ready(ProviderDiagnostics::new())
     }
 
     fn lock_state(&self, request: LockStateRequest) -> Answer<'_, LockStateResponse> {
-        let place = self.place(&request.state_id, "lock");
+        let path = self.path(&request.state_id, "lock");
         let lock_id = format!("lock of {}", request.state_id);
-        let taken = std::fs::File::create_new(&place).and_then(|mut file| file.write_all(request.operation.as_bytes()));
+        let taken = std::fs::File::create_new(&path).and_then(|mut file| file.write_all(request.operation.as_bytes()));
         Answer::ready(match taken {
             Ok(()) => LockStateResponse { lock_id, diagnostics: ProviderDiagnostics::new() },
             Err(_) => {
-                let owner = std::fs::read_to_string(place).unwrap_or_default();
+                let owner = std::fs::read_to_string(path).unwrap_or_default();
                 let problem = ProviderDiagnostic::error("Locked", format!("For {owner}."));
                 LockStateResponse { lock_id: String::new(), diagnostics: problem.into() }
             }
@@ -95,7 +95,7 @@ impl Provider for Files {
     }
 
     fn unlock_state(&self, request: UnlockStateRequest) -> Answer<'_, ProviderDiagnostics> {
-        std::fs::remove_file(self.place(&request.state_id, "lock")).unwrap();
+        std::fs::remove_file(self.path(&request.state_id, "lock")).unwrap();
         Answer::ready(ProviderDiagnostics::new())
     }
 
@@ -109,12 +109,12 @@ impl Provider for Files {
     }
 
     fn delete_state(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics> {
-        std::fs::remove_file(self.place(&request.state_id, "state")).unwrap();
+        std::fs::remove_file(self.path(&request.state_id, "state")).unwrap();
         Answer::ready(ProviderDiagnostics::new())
     }
 }
 
-/// The store as one run of a program sees it: in a process that ends with the run.
+/// The store as used by one run, with a process that ends with the run.
 struct Run(Plugin);
 
 impl Run {
@@ -173,9 +173,12 @@ fn keeps_what_it_had() {
         let broken = [FATAL.as_bytes(), &state].concat();
         let problems = run.write("default", &broken).await;
         assert!(begun.elapsed() < Duration::from_secs(20), "nobody waits for who is dead");
-        let told: Vec<String> = problems.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
-        assert!(problems.has_errors() && told.iter().any(|text| text.contains("the disk is on fire")), "{told:?}");
-        // Further calls do not hang either, and nothing is made up.
+        let reported: Vec<String> = problems.iter().map(|one| format!("{}: {}", one.summary, one.detail)).collect();
+        assert!(
+            problems.has_errors() && reported.iter().any(|text| text.contains("the disk is on fire")),
+            "{reported:?}"
+        );
+        // Further calls neither hang nor return invented data.
         let read = run.0.read_state(about("default")).await;
         assert!(read.diagnostics.has_errors() && read.bytes.is_empty());
     });

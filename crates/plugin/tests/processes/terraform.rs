@@ -1,5 +1,5 @@
-//! The provider under real Terraform, of the versions that `GROMA_TERRAFORM` and `GROMA_TERRAFORM_1_11` name, and under the OpenTofu that
-//! `GROMA_TOFU` names.
+//! The provider under real Terraform, of the versions that `GROMA_TERRAFORM` and `GROMA_TERRAFORM_1_11` name, and under
+//! the OpenTofu that `GROMA_TOFU` names.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::{ONLY_V5, Test};
 
 pub const TESTS: &[Test] = &[("terraform::runs_our_plugins", runs_our_plugins)];
 
-/// One run of Terraform and what it must lead to.
+/// One run of Terraform with its expected result.
 type Step = (&'static str, fn(&Run));
 
 const STEPS: &[Step] = &[
@@ -34,10 +34,10 @@ const STEPS: &[Step] = &[
     ("reattach", reattach),
 ];
 
-/// What only newer versions can.
+/// Features that require newer versions.
 const SINCE_1_12: &[&str] = &["identity", "import by identity"];
 
-/// The programs that our plugins run under, and the variables that name them.
+/// The programs that run our plugins, by the variables that name them.
 const HOSTS: &[(&str, &str)] =
     &[("terraform", "GROMA_TERRAFORM"), ("terraform", "GROMA_TERRAFORM_1_11"), ("opentofu", "GROMA_TOFU")];
 
@@ -138,7 +138,7 @@ impl Run {
         std::fs::write(self.folder.path().join("main.tf"), text).unwrap();
     }
 
-    /// The configuration that most steps are about.
+    /// The configuration that most steps use.
     fn thing(&self, arguments: &str) {
         let parts = if self.only_v5 { "" } else { "parts = [{ label = \"a\", weight = 0.1 }, { label = \"b\" }]" };
         self.configure(&format!(
@@ -200,7 +200,7 @@ fn write_only(run: &Run) {
     assert_eq!(attributes["secret_length"], 4);
 }
 
-/// The provider itself checks that its bytes came back; here only that they are stored at all.
+/// The provider itself checks that its private data is returned; this checks only that it is stored.
 fn private_data(run: &Run) {
     assert!(run.instance()["private"].as_str().is_some_and(|private| !private.is_empty()));
     run.good(&["apply", "-refresh-only", "-auto-approve"]);
@@ -211,7 +211,7 @@ fn identity(run: &Run) {
     assert_eq!(instance["identity"]["id"], instance["attributes"]["id"]);
 }
 
-/// `expression` as an output, beside the thing so that it stays.
+/// Adds `expression` as an output; the resource keeps the configuration non-empty.
 fn output(run: &Run, expression: &str) -> Output {
     run.configure(&format!("output \"o\" {{ value = {expression} }}"));
     run.terraform(&["plan", "-no-color"])

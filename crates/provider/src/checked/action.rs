@@ -1,49 +1,49 @@
-//! Actions.
+//! Provider calls for actions: schema, validation, plan, invocation.
 
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
-use super::blame::{BUG, summary};
+use super::contract_errors::{BUG, summary};
 use super::marks::{Unmarked, restore};
-use super::{Checked, TypeKind, placed};
+use super::{Checked, TypeKind, located};
 use crate::contract::without_write_only;
 use crate::protocol::{
     ActionProgress, ClientCapabilities, Deferred, InvokeActionRequest, PlanActionRequest, ValidateRequest,
 };
 use crate::{Answer, Block, BodyDecoder, Name, ProviderDiagnostics, Schema};
 
-/// The action that a call is about.
+/// The action that a provider call concerns, used to locate its diagnostics.
 #[derive(Clone, Copy)]
 pub struct ActionSubject<'a> {
-    /// The action type.
+    /// The action type, for example `aws_lambda_invoke`.
     pub type_name: &'a Name,
-    /// Its configuration.
+    /// The decoder of the action's `config` block.
     pub body: &'a BodyDecoder,
-    /// Where the action is declared.
+    /// The header of the action block, for diagnostics without an attribute path.
     pub span: Span,
 }
 
 impl ActionSubject<'_> {
-    fn place(&self, problems: ProviderDiagnostics) -> Diagnostics {
-        placed(problems, Some(self.body), self.span, None)
+    fn locate(&self, problems: ProviderDiagnostics) -> Diagnostics {
+        located(problems, Some(self.body), self.span, None)
     }
 }
 
-/// What may be kept of an action's configuration, in a plan and on the screen: nothing of write-only attributes (LC-29), and with the
-/// sensitive mark wherever the schema hides something (LC-28).
+/// Returns the part of an action's configuration that may be stored and displayed: write-only attributes become null
+/// (LC-29), attributes that the schema declares sensitive are marked (LC-28).
 pub fn kept_action_config(block: &Block, config: &Value) -> Value {
     let Unmarked { value, marks } = Unmarked::of(config.clone());
     restore(block, without_write_only(block, &value), &marks)
 }
 
 impl Checked {
-    /// The schema of an action; `None` when the provider does not have it.
+    /// Returns the schema of an action type, or `None` if the provider does not have it.
     ///
     /// # Errors
     ///
-    /// The provider could not answer, or the schema is unsound.
+    /// The provider did not answer, or the schema is invalid.
     pub fn action_schema(&self, type_name: &str) -> Result<Option<Arc<Schema>>, Diagnostics> {
         self.type_schema(TypeKind::Action, type_name, |provider| provider.action_schema(type_name))
     }
@@ -56,10 +56,10 @@ impl Checked {
             config: config.unmark_deep().0,
             client_capabilities: ClientCapabilities::default(),
         };
-        self.provider.validate_action(request).map(move |problems| subject.place(problems))
+        self.provider.validate_action(request).map(move |problems| subject.locate(problems))
     }
 
-    /// Asks what the provider says of an action before it is invoked.
+    /// Asks the provider whether an action can be invoked with `config`, and returns its deferral, if any.
     pub fn plan_action<'a>(
         &'a self,
         subject: &ActionSubject<'a>,
@@ -74,10 +74,10 @@ impl Checked {
         };
         let answer = self.provider.plan_action(request);
         answer.map(move |response| {
-            let mut diagnostics = subject.place(response.diagnostics);
+            let mut diagnostics = subject.locate(response.diagnostics);
             if response.deferred.is_some() && !capabilities.deferral_allowed {
                 let detail = format!(
-                    "Provider {} answered that it cannot plan the action {} yet, which it was not allowed to.\n\n{BUG}",
+                    "Provider {} deferred the action {}, although this run does not allow deferrals.\n\n{BUG}",
                     self.address, subject.type_name
                 );
                 diagnostics.push(Diagnostic::error(summary::UNALLOWED_DEFERRAL, detail).at(subject.span));
@@ -86,7 +86,7 @@ impl Checked {
         })
     }
 
-    /// Has an action done; `progress` is told what goes on.
+    /// Invokes an action; `progress` receives its messages while the action runs.
     pub fn invoke_action<'a>(
         &'a self,
         subject: &ActionSubject<'a>,
@@ -100,6 +100,6 @@ impl Checked {
             client_capabilities: ClientCapabilities::default(),
             progress,
         };
-        self.provider.invoke_action(request).map(move |problems| subject.place(problems))
+        self.provider.invoke_action(request).map(move |problems| subject.locate(problems))
     }
 }

@@ -1,55 +1,55 @@
-//! Apply (plugin-protocol 4.2).
+//! Applying a planned change through a checked provider (plugin-protocol 4.2).
 
 use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
-use super::blame::summary;
-use super::identity::Openness;
+use super::contract_errors::summary;
+use super::identity::Unknowns;
 use super::marks::{Unmarked, restore, secret_paths};
 use super::{Checked, Subject};
 use crate::contract::{Secrets, check_compatible, check_shape, check_unknowns, check_write_only, without_write_only};
 use crate::protocol::{ApplyRequest, ApplyResponse, Private};
 use crate::{Answer, CallFate};
 
-/// What an apply is asked to do.
+/// The arguments of an apply call.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyInput {
-    /// The object now; null when it is to be created.
+    /// The object before the change; null for a creation.
     pub prior: Value,
-    /// What the provider keeps with it.
+    /// The provider's private data stored with the prior object.
     pub prior_private: Private,
-    /// Its identity.
+    /// The identity stored with the prior object.
     pub prior_identity: Option<Value>,
-    /// The final plan; null when the object is to be deleted.
+    /// The final plan; null for a deletion.
     pub planned: Value,
-    /// The configuration; null when the object is to be deleted.
+    /// The configuration; null for a deletion.
     pub config: Value,
-    /// The bytes of the plan.
+    /// The private data returned by the plan.
     pub private: Private,
-    /// The identity of the plan.
+    /// The identity returned by the plan.
     pub identity: Option<Value>,
-    /// The module's `provider_meta` values; null when there are none.
+    /// The module's `provider_meta` values; null without a `provider_meta` block.
     pub meta: Value,
 }
 
-/// What there is after an apply, also after one that failed.
+/// The result of an apply, to be recorded even if the apply failed.
 #[derive(Clone, Debug)]
 pub struct Applied {
-    /// The object to be recorded, with marks; null when there is none. After an error without an object this is the
-    /// prior one, with all that was kept with it (LC-16).
+    /// The object to record, with marks; null if no object exists. After an error without a returned object this is the
+    /// prior object, along with its private data and identity (LC-16).
     pub state: Value,
-    /// What the provider keeps with it.
+    /// The private data to record.
     pub private: Private,
-    /// Its identity.
+    /// The identity to record.
     pub identity: Option<Value>,
-    /// Whether the apply failed: an object that was being created is then tainted.
+    /// Whether the apply failed. An object that was being created is then tainted.
     pub failed: bool,
-    /// The fate of the call. Without an answer, the real object may differ from `state`.
+    /// Whether the provider answered. Without an answer the real object may differ from `state`.
     pub fate: CallFate,
 }
 
 impl Checked {
-    /// Makes a change. What is returned is to be recorded, whatever the diagnostics say.
+    /// Applies a planned change. The caller must record the returned object even if the diagnostics have errors.
     pub fn apply<'a>(&'a self, subject: &Subject<'a>, input: ApplyInput) -> Answer<'a, (Applied, Diagnostics)> {
         let subject = *subject;
         let before =
@@ -75,10 +75,11 @@ impl Checked {
         mut response: ApplyResponse,
     ) -> (Applied, Diagnostics) {
         let fate = response.diagnostics.fate();
-        let mut diagnostics = subject.place(std::mem::take(&mut response.diagnostics));
+        let mut diagnostics = subject.locate(std::mem::take(&mut response.diagnostics));
+        // The checks run even after a provider error: a partially created object must not enter the state unchecked.
         let state = self.check_result(subject, planned, &mut response, &mut diagnostics);
         if let Some(identity) = response.new_identity.as_ref().filter(|identity| !identity.is_null()) {
-            let broken = self.check_identity(subject, identity, Openness::Over);
+            let broken = self.check_identity(subject, identity, Unknowns::Forbidden);
             if !broken.is_empty() {
                 response.new_identity = None;
                 diagnostics.append(broken);
@@ -90,16 +91,19 @@ impl Checked {
             Some(state) if !(failed && (deletes || state.is_null())) => Applied {
                 state: restore(&subject.schema.block, state, &planned.marks),
                 private: response.private,
+                // After a failure the provider may omit the identity although the object exists, so the prior one is
+                // kept.
                 identity: response.new_identity.or(before.identity.filter(|_| failed)),
                 failed,
                 fate,
             },
+            // A failed deletion keeps the prior object: it probably still exists. So does a failure without an object.
             _ => Applied { state: before.state, private: before.private, identity: before.identity, failed, fate },
         };
         (applied, diagnostics)
     }
 
-    /// A2 to A7; the object that may be kept, or none.
+    /// Checks rules A2 to A7 and returns the object to record, if there is a usable one.
     fn check_result(
         &self,
         subject: &Subject<'_>,
@@ -113,50 +117,53 @@ impl Checked {
         let failed = diagnostics.has_errors();
         let Some(mut state) = response.new_state.take() else {
             if !failed {
-                diagnostics.push(self.blame(subject, summary::INVALID_OBJECT, "returned no object at all for"));
+                diagnostics.push(self.contract_error(subject, summary::INVALID_OBJECT, "returned no object for"));
             }
             return None;
         };
         let shape = check_shape(block.implied_type(), &state);
         if !shape.is_empty() {
             let did = "returned an object of the wrong type for";
-            diagnostics.append(self.violations(subject, summary::INVALID_OBJECT, did, &shape, secrets));
+            diagnostics.append(self.contract_errors(subject, summary::INVALID_OBJECT, did, &shape, secrets));
             return None;
         }
         let kept = check_write_only(block, &state);
         if !kept.is_empty() {
-            let did = "returned a value that must not be kept for";
-            diagnostics.append(self.violations(subject, summary::INVALID_OBJECT, did, &kept, secrets));
-            // What exists must not be forgotten because of it.
+            let did = "returned a value that must not be stored for";
+            diagnostics.append(self.contract_errors(subject, summary::INVALID_OBJECT, did, &kept, secrets));
+            // The object exists, so an error about one attribute must not drop it from the state.
             state = without_write_only(block, &state);
         }
         let deletes = planned.value.is_null();
+        // The comparison with the plan below needs the unknowns, which are replaced with null for storage.
         let whole = state.clone();
         if !state.is_wholly_known() {
             let unknown = check_unknowns(&state);
             let did = "left a value unknown after apply:";
-            diagnostics.append(self.violations(subject, summary::INVALID_RESULT, did, &unknown, secrets));
+            diagnostics.append(self.contract_errors(subject, summary::INVALID_RESULT, did, &unknown, secrets));
+            // The state format cannot store unknown values.
             state = state.unknown_as_null();
         }
         if deletes && !state.is_null() && !failed {
             let what = "returned an object after deleting";
-            diagnostics.push(self.blame(subject, summary::INVALID_RESULT, what));
+            diagnostics.push(self.contract_error(subject, summary::INVALID_RESULT, what));
         }
         if !deletes && state.is_null() && !failed {
-            let what = "returned nothing after creating or changing";
-            diagnostics.push(self.blame(subject, summary::INVALID_RESULT, what));
+            let what = "returned no object after creating or updating";
+            diagnostics.push(self.contract_error(subject, summary::INVALID_RESULT, what));
         }
         if !deletes && !diagnostics.has_errors() {
-            let wrong = check_compatible(block, &planned.value, &whole);
-            let did = "returned after apply something else than it had planned:";
-            let broken = self.violations(subject, summary::INCONSISTENT_RESULT, did, &wrong, secrets);
+            let violations = check_compatible(block, &planned.value, &whole);
+            let did = "returned a result that differs from its plan for";
+            let broken = self.contract_errors(subject, summary::INCONSISTENT_RESULT, did, &violations, secrets);
+            // LC-17: providers with the legacy type system may differ from their plans. Terraform logs this, too.
             if response.legacy_type_system { self.tolerate(broken) } else { diagnostics.append(broken) }
         }
         Some(state)
     }
 }
 
-/// An object before a change, with what is kept with it.
+/// The prior object with its private data and identity, for applies that return no new object.
 struct Before {
     state: Value,
     private: Private,

@@ -1,4 +1,4 @@
-//! Functions of providers (plugin-protocol 1.3).
+//! Provider-defined functions: lookup, calls, and the consistency of their results (plugin-protocol 1.3).
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
@@ -13,16 +13,17 @@ use crate::contract::{Secrets, check_shape, check_unknowns};
 use crate::protocol::{CallFunctionRequest, FunctionError, FunctionSignature, Functions};
 use crate::{Answer, Name};
 
-/// What functions have returned so far, as hashes: the same call must have the same result, while planning and applying
-/// alike.
+/// Hashes of function calls and their results: a repeated call must return the same result, in the plan phase and in
+/// the apply phase.
 #[derive(Default)]
-pub(super) struct Results {
+pub(super) struct ResultHashes {
+    // Hashes, because the arguments and results themselves may be large or sensitive.
     seen: Mutex<HashMap<u64, u64>>,
     hasher: RandomState,
 }
 
-impl Results {
-    /// Whether the call is new, or has this result again.
+impl ResultHashes {
+    /// Records the result of a call; returns whether it agrees with the recorded result of an earlier call.
     fn agree(&self, call: u64, result: &Value) -> bool {
         let result = self.hasher.hash_one(result);
         match self.seen.lock().unwrap_or_else(PoisonError::into_inner).entry(call) {
@@ -32,68 +33,71 @@ impl Results {
     }
 }
 
-/// What a provider has beside the functions of its schema.
+/// Functions that a provider offers only after its configuration (OpenTofu calls these too).
 #[derive(Default)]
-pub(super) struct Late {
-    /// None before it is asked.
+pub(super) struct ConfiguredFunctions {
+    /// The functions, once the provider was asked.
     known: Option<Arc<Functions>>,
-    /// How often it was configured.
+    /// The number of `configure` calls. It is part of the key of recorded results.
     configurations: u64,
 }
 
 impl Checked {
-    /// The signature of a function of the provider's schema, or of one that came with its configuration and has been asked for by
-    /// [`Checked::configured_functions`]; `None` when the provider does not have it.
+    /// Returns the signature of a function that the schema declares, or that [`Checked::configured_functions`] has
+    /// fetched; `None` if neither has it.
     pub fn function(&self, name: &str) -> Option<Arc<FunctionSignature>> {
-        self.provider.function(name).or_else(|| self.late_functions().known.as_ref()?.get(name).cloned())
+        self.provider.function(name).or_else(|| self.configured().known.as_ref()?.get(name).cloned())
     }
 
-    /// Whether the provider has a function whatever its configuration.
+    /// Whether the schema declares the function, so that it exists with every configuration of the provider.
     pub fn declares_function(&self, name: &str) -> bool {
         self.provider.function(name).is_some()
     }
 
-    /// The functions that the provider has with the configuration that it was given. It is asked once for each.
+    /// Returns the functions of the configured provider, and asks for them at most once per configuration.
     ///
     /// # Errors
     ///
-    /// The provider could not answer.
+    /// The provider did not answer.
     pub fn configured_functions(&self) -> Result<Arc<Functions>, Diagnostics> {
-        if let Some(known) = &self.late_functions().known {
+        if let Some(known) = &self.configured().known {
             return Ok(Arc::clone(known));
         }
-        // As for calls: what evaluates waits, and nothing else does.
-        let functions = self.provider.configured_functions().wait().map_err(|problems| self.plain(problems))?;
-        Ok(Arc::clone(self.late_functions().known.insert(Arc::new(functions))))
+        // Functions are called during expression evaluation, which is synchronous, so this blocks as the calls do.
+        let functions =
+            self.provider.configured_functions().wait().map_err(|problems| self.without_location(problems))?;
+        Ok(Arc::clone(self.configured().known.insert(Arc::new(functions))))
     }
 
-    /// Another configuration may bring other functions, and other results of them.
+    /// Drops the fetched functions: another configuration may offer other functions with other results.
     pub(super) fn forget_functions(&self) {
-        let mut late = self.late_functions();
-        *late = Late { known: None, configurations: late.configurations + 1 };
+        let mut late = self.configured();
+        *late = ConfiguredFunctions { known: None, configurations: late.configurations + 1 };
     }
 
-    fn late_functions(&self) -> MutexGuard<'_, Late> {
-        self.late_functions.lock().unwrap_or_else(PoisonError::into_inner)
+    fn configured(&self) -> MutexGuard<'_, ConfiguredFunctions> {
+        self.configured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The names of all functions that are known of.
+    /// Returns the names of the declared functions and of the fetched ones.
     pub(crate) fn function_names(&self) -> BTreeSet<Name> {
-        let configured = self.late_functions().known.clone().unwrap_or_default();
+        let configured = self.configured().known.clone().unwrap_or_default();
         self.type_names().functions.iter().chain(configured.keys()).cloned().collect()
     }
 
-    /// Calls a function with arguments that have been converted to the types of its parameters, without marks.
+    /// Calls a function with unmarked arguments that are already converted to the types of its parameters.
     ///
-    /// The result is of the type that the signature promises. Where the arguments are known it is known too, and the same whenever they are;
-    /// otherwise it may be open as a whole or in parts.
+    /// The result conforms to the return type of the signature. With wholly known arguments the result is wholly known,
+    /// and equal for equal arguments; otherwise it may be unknown in whole or in part.
     pub fn call_function(&self, name: &Name, arguments: Vec<Value>) -> Answer<'_, Result<Value, FunctionError>> {
         let Some(signature) = self.function(name) else {
             let text = format!("provider {} has no function named {name:?}", self.address);
             return Answer::ready(Err(FunctionError { text, argument: None }));
         };
         let is_known = arguments.iter().all(Value::is_wholly_known);
-        let configuration = if self.declares_function(name) { 0 } else { self.late_functions().configurations };
+        // A declared function returns the same result under every configuration, so its calls share one key.
+        let configuration = if self.declares_function(name) { 0 } else { self.configured().configurations };
+        // Calls with unknown arguments may legitimately have different results later.
         let call = is_known.then(|| self.results.hasher.hash_one((configuration, name, &arguments)));
         let request = CallFunctionRequest { name: name.clone(), signature: Arc::clone(&signature), arguments };
         self.provider.call_function(request).map(move |result| {
@@ -103,11 +107,11 @@ impl Checked {
             let problem = match found.first() {
                 Some(violation) => Some(format!(
                     "function returned an invalid result{}: {}",
-                    violation.place(),
+                    violation.location(),
                     violation.message(Secrets::NONE)
                 )),
                 None if call.is_some_and(|call| !self.results.agree(call, &result)) => Some(
-                    "function returned an inconsistent result: called again with the same arguments it gave another one"
+                    "function returned an inconsistent result: a second call with the same arguments returned another value"
                         .to_owned(),
                 ),
                 None => None,

@@ -1,12 +1,12 @@
-//! Taking over objects: import, and moves between resource types (LC-23, LC-25; plugin-protocol 4.3).
+//! Import of existing objects, and moves between resource types (LC-23, LC-25; plugin-protocol 4.3).
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
 
-use super::blame::summary;
-use super::identity::Openness;
+use super::contract_errors::summary;
+use super::identity::Unknowns;
 use super::marks::restore;
-use super::settle::unbroken;
+use super::response::no_violations;
 use super::{Checked, Subject};
 use crate::contract::{Secrets, check_object, check_shape, check_unknowns, check_write_only};
 use crate::protocol::{
@@ -14,55 +14,55 @@ use crate::protocol::{
 };
 use crate::{Answer, Schema};
 
-/// An object to be taken over.
+/// The arguments of an import call.
 #[derive(Clone, Debug)]
 pub struct ImportInput {
-    /// Which object.
+    /// The id or the identity to import.
     pub target: ImportTarget,
-    /// What the engine can handle.
+    /// The optional protocol features that the engine supports.
     pub capabilities: ClientCapabilities,
 }
 
-/// The stub of an imported object: it must be read before anything else is done with it (LC-23).
+/// The stub of an imported object, which must be read before any other use (LC-23).
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// As much of the object as a read needs, with marks.
+    /// The attributes that the provider needs to read the object, with marks.
     pub state: Value,
-    /// What the provider keeps with it.
+    /// The private data to record.
     pub private: Private,
-    /// Its identity.
+    /// The identity to record.
     pub identity: Option<Value>,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the import.
     pub deferred: Option<Deferred>,
 }
 
-/// An object of another resource type.
+/// The arguments of a move between resource types.
 #[derive(Clone, Debug)]
 pub struct MoveInput {
-    /// The request, but for the wanted type.
+    /// The request. Its target type is overwritten with the type of the subject.
     pub request: MoveRequest,
 }
 
-/// The object as one of the wanted type.
+/// An object converted to the target resource type.
 #[derive(Clone, Debug)]
 pub struct Moved {
-    /// The object, with marks.
+    /// The converted object, with marks.
     pub state: Value,
-    /// What the provider keeps with it.
+    /// The private data to record.
     pub private: Private,
-    /// Its identity.
+    /// The identity to record.
     pub identity: Option<Value>,
 }
 
 impl Imported {
-    /// Nothing yet: the provider cannot say which object it is.
-    fn later(schema: &Schema, reason: Deferred) -> Self {
+    /// Creates the result of a deferred import: a null object and the reason.
+    fn deferred(schema: &Schema, reason: Deferred) -> Self {
         Self { state: schema.block.null_value(), private: Private::default(), identity: None, deferred: Some(reason) }
     }
 }
 
 impl Checked {
-    /// Finds an existing object that is to be managed as `subject` from now on.
+    /// Finds the existing object that `subject` is to manage.
     pub fn import<'a>(
         &'a self,
         subject: &Subject<'a>,
@@ -91,25 +91,25 @@ impl Checked {
         capabilities: ClientCapabilities,
         response: ImportResponse,
     ) -> (Option<Imported>, Diagnostics) {
-        subject.settled(response.diagnostics, || {
+        subject.checked(response.diagnostics, || {
             let error = |summary: &str, detail: String| {
                 let problem = Diagnostic::error(summary, detail).at(subject.span);
                 Err(problem.about(subject.address.to_string()).into())
             };
             if response.deferred.is_some() && !capabilities.deferral_allowed {
                 let detail = format!(
-                    "Provider {} cannot say yet what {target} is, so it cannot be imported as {} in this run.",
+                    "Provider {} deferred the import of {target}, so {} cannot be imported in this run.",
                     self.address, subject.address
                 );
                 return error("Cannot import deferred remote object", detail);
             }
             if let Some(reason) = response.deferred {
-                return Ok(Imported::later(subject.schema, reason));
+                return Ok(Imported::deferred(subject.schema, reason));
             }
             let mut objects = response.imported;
             if objects.len() > 1 {
                 let detail = format!(
-                    "Provider {} found {} objects for {target}; an import takes over one. Give an id of a single object.",
+                    "Provider {} returned {} objects for {target}, but an import needs exactly one. Use an ID of a single object.",
                     self.address,
                     objects.len()
                 );
@@ -120,11 +120,12 @@ impl Checked {
                     format!("Provider {} found no object for {target} to import as {}.", self.address, subject.address);
                 return error("Import returned no resources", detail);
             };
+            // A null object would pass the other checks, and the import would seem to have succeeded.
             if object.state.is_null() {
-                let detail = format!("Provider {} returned nothing for {target}.", self.address);
+                let detail = format!("Provider {} returned a null object for {target}.", self.address);
                 return error("Import returned null resource", detail);
             }
-            unbroken(self.check_imported(subject, &object.type_name, &object.state, object.identity.as_ref()))?;
+            no_violations(self.check_imported(subject, &object.type_name, &object.state, object.identity.as_ref()))?;
             Ok(Imported {
                 state: restore(&subject.schema.block, object.state, &Vec::new()),
                 private: object.private,
@@ -144,7 +145,7 @@ impl Checked {
         let block = &subject.schema.block;
         if *type_name != *subject.address.resource.type_name {
             let what = format!("imported an object of the type {type_name} as");
-            return self.blame(subject, summary::INVALID_OBJECT, &what).into();
+            return self.contract_error(subject, summary::INVALID_OBJECT, &what).into();
         }
         let mut found = check_shape(block.implied_type(), state);
         if found.is_empty() {
@@ -153,28 +154,34 @@ impl Checked {
         let secrets = Secrets::new(block, &[]);
         if !found.is_empty() {
             let did = "returned an invalid value when importing";
-            return self.violations(subject, summary::INVALID_OBJECT, did, &found, secrets);
+            return self.contract_errors(subject, summary::INVALID_OBJECT, did, &found, secrets);
         }
         let kept = check_write_only(block, state);
         if !kept.is_empty() {
             let summary = "Import returned a non-null value for a write-only attribute";
-            return self.violations(subject, summary, "returned a value that must not be kept for", &kept, secrets);
+            return self.contract_errors(
+                subject,
+                summary,
+                "returned a value that must not be stored for",
+                &kept,
+                secrets,
+            );
         }
         match identity.filter(|identity| !identity.is_null()) {
-            Some(identity) => self.check_identity(subject, identity, Openness::Over),
+            Some(identity) => self.check_identity(subject, identity, Unknowns::Forbidden),
             None => Diagnostics::new(),
         }
     }
 
-    /// The error that an imported object turned out not to exist when it was read.
+    /// Creates the error for an imported object that the subsequent read did not find.
     pub fn import_not_found(&self, subject: &Subject<'_>, target: &ImportTarget) -> Diagnostic {
         let shown = match target {
             ImportTarget::Id(id) => format!("the id {id:?}"),
             ImportTarget::Identity(_) => "the given identity".to_owned(),
         };
         let detail = format!(
-            "There is no object with {shown} to import as {}. Only objects that exist can be imported: check the id, the \
-             account and the region of provider {}, or leave the import out to have the object created.",
+            "Cannot find an object with {shown} to import as {}. Only existing objects can be imported. Check the ID, and the \
+            account and region of provider {}, or remove the import to create a new object.",
             subject.address, self.address
         );
         Diagnostic::error("Cannot import non-existent remote object", detail)
@@ -182,17 +189,19 @@ impl Checked {
             .about(subject.address.to_string())
     }
 
-    /// Makes an object of another resource type one of the type of `subject`.
+    /// Converts an object of another resource type to the type of `subject`.
     pub fn move_state<'a>(
         &'a self,
         subject: &Subject<'a>,
         input: MoveInput,
     ) -> Answer<'a, (Option<Moved>, Diagnostics)> {
         let subject = *subject;
+        // A provider without the capability may not implement the call at all, and would fail with a less helpful
+        // error.
         if !self.capabilities().move_resource_state {
             let detail = format!(
-                "Provider {} cannot turn an object of the type {} into {}. Keep the type, or replace the moved block by a \
-                 removed block and an import block.",
+                "Provider {} does not support moving an object of type {} to {}. Keep the resource type, or replace the \
+                \"moved\" block with a \"removed\" block and an \"import\" block.",
                 self.address, input.request.source_type_name, subject.address
             );
             let error = Diagnostic::error("Unsupported `moved` across resource types", detail)
@@ -205,20 +214,21 @@ impl Checked {
     }
 
     fn moved(&self, subject: &Subject<'_>, response: MoveResponse) -> (Option<Moved>, Diagnostics) {
-        subject.settled(response.diagnostics, || {
+        subject.checked(response.diagnostics, || {
             let block = &subject.schema.block;
             let state = response.target_state;
             if state.is_null() {
-                let what = "returned nothing when moving an object to";
-                return Err(self.blame(subject, summary::INVALID_VALUE, what).into());
+                let what = "returned no object when moving one to";
+                return Err(self.contract_error(subject, summary::INVALID_VALUE, what).into());
             }
             let found = check_object(block, &state);
             let did = "returned an invalid value when moving an object to";
-            let mut broken = self.violations(subject, summary::INVALID_VALUE, did, &found, Secrets::new(block, &[]));
+            let mut broken =
+                self.contract_errors(subject, summary::INVALID_VALUE, did, &found, Secrets::new(block, &[]));
             if let Some(identity) = response.target_identity.as_ref().filter(|identity| !identity.is_null()) {
-                broken.append(self.check_identity(subject, identity, Openness::Over));
+                broken.append(self.check_identity(subject, identity, Unknowns::Forbidden));
             }
-            unbroken(broken)?;
+            no_violations(broken)?;
             let state = restore(block, state, &Vec::new());
             Ok(Moved { state, private: response.target_private, identity: response.target_identity })
         })

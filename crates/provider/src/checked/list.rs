@@ -1,68 +1,69 @@
-//! Objects that nobody manages yet: searching for them, and configurations that providers write for them.
+//! Unmanaged objects: list queries, and configurations that providers generate for existing objects.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
-use super::blame::summary;
-use super::identity::Openness;
+use super::contract_errors::summary;
+use super::identity::Unknowns;
 use super::marks::restore;
-use super::settle::unbroken;
+use super::response::no_violations;
 use super::{Checked, Subject, TypeKind};
 use crate::contract::{Secrets, check_object};
-use crate::protocol::{GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListWanted, Listed};
+use crate::protocol::{GenerateConfigRequest, GenerateConfigResponse, ListControl, ListDetail, ListRequest, Listed};
 use crate::{Answer, ProviderDiagnostics, Schema};
 
-/// What is searched for.
+/// The arguments of a list query.
 #[derive(Clone, Debug)]
 pub struct ListInput {
-    /// The configuration of the list block, wholly known.
+    /// The wholly known configuration of the list block.
     pub config: Value,
-    /// How much of each object is wanted.
+    /// Whether full objects or only identities are requested.
     pub detail: ListDetail,
-    /// How many objects are wanted at most.
+    /// The maximum number of objects.
     pub limit: u64,
 }
 
-/// An object that was found.
+/// One result of a list query.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// What identifies it.
+    /// The resource identity, which an import can use.
     pub identity: Value,
-    /// What people call it.
+    /// The name of the object for people.
     pub display_name: String,
-    /// The object with marks, if it was wanted.
+    /// The object with marks, if [`ListDetail::Objects`] was requested.
     pub object: Option<Value>,
 }
 
-/// What has come in so far, from whatever thread the provider has.
+/// The results so far; the provider delivers them from any thread.
 #[derive(Default)]
-struct Catch {
+struct Listing {
     listed: Vec<Listed>,
     objects: u64,
 }
 
 impl Checked {
-    /// The schema of what objects of a resource type are searched by; `None` when they cannot be listed.
+    /// Returns the schema of the list block of a resource type, or `None` if the type cannot be listed.
     ///
     /// # Errors
     ///
-    /// The provider could not answer, or the schema is unsound.
+    /// The provider did not answer, or the schema is invalid.
     pub fn list_schema(&self, type_name: &str) -> Result<Option<Arc<Schema>>, Diagnostics> {
         self.type_schema(TypeKind::List, type_name, |provider| provider.list_schema(type_name))
     }
 
-    /// Searches for objects; none come back after an error. The schema of `subject` is that of the resource type, its body that of the
-    /// list block. What comes in over the limit is left out.
+    /// Runs a list query; an error discards all results. `subject` has the schema of the resource type and the body of
+    /// the list block. ResultHashes over the limit are dropped.
     pub fn list<'a>(
         &'a self,
         subject: &Subject<'a>,
         input: ListInput,
     ) -> Answer<'a, (Option<Vec<Found>>, Diagnostics)> {
         let subject = *subject;
-        let catch = Arc::new(Mutex::new(Catch::default()));
-        let into = Arc::clone(&catch);
+        // The provider calls the sink from its own threads, possibly after this function has returned its answer.
+        let listing = Arc::new(Mutex::new(Listing::default()));
+        let into = Arc::clone(&listing);
         let limit = input.limit;
         let request = ListRequest {
             type_name: subject.type_name(),
@@ -73,7 +74,7 @@ impl Checked {
         };
         let detail = input.detail;
         self.provider.list_resource(request).map(move |problems| {
-            let listed = std::mem::take(&mut catch.lock().unwrap_or_else(PoisonError::into_inner).listed);
+            let listed = std::mem::take(&mut listing.lock().unwrap_or_else(PoisonError::into_inner).listed);
             self.listed(&subject, detail, listed, problems)
         })
     }
@@ -90,32 +91,32 @@ impl Checked {
         for one in listed {
             let silent = one.diagnostics.is_empty();
             let failed = one.diagnostics.has_errors();
-            diagnostics.append(subject.place(one.diagnostics));
+            diagnostics.append(subject.locate(one.diagnostics));
             if failed {
                 break;
             }
             match one.identity.filter(|identity| !identity.is_null()) {
                 Some(identity) => {
                     let object = one.object.filter(|object| !object.is_null());
-                    // What cannot be read is no reason to forget the rest, if the provider says so.
+                    // The provider reported why it cannot read this object, so the remaining results are still useful.
                     let detail = if object.is_none() && !silent { ListDetail::Identities } else { detail };
                     diagnostics.append(self.check_listed(subject, detail, &identity, object.as_ref()));
                     let object = object.filter(|_| detail == ListDetail::Objects);
                     let object = object.map(|object| restore(&subject.schema.block, object, &Vec::new()));
                     found.push(Found { identity, display_name: one.display_name, object });
                 }
-                // Only something to tell.
+                // A message without an object, for example a warning.
                 None if !silent => {}
                 None => {
-                    diagnostics.push(self.blame(
+                    diagnostics.push(self.contract_error(
                         subject,
                         summary::INVALID_IDENTITY,
-                        "found an object without identity for",
+                        "returned an object without an identity for",
                     ));
                 }
             }
         }
-        diagnostics.append(subject.place(problems));
+        diagnostics.append(subject.locate(problems));
         let found = (!diagnostics.has_errors()).then_some(found);
         (found, diagnostics)
     }
@@ -127,14 +128,18 @@ impl Checked {
         identity: &Value,
         object: Option<&Value>,
     ) -> Diagnostics {
-        let mut broken = self.check_identity(subject, identity, Openness::Over);
+        let mut broken = self.check_identity(subject, identity, Unknowns::Forbidden);
         match (detail, object) {
             (ListDetail::Identities, _) => {}
             (ListDetail::Objects, Some(object)) => {
                 broken.append(self.check_found(subject, object, "returned an invalid object for"));
             }
             (ListDetail::Objects, None) => {
-                broken.push(self.blame(subject, summary::NULL_OBJECT, "left out the objects that were asked for in"));
+                broken.push(self.contract_error(
+                    subject,
+                    summary::NULL_OBJECT,
+                    "omitted the requested resource object for",
+                ));
             }
         }
         broken
@@ -143,12 +148,12 @@ impl Checked {
     fn check_found(&self, subject: &Subject<'_>, object: &Value, did: &str) -> Diagnostics {
         let block = &subject.schema.block;
         let found = check_object(block, object);
-        // Where the object came from, the body of a list block has no places for.
+        // Paths within a resource object mean nothing in the body of the list block, so errors point to the header.
         let subject = Subject { body: None, ..*subject };
-        self.violations(&subject, summary::INVALID_OBJECT, did, &found, Secrets::new(block, &[]))
+        self.contract_errors(&subject, summary::INVALID_OBJECT, did, &found, Secrets::new(block, &[]))
     }
 
-    /// The configuration that the provider writes for an object, marks taken off; `None` where it leaves that to others.
+    /// Asks the provider to generate the configuration of an object; `None` if the provider leaves that to the engine.
     pub fn generate_config<'a>(
         &'a self,
         subject: &Subject<'a>,
@@ -163,28 +168,29 @@ impl Checked {
     }
 
     fn generated(&self, subject: &Subject<'_>, response: GenerateConfigResponse) -> (Option<Value>, Diagnostics) {
-        subject.settled(response.diagnostics, || {
-            // A provider that promises the call and does not have it answers with null: a block that says nothing, as in
-            // Terraform, which shows in the plan what the object would lose.
+        subject.checked(response.diagnostics, || {
+            // A provider that announces the call without implementing it answers with null. Terraform generates a block
+            // without arguments for it, so that the plan shows the attributes that the object would lose.
             let config = match response.config.is_null() {
                 true => subject.schema.block.empty_value().clone(),
                 false => response.config,
             };
-            unbroken(self.check_found(subject, &config, "wrote an invalid configuration for"))?;
+            no_violations(self.check_found(subject, &config, "generated an invalid configuration for"))?;
             Ok(config)
         })
     }
 }
 
-/// Keeps what is within the limit.
-fn take(catch: &Mutex<Catch>, limit: u64, listed: Listed) -> ListWanted {
-    let mut catch = catch.lock().unwrap_or_else(PoisonError::into_inner);
+/// Records a result unless the limit is reached.
+fn take(listing: &Mutex<Listing>, limit: u64, listed: Listed) -> ListControl {
+    let mut listing = listing.lock().unwrap_or_else(PoisonError::into_inner);
     let is_object = listed.identity.is_some();
-    if is_object && catch.objects >= limit {
-        return ListWanted::Enough;
+    if is_object && listing.objects >= limit {
+        return ListControl::Stop;
     }
-    catch.objects += u64::from(is_object);
-    let ends = listed.diagnostics.has_errors() || catch.objects >= limit;
-    catch.listed.push(listed);
-    if ends { ListWanted::Enough } else { ListWanted::More }
+    listing.objects += u64::from(is_object);
+    // A provider may ignore the limit of the request, so it is enforced here as well.
+    let ends = listed.diagnostics.has_errors() || listing.objects >= limit;
+    listing.listed.push(listed);
+    if ends { ListControl::Stop } else { ListControl::Continue }
 }

@@ -1,18 +1,19 @@
-//! Marks around the provider boundary (LC-30).
+//! Removal and restoration of marks at the provider boundary (LC-30).
 
 use groma_value::{Marks, Path, PathMarks, Value};
 
 use crate::Block;
 
-/// A value without marks, and the marks it had.
+/// An unmarked value together with the marks that were removed from it.
 pub(super) struct Unmarked {
     pub(super) value: Value,
     pub(super) marks: PathMarks,
 }
 
 impl Unmarked {
-    /// Takes the marks off `value`; free when there are none.
+    /// Removes the marks of `value`, without a copy if it has none.
     pub(super) fn of(value: Value) -> Self {
+        // Most values have no marks, and then neither is copied nor walked.
         if value.has_marks() {
             let (value, marks) = value.unmark_deep();
             Self { value, marks }
@@ -22,9 +23,9 @@ impl Unmarked {
     }
 }
 
-/// `value` with `marks` on the paths they were on, and the sensitive mark wherever the schema hides something.
+/// Reapplies `marks` to `value`, and marks the attributes that the schema declares sensitive.
 ///
-/// Marks of write-only attributes stay behind with their values: what came back is null, and may be kept (LC-29).
+/// Marks of write-only attributes are dropped along with their values: the stored null needs no mark (LC-29).
 pub(super) fn restore(block: &Block, value: Value, marks: &PathMarks) -> Value {
     if value.is_null() {
         return value;
@@ -36,7 +37,7 @@ pub(super) fn restore(block: &Block, value: Value, marks: &PathMarks) -> Value {
     if all.is_empty() { value } else { value.mark_paths(&all) }
 }
 
-/// The paths of sensitive marks, for messages that must not show what is there.
+/// Returns the paths with sensitive marks, whose values messages must not show.
 pub(super) fn secret_paths<'a>(marks: impl IntoIterator<Item = &'a PathMarks>) -> Vec<Path> {
     let sensitive = marks.into_iter().flatten().filter(|(_, marks)| marks.is_sensitive());
     sensitive.map(|(path, _)| path.clone()).collect()

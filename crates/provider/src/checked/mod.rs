@@ -1,8 +1,8 @@
-//! A provider held to its contract.
+//! The provider as the engine uses it: every call is checked against the contract.
 
 mod action;
 mod apply;
-mod blame;
+mod contract_errors;
 mod function;
 mod identity;
 mod import;
@@ -10,7 +10,7 @@ mod list;
 mod marks;
 mod plan;
 mod read;
-mod settle;
+mod response;
 mod stored;
 
 use std::collections::HashMap;
@@ -36,29 +36,29 @@ use crate::protocol::{
 use crate::provider::SchemaLookup;
 use crate::{Answer, BodyDecoder, CallFate, Name, Provider, ProviderDiagnostics, Schema};
 
-/// What a call is about: for the places and names in its diagnostics.
+/// The resource instance that a provider call concerns, used to locate its diagnostics.
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
-    /// The resource instance.
+    /// The address of the resource instance, with its instance key.
     pub address: &'a ResourceInstance,
-    /// The schema of its type.
+    /// The schema of the resource type.
     pub schema: &'a Schema,
-    /// Its configuration, when there is one.
+    /// The decoder of the resource block, unless the instance is only in the state.
     pub body: Option<&'a BodyDecoder>,
-    /// Where the resource is declared: for what is about no part of the configuration.
+    /// The header of the resource block, for diagnostics without an attribute path.
     pub span: Span,
 }
 
-/// The configuration of a provider that a call is about.
+/// The provider configuration that a call concerns, used to locate its diagnostics.
 #[derive(Clone, Copy)]
 pub struct ConfigSubject<'a> {
-    /// Which one.
+    /// The address of the configuration, with its alias.
     pub address: &'a ProviderConfig,
-    /// The provider block, or an empty one in its place.
+    /// The decoder of the `provider` block, or of an empty body for an implied configuration.
     pub body: &'a BodyDecoder,
 }
 
-/// Which of the kinds of types a name is of.
+/// The namespace of a type name: a resource type and a data source may share a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum TypeKind {
     Resource,
@@ -68,30 +68,35 @@ enum TypeKind {
     List,
 }
 
-/// Schemas that have been asked for; nothing for types that the provider does not have.
+/// Fetched schemas by type; `None` for types that the provider does not have.
 type KnownSchemas = HashMap<(TypeKind, Name), Option<Arc<Schema>>>;
 
-/// What becomes of the broken rules of providers that are exempt from them (LC-17).
+/// Receives violations by providers that are exempt from the violated rule (LC-17).
 pub type LogHook = dyn Fn(&Diagnostic) + Send + Sync;
 
-/// A provider as the engine uses it: every call goes through here (LC-32).
+/// A provider that is held to its contract. The engine makes every provider call through this type (LC-32).
 ///
-/// Values may carry marks: they are taken off before the provider sees the value, and put back on what it returns
-/// (LC-30). Every response is checked; what breaks the contract is reported as the provider's bug, with the address, the
-/// path and both values (LC-28). The provider's own diagnostics come back with the places of the configuration that they
-/// are about (LC-26).
+/// It owns the provider and caches its schemas. Each call takes marked values: the marks are removed before the
+/// provider sees a value, and reapplied to the response (LC-30). Each response is checked before the caller gets it. A
+/// violation becomes an error that names the provider, the address, the path and both values (LC-28), and the call then
+/// returns `None`, except for [`Checked::apply`], which always returns the object to record. The provider's own
+/// diagnostics are located in the configuration (LC-26).
+///
+/// It keeps no record of objects, does not retry, and does not limit concurrency: that is the engine's part. All
+/// methods take `&self` and may be called concurrently. [`Checked::configure`] must be answered before calls that
+/// depend on the configuration.
 pub struct Checked {
     provider: Arc<dyn Provider>,
     address: ProviderAddress,
     declared: OnceLock<ProviderSchema>,
     schemas: Mutex<KnownSchemas>,
     log: Option<Arc<LogHook>>,
-    results: function::Results,
-    late_functions: Mutex<function::Late>,
+    results: function::ResultHashes,
+    configured: Mutex<function::ConfiguredFunctions>,
 }
 
 impl Checked {
-    /// Holds `provider`, known as `address`, to its contract.
+    /// Wraps `provider`, whose source address `address` appears in the diagnostics.
     pub fn new(provider: Arc<dyn Provider>, address: ProviderAddress) -> Self {
         Self {
             provider,
@@ -99,67 +104,67 @@ impl Checked {
             declared: OnceLock::new(),
             schemas: Mutex::default(),
             log: None,
-            results: function::Results::default(),
-            late_functions: Mutex::default(),
+            results: function::ResultHashes::default(),
+            configured: Mutex::default(),
         }
     }
 
-    /// The same, with `log` called for broken rules that the provider is exempt from (LC-17).
+    /// Sets the hook that receives violations by exempt providers (LC-17).
     #[must_use]
     pub fn with_log(mut self, log: Arc<LogHook>) -> Self {
         self.log = Some(log);
         self
     }
 
-    /// The provider's address.
+    /// Returns the provider's source address, without a version.
     pub fn address(&self) -> &ProviderAddress {
         &self.address
     }
 
-    /// The types and functions it has.
+    /// Returns the names of the provider's resource types, data sources, functions and so on.
     pub fn type_names(&self) -> TypeNames {
         self.provider.type_names()
     }
 
-    /// What the provider itself declares.
+    /// Returns the schema of the provider configuration and the provider's capabilities. It is fetched once.
     ///
     /// # Errors
     ///
-    /// The provider could not answer, or its schema is unsound.
+    /// The provider did not answer, or its schema is invalid.
     pub fn schema(&self) -> Result<&ProviderSchema, Diagnostics> {
         if let Some(declared) = self.declared.get() {
             return Ok(declared);
         }
-        let declared = self.provider.schema().map_err(|problems| self.plain(problems))?;
+        let declared = self.provider.schema().map_err(|problems| self.without_location(problems))?;
         for schema in std::iter::once(&declared.config).chain(&declared.meta) {
-            self.sound(schema, "its configuration")?;
+            self.check_schema(schema, "its configuration")?;
         }
         Ok(self.declared.get_or_init(|| declared))
     }
 
-    /// The schema of a managed resource type; `None` when the provider does not have the type.
+    /// Returns the schema of a managed resource type, or `None` if the provider does not have the type.
     ///
     /// # Errors
     ///
-    /// The provider could not answer, or the schema is unsound.
+    /// The provider did not answer, or the schema is invalid.
     pub fn resource_schema(&self, type_name: &str) -> Result<Option<Arc<Schema>>, Diagnostics> {
         self.type_schema(TypeKind::Resource, type_name, |provider| provider.resource_schema(type_name))
     }
 
-    /// The schema of a data source; `None` when the provider does not have it.
+    /// Returns the schema of a data source, or `None` if the provider does not have it.
     ///
     /// # Errors
     ///
-    /// The provider could not answer, or the schema is unsound.
+    /// The provider did not answer, or the schema is invalid.
     pub fn data_schema(&self, type_name: &str) -> Result<Option<Arc<Schema>>, Diagnostics> {
         self.type_schema(TypeKind::Data, type_name, |provider| provider.data_schema(type_name))
     }
 
-    /// The schema of an ephemeral resource type; `None` when the provider does not have it.
+    /// Returns the schema of an ephemeral resource type, or `None` if the provider does not have the type.
     ///
     /// # Errors
     ///
-    /// The provider could not answer, or the schema is unsound.
+    /// The provider did not answer, or the schema is invalid.
     pub fn ephemeral_schema(&self, type_name: &str) -> Result<Option<Arc<Schema>>, Diagnostics> {
         self.type_schema(TypeKind::Ephemeral, type_name, |provider| provider.ephemeral_schema(type_name))
     }
@@ -174,15 +179,16 @@ impl Checked {
         if let Some(known) = self.schemas.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return Ok(known.clone());
         }
-        let schema = load(&*self.provider).map_err(|problems| self.plain(problems))?;
+        // The lock is not held during the load: a plugin takes time to answer, and a schema loaded twice does no harm.
+        let schema = load(&*self.provider).map_err(|problems| self.without_location(problems))?;
         if let Some(schema) = &schema {
-            self.sound(schema, type_name)?;
+            self.check_schema(schema, type_name)?;
         }
         self.schemas.lock().unwrap_or_else(PoisonError::into_inner).insert(key, schema.clone());
         Ok(schema)
     }
 
-    /// Checks the provider's configuration.
+    /// Validates the configuration of the provider.
     pub fn validate_provider_config<'a>(
         &'a self,
         subject: &ConfigSubject<'a>,
@@ -190,10 +196,10 @@ impl Checked {
     ) -> Answer<'a, Diagnostics> {
         let subject = *subject;
         let request = ValidateProviderRequest { config: config.unmark_deep().0 };
-        self.provider.validate_provider_config(request).map(move |problems| subject.place(problems))
+        self.provider.validate_provider_config(request).map(move |problems| subject.locate(problems))
     }
 
-    /// Takes the provider's configuration into use.
+    /// Configures the provider, and drops the functions of its previous configuration.
     pub fn configure<'a>(
         &'a self,
         subject: &ConfigSubject<'a>,
@@ -201,15 +207,17 @@ impl Checked {
     ) -> Answer<'a, Diagnostics> {
         let subject = *subject;
         request.config = request.config.unmark_deep().0;
+        // Before the call: a concurrent function lookup must not cache functions of the previous configuration.
         self.forget_functions();
-        self.provider.configure(request).map(move |problems| subject.place(problems))
+        self.provider.configure(request).map(move |problems| subject.locate(problems))
     }
 
-    /// Checks a configuration of a managed resource, a data source, an ephemeral resource or a list (LC-03).
+    /// Validates the configuration of a managed resource, a data source, an ephemeral resource or a list block (LC-03).
     pub fn validate<'a>(&'a self, subject: &Subject<'a>, config: &Value) -> Answer<'a, Diagnostics> {
         let request = ValidateRequest {
             type_name: subject.type_name(),
             config: config.unmark_deep().0,
+            // Without this capability, SDK providers reject configured write-only attributes.
             client_capabilities: ClientCapabilities { write_only_attributes_allowed: true, ..Default::default() },
         };
         let subject = *subject;
@@ -219,10 +227,10 @@ impl Checked {
             groma_address::Mode::Ephemeral => self.provider.validate_ephemeral(request),
             groma_address::Mode::List => self.provider.validate_list(request),
         }
-        .map(move |problems| subject.place(problems))
+        .map(move |problems| subject.locate(problems))
     }
 
-    /// Closes an ephemeral resource.
+    /// Closes an ephemeral resource, which then must not be renewed any more.
     pub fn close_ephemeral<'a>(
         &'a self,
         subject: &Subject<'a>,
@@ -231,30 +239,30 @@ impl Checked {
         let subject = *subject;
         self.provider
             .close_ephemeral(CloseEphemeralRequest { type_name: subject.type_name(), private })
-            .map(move |problems| subject.place(problems))
+            .map(move |problems| subject.locate(problems))
     }
 
-    /// How many objects of a type are best given to one [`Checked::read_many`].
+    /// Returns the recommended number of objects per [`Checked::read_many`] call; at least one.
     pub fn read_batch_size(&self, type_name: &str) -> usize {
         self.provider.read_batch_size(type_name).max(1)
     }
 
-    /// Asks running operations to end soon (FW-22).
+    /// Asks the provider to cancel its running operations (FW-22). They still return responses.
     pub fn stop(&self) {
         self.provider.stop();
     }
 
-    /// Whether the provider has ended and cannot be asked anything any more.
+    /// Whether the provider process has ended, so that further calls fail.
     pub fn has_ended(&self) -> bool {
         self.provider.has_ended()
     }
 
-    /// What the provider can do; the base alone when it cannot even say that.
+    /// Returns the optional features of the provider; none if its schema is unavailable.
     fn capabilities(&self) -> crate::protocol::ServerCapabilities {
         self.schema().map(|declared| declared.capabilities).unwrap_or_default()
     }
 
-    /// Whether its objects are nowhere but in the state, and its answers depend on the requests alone.
+    /// Whether the provider is pure: its objects exist only in the state, and its answers depend on the requests alone.
     pub fn is_pure(&self) -> bool {
         self.capabilities().is_pure
     }
@@ -271,23 +279,24 @@ impl Subject<'_> {
         self.address.resource.type_name.clone()
     }
 
-    /// The provider's diagnostics with the places they are about (LC-26).
-    fn place(&self, problems: ProviderDiagnostics) -> Diagnostics {
+    /// Attaches locations to the provider's diagnostics (LC-26).
+    fn locate(&self, problems: ProviderDiagnostics) -> Diagnostics {
+        // The common case must not format the address of the instance.
         if problems.is_empty() {
             return Diagnostics::new();
         }
-        placed(problems, self.body, self.span, Some(self.address))
+        located(problems, self.body, self.span, Some(self.address))
     }
 }
 
 impl ConfigSubject<'_> {
-    fn place(&self, problems: ProviderDiagnostics) -> Diagnostics {
-        placed(problems, Some(self.body), self.body.opening(), Some(self.address))
+    fn locate(&self, problems: ProviderDiagnostics) -> Diagnostics {
+        located(problems, Some(self.body), self.body.opening(), Some(self.address))
     }
 }
 
-/// The provider's diagnostics with the places they are about: the argument that the path leads to, or else the block.
-fn placed(
+/// Attaches locations to diagnostics: the argument at the attribute path, or else the block header.
+fn located(
     problems: ProviderDiagnostics,
     body: Option<&BodyDecoder>,
     span: Span,
@@ -302,7 +311,8 @@ fn placed(
                 Diagnostic::warning(problem.summary, problem.detail)
             };
             if problem.fate == CallFate::Unsent {
-                // It is the same for everything that the provider was still to be asked, and reported once.
+                // The provider is gone, and every further call gets this error: without a location they all collapse
+                // into one.
                 return diagnostic;
             }
             let subject = match body {

@@ -1,12 +1,12 @@
-//! Plan (plugin-protocol 4.1).
+//! Planning through a checked provider (plugin-protocol 4.1).
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::{Kind, Path, PathMarks, Value};
 
-use super::blame::summary;
-use super::identity::Openness;
+use super::contract_errors::summary;
+use super::identity::Unknowns;
 use super::marks::{Unmarked, restore, secret_paths};
-use super::settle::unbroken;
+use super::response::no_violations;
 use super::{Checked, Subject};
 use crate::contract::{Secrets, Violation, check_compatible, check_planned, check_shape, check_write_only};
 use crate::proposed::proposed_new_state;
@@ -14,60 +14,61 @@ use crate::protocol::{ClientCapabilities, Deferred, PlanRequest, PlanResponse, P
 use crate::schema::{Block, Item, Slot, Use};
 use crate::{Answer, Schema};
 
-/// Why a plan is asked for; it decides which checks apply.
+/// The purpose of a plan call, which decides which checks apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PlanPurpose {
-    /// To create, change or delete an object.
+    /// Creation, update or deletion of an object.
     #[default]
     Change,
-    /// To create the successor of an object that must be replaced: the second call, with no prior object (P6).
+    /// Creation of the replacement of an object: the second plan call, without a prior object (P6).
     Replacement,
-    /// To stand for instances that are not known yet (P7).
+    /// A placeholder for instances whose number is still unknown (P7).
     Placeholder,
 }
 
-/// What a plan is asked about.
+/// The arguments of a plan call.
 #[derive(Clone, Debug, Default)]
 pub struct PlanInput {
-    /// Why.
+    /// The purpose, which decides which rules the response must obey.
     pub purpose: PlanPurpose,
-    /// The object now; null when there is none.
+    /// The object in the refreshed state; null for a creation.
     pub prior: Value,
-    /// The configuration; null when the object is to be deleted.
+    /// The configuration; null for a deletion.
     pub config: Value,
-    /// What the provider keeps with the object.
+    /// The provider's private data stored with the object.
     pub private: Private,
-    /// The object's identity as last known.
+    /// The identity stored with the object.
     pub identity: Option<Value>,
-    /// The module's `provider_meta` values; null when there are none.
+    /// The module's `provider_meta` values; null without a `provider_meta` block.
     pub meta: Value,
-    /// What the engine can handle.
+    /// The optional protocol features that the engine supports.
     pub capabilities: ClientCapabilities,
 }
 
-/// A plan that keeps the contract.
+/// A plan that satisfies the contract.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// The object after the change, with marks; null when it will be deleted.
+    /// The object after the change, with marks; null for a deletion.
     pub state: Value,
-    /// The attributes that really change and need a new object for it; empty unless there is an object now.
+    /// The changed attributes that force a replacement; empty without a prior object.
     pub requires_replace: Vec<Path>,
-    /// Bytes for the apply request.
+    /// Private data for the apply call.
     pub private: Private,
     /// The identity after the change.
     pub identity: Option<Value>,
-    /// Whether the provider is exempt from some checks: `ignore_changes` must be applied to the result again (P4).
+    /// Whether the provider is exempt from some checks; `ignore_changes` must then be applied to the result again (P4).
     pub legacy_type_system: bool,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the change.
     pub deferred: Option<Deferred>,
 }
 
 impl Checked {
-    /// Asks what a change will lead to. The proposed new state is worked out here (LC-04).
+    /// Plans a change; computes the proposed new state itself (LC-04).
     ///
-    /// There is no plan when the provider returned errors or broke the contract.
+    /// The result is `None` if the provider returned errors or violated the contract.
     pub fn plan<'a>(&'a self, subject: &Subject<'a>, input: PlanInput) -> Answer<'a, (Option<Planned>, Diagnostics)> {
         let subject = *subject;
+        // Providers that predate the capability cannot handle a null configuration.
         if input.config.is_null() && !self.capabilities().plan_destroy {
             return Answer::ready((Some(Planned::deletion(subject.schema, input)), Diagnostics::new()));
         }
@@ -83,22 +84,22 @@ impl Checked {
             client_capabilities: input.capabilities,
             prior_identity: input.identity,
         };
-        let asked = Asked { purpose: input.purpose, prior, config, capabilities: input.capabilities };
-        self.provider.plan_resource(request).map(move |response| self.planned(&subject, &asked, response))
+        let expectation = Expectation { purpose: input.purpose, prior, config, capabilities: input.capabilities };
+        self.provider.plan_resource(request).map(move |response| self.planned(&subject, &expectation, response))
     }
 
     fn planned(
         &self,
         subject: &Subject<'_>,
-        asked: &Asked,
+        expectation: &Expectation,
         mut response: PlanResponse,
     ) -> (Option<Planned>, Diagnostics) {
-        subject.settled(std::mem::take(&mut response.diagnostics), || {
-            self.check_plan(subject, asked, &response)?;
-            self.check_planned_identity(subject, asked, &response)?;
+        subject.checked(std::mem::take(&mut response.diagnostics), || {
+            self.check_plan(subject, expectation, &response)?;
+            self.check_planned_identity(subject, expectation, &response)?;
             Ok(Planned {
-                requires_replace: self.replaced_paths(subject, asked, &response)?,
-                state: restore(&subject.schema.block, response.planned_state, &asked.config.marks),
+                requires_replace: self.replaced_paths(subject, expectation, &response)?,
+                state: restore(&subject.schema.block, response.planned_state, &expectation.config.marks),
                 private: response.planned_private,
                 identity: response.planned_identity,
                 legacy_type_system: response.legacy_type_system,
@@ -107,63 +108,78 @@ impl Checked {
         })
     }
 
-    /// P1 to P4, P6 to P8.
-    fn check_plan(&self, subject: &Subject<'_>, asked: &Asked, response: &PlanResponse) -> Result<(), Diagnostics> {
+    /// Checks rules P1 to P4 and P6 to P8.
+    fn check_plan(
+        &self,
+        subject: &Subject<'_>,
+        expectation: &Expectation,
+        response: &PlanResponse,
+    ) -> Result<(), Diagnostics> {
         let block = &subject.schema.block;
-        let secret = asked.secrets();
+        let secret = expectation.secrets();
         let secrets = Secrets::new(block, &secret);
         let invalid = |violations: &[Violation]| {
-            self.violations(subject, summary::INVALID_PLAN, "planned an invalid value for", violations, secrets)
+            self.contract_errors(subject, summary::INVALID_PLAN, "planned an invalid value for", violations, secrets)
         };
-        self.check_deferral(subject, response.deferred, asked.capabilities, "plan")?;
-        unbroken(invalid(&check_shape(block.implied_type(), &response.planned_state)))?;
+        self.check_deferral(subject, response.deferred, expectation.capabilities, "plan")?;
+        no_violations(invalid(&check_shape(block.implied_type(), &response.planned_state)))?;
+        // A deferred plan is only an estimate, so it is checked for its type alone.
         if response.deferred.is_some() {
             return Ok(());
         }
-        if asked.config.value.is_null() {
+        if expectation.config.value.is_null() {
             if response.planned_state.is_null() {
                 return Ok(());
             }
-            let what = "planned something other than null to delete";
-            return Err(self.blame(subject, summary::INVALID_PLAN, what).into());
+            let what = "planned a non-null object for the deletion of";
+            return Err(self.contract_error(subject, summary::INVALID_PLAN, what).into());
         }
-        if asked.purpose != PlanPurpose::Placeholder {
-            unbroken(invalid(&check_write_only(block, &response.planned_state)))?;
+        if expectation.purpose != PlanPurpose::Placeholder {
+            no_violations(invalid(&check_write_only(block, &response.planned_state)))?;
         }
-        if asked.purpose == PlanPurpose::Replacement {
+        // A replacement has no prior object to compare with, and the first plan call was checked against the
+        // configuration.
+        if expectation.purpose == PlanPurpose::Replacement {
             return Ok(());
         }
-        let wrong = invalid(&check_planned(block, &asked.prior.value, &asked.config.value, &response.planned_state));
+        let violations = invalid(&check_planned(
+            block,
+            &expectation.prior.value,
+            &expectation.config.value,
+            &response.planned_state,
+        ));
         if response.legacy_type_system {
-            self.tolerate(wrong);
+            self.tolerate(violations);
             return Ok(());
         }
-        unbroken(wrong)
+        no_violations(violations)
     }
 
-    /// P9: an identity is wholly known, unless the object is yet to be created, and of the identity schema's type.
+    /// Checks P9: an identity conforms to its schema, and is wholly known unless the object will be created.
     fn check_planned_identity(
         &self,
         subject: &Subject<'_>,
-        asked: &Asked,
+        expectation: &Expectation,
         response: &PlanResponse,
     ) -> Result<(), Diagnostics> {
-        let creates = asked.prior.value.is_null() || !response.requires_replace.is_empty();
-        let openness = if creates { Openness::Allowed } else { Openness::Over };
+        // A replacement gets a new identity, which only apply can know.
+        let creates = expectation.prior.value.is_null() || !response.requires_replace.is_empty();
+        let unknowns = if creates { Unknowns::Allowed } else { Unknowns::Forbidden };
         match response.planned_identity.as_ref().filter(|identity| !identity.is_null()) {
-            Some(identity) => unbroken(self.check_identity(subject, identity, openness)),
+            Some(identity) => no_violations(self.check_identity(subject, identity, unknowns)),
             None => Ok(()),
         }
     }
 
-    /// P5: paths exist, and only those whose value changes count (null is null of any type); without a prior object none does.
+    /// Returns the paths whose values change and thus force a replacement (P5): every path must exist; nulls of all
+    /// types are equal.
     fn replaced_paths(
         &self,
         subject: &Subject<'_>,
-        asked: &Asked,
+        expectation: &Expectation,
         response: &PlanResponse,
     ) -> Result<Vec<Path>, Diagnostics> {
-        let (prior, planned) = (&asked.prior.value, &response.planned_state);
+        let (prior, planned) = (&expectation.prior.value, &response.planned_state);
         if response.requires_replace.is_empty() || prior.is_null() || planned.is_null() {
             return Ok(Vec::new());
         }
@@ -171,10 +187,12 @@ impl Checked {
         let mut missing = Diagnostics::new();
         for path in &response.requires_replace {
             match (prior.path_get(path), planned.path_get(path)) {
+                // Nulls of different types are equal here: a dynamic attribute may change its type while it stays
+                // null.
                 (Ok(before), Ok(after)) if before == after || before.is_null() && after.is_null() => {}
                 (Err(_), Err(_)) => {
-                    let what = format!("asked for a replacement because of {path}, which does not exist, in");
-                    missing.push(self.blame(subject, summary::INVALID_PLAN, &what));
+                    let what = format!("requires replacement because of {path}, which does not exist in");
+                    missing.push(self.contract_error(subject, summary::INVALID_PLAN, &what));
                 }
                 _ => changed.push(path.clone()),
             }
@@ -182,22 +200,22 @@ impl Checked {
         if missing.is_empty() { Ok(changed) } else { Err(missing) }
     }
 
-    /// Compares the final plan with the initial one (A1; LC-10, LC-11). Nobody is exempt.
+    /// Compares the final plan with the initial one (A1; LC-10, LC-11). No provider is exempt.
     pub fn check_final_plan(&self, subject: &Subject<'_>, initial: &Value, last: &Value) -> Diagnostics {
         let (initial, last) = (Unmarked::of(initial.clone()), Unmarked::of(last.clone()));
         let block = &subject.schema.block;
         let violations = check_compatible(block, &initial.value, &last.value);
         let secret = secret_paths([&initial.marks, &last.marks]);
-        let did = "changed its plan when what it depends on became known:";
-        self.violations(subject, summary::INCONSISTENT_PLAN, did, &violations, Secrets::new(block, &secret))
+        let did = "changed its plan after unknown values became known:";
+        self.contract_errors(subject, summary::INCONSISTENT_PLAN, did, &violations, Secrets::new(block, &secret))
     }
 
-    /// Whether the plan to create `initial` is the final one without asking again: the provider would say the same, since
-    /// it is pure and the configuration is what the plan took it for (LC-06, LC-07).
+    /// Whether the initial plan to create an object is also the final one, so that the second plan call can be skipped.
     ///
-    /// What was unknown in the configuration then is unknown in the plan, so that it differs from what is known now;
-    /// where that turned out null, the plan left the value to the apply already.
-    pub fn stands(&self, subject: &Subject<'_>, config: &Value, initial: &Value) -> bool {
+    /// That is so if the provider is pure and the configuration is still the planned one (LC-06, LC-07). Arguments that
+    /// were unknown in the plan are unknown in `initial` and thus differ from the now known configuration. If such an
+    /// argument became null, the plan had left its value to the apply anyway.
+    pub fn is_final(&self, subject: &Subject<'_>, config: &Value, initial: &Value) -> bool {
         let block = &subject.schema.block;
         let is_plain = |value: &Value| !value.has_marks() && !value.is_null();
         self.is_pure()
@@ -209,15 +227,16 @@ impl Checked {
             && check_planned(block, &block.null_value(), config, initial).is_empty()
     }
 
-    /// The error that the final plan is to do something else than the initial one (A0).
+    /// Creates the error for a final plan with another action than the initial plan (A0).
     pub fn action_changed(&self, subject: &Subject<'_>, initial: &str, last: &str) -> Diagnostic {
         let what = format!("changed the planned action from {initial} to {last} for");
-        self.blame(subject, summary::INCONSISTENT_PLAN, &what)
+        self.contract_error(subject, summary::INCONSISTENT_PLAN, &what)
     }
 }
 
 impl Planned {
-    /// The plan to delete, for providers that do not want to be asked (plugin-protocol 1.3).
+    /// Creates the plan of a deletion without a call, for providers without the `plan_destroy` capability
+    /// (plugin-protocol 1.3).
     fn deletion(schema: &Schema, input: PlanInput) -> Self {
         Self {
             state: schema.block.null_value(),
@@ -230,15 +249,15 @@ impl Planned {
     }
 }
 
-/// What the answer to a plan request is checked against.
-struct Asked {
+/// The inputs of a plan call that its response is checked against.
+struct Expectation {
     purpose: PlanPurpose,
     prior: Unmarked,
     config: Unmarked,
     capabilities: ClientCapabilities,
 }
 
-impl Asked {
+impl Expectation {
     fn secrets(&self) -> Vec<Path> {
         if self.prior.marks.is_empty() && self.config.marks.is_empty() {
             return Vec::new();
@@ -248,8 +267,8 @@ impl Asked {
     }
 }
 
-/// Whether an argument has a value now that was not known in the plan to create `initial`: a look that is quick, since it is taken at each
-/// creation.
+/// Whether an argument is known now that was unknown in the plan to create `initial`. A cheap test that precedes the
+/// full comparison, since it runs for every creation.
 fn has_become_known(block: &Block, config: &Value, initial: &Value) -> bool {
     let (Kind::Object(config), Kind::Object(initial)) = (config.kind(), initial.kind()) else { return false };
     let is_argument =

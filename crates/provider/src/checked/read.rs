@@ -1,14 +1,14 @@
-//! Reading managed resources, data sources and ephemeral resources (plugin-protocol 4.3).
+//! Reads of managed resources and data sources, and the lifecycle of ephemeral resources (plugin-protocol 4.3).
 
 use std::time::SystemTime;
 
 use groma_diagnostics::Diagnostics;
 use groma_value::Value;
 
-use super::blame::summary;
-use super::identity::Openness;
+use super::contract_errors::summary;
+use super::identity::Unknowns;
 use super::marks::{Unmarked, restore, secret_paths};
-use super::settle::unbroken;
+use super::response::no_violations;
 use super::{Checked, Subject};
 use crate::Answer;
 use crate::contract::{Secrets, check_planned, check_shape, check_unknowns, check_write_only, normalize_legacy};
@@ -17,123 +17,125 @@ use crate::protocol::{
     ReadDataRequest, ReadDataResponse, ReadRequest, ReadResponse, RenewEphemeralRequest,
 };
 
-/// An object to be read.
+/// The arguments of a read call.
 #[derive(Clone, Debug, Default)]
 pub struct ReadInput {
-    /// The object as last known.
+    /// The object in the state.
     pub current: Value,
-    /// What the provider keeps with it.
+    /// The provider's private data stored with the object.
     pub private: Private,
-    /// Its identity as last known.
+    /// The identity stored with the object.
     pub identity: Option<Value>,
-    /// The module's `provider_meta` values; null when there are none.
+    /// The module's `provider_meta` values; null without a `provider_meta` block.
     pub meta: Value,
-    /// What the engine can handle.
+    /// The optional protocol features that the engine supports.
     pub capabilities: ClientCapabilities,
 }
 
-/// An object as it is now.
+/// The current object as the provider read it.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// The object, with marks; null when it is gone.
+    /// The object, with marks; null if it no longer exists.
     pub state: Value,
-    /// What the provider keeps with it.
+    /// The private data to record.
     pub private: Private,
-    /// Its identity.
+    /// The identity to record.
     pub identity: Option<Value>,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the read.
     pub deferred: Option<Deferred>,
 }
 
-/// A data source to be read, or an ephemeral resource to be opened.
+/// The arguments of a data source read, or of the opening of an ephemeral resource.
 #[derive(Clone, Debug)]
 pub struct DataInput {
-    /// The configuration, wholly known.
+    /// The wholly known configuration.
     pub config: Value,
-    /// The module's `provider_meta` values; null when there are none, and for ephemeral resources.
+    /// The module's `provider_meta` values; null without a `provider_meta` block and for ephemeral resources.
     pub meta: Value,
-    /// What the engine can handle.
+    /// The optional protocol features that the engine supports.
     pub capabilities: ClientCapabilities,
 }
 
-/// What a data source found.
+/// The result of a data source read.
 #[derive(Clone, Debug)]
 pub struct ReadData {
-    /// The configuration with the results filled in, with marks.
+    /// The configuration completed with the results, with marks.
     pub state: Value,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the read.
     pub deferred: Option<Deferred>,
 }
 
-/// An open ephemeral resource.
+/// The result of opening an ephemeral resource.
 #[derive(Clone, Debug)]
 pub struct Opened {
-    /// The configuration with the results filled in, with marks (those of the schema and the configuration: that the
-    /// whole is ephemeral is the engine's to mark).
+    /// The configuration completed with the results, with the marks of the configuration and the schema. The engine
+    /// adds the ephemeral mark.
     pub result: Value,
-    /// When it must be renewed at the latest.
+    /// The time by which the resource must be renewed.
     pub renew_at: Option<SystemTime>,
-    /// Bytes for renewing and closing it.
+    /// Private data for renewing and closing.
     pub private: Private,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the opening.
     pub deferred: Option<Deferred>,
 }
 
 impl Checked {
-    /// Finds out what an object is like now (LC-21).
+    /// Refreshes one object (LC-21).
     ///
-    /// There is no result when the provider returned errors or broke the contract: the object stays as it was.
+    /// The result is `None` if the provider returned errors or violated the contract; the caller then keeps the stored
+    /// object.
     pub fn read<'a>(&'a self, subject: &Subject<'a>, input: ReadInput) -> Answer<'a, (Option<Read>, Diagnostics)> {
         let subject = *subject;
         let capabilities = input.capabilities;
         let (request, current) = read_request(&subject, input);
         self.provider
             .read_resource(request)
-            .map(move |response| self.was_read(&subject, &current, capabilities, response))
+            .map(move |response| self.read_response(&subject, &current, capabilities, response))
     }
 
-    /// [`Checked::read`] of several objects of this provider in one call.
+    /// Refreshes several objects of this provider in one call.
     ///
-    /// The results are in the order of the inputs, one each.
+    /// Returns one result per input, in the order of the inputs.
     pub fn read_many<'a>(
         &'a self,
         inputs: Vec<(Subject<'a>, ReadInput)>,
     ) -> Answer<'a, Vec<(Option<Read>, Diagnostics)>> {
         let mut requests = Vec::with_capacity(inputs.len());
-        let mut asked = Vec::with_capacity(inputs.len());
+        let mut expectation = Vec::with_capacity(inputs.len());
         for (subject, input) in inputs {
             let capabilities = input.capabilities;
             let (request, current) = read_request(&subject, input);
             requests.push(request);
-            asked.push((subject, current, capabilities));
+            expectation.push((subject, current, capabilities));
         }
         self.provider.read_resources(requests).map(move |responses| {
             let mut responses = responses.into_iter();
-            let each = asked.into_iter().map(|(subject, current, capabilities)| match responses.next() {
-                Some(response) => self.was_read(&subject, &current, capabilities, response),
+            let each = expectation.into_iter().map(|(subject, current, capabilities)| match responses.next() {
+                Some(response) => self.read_response(&subject, &current, capabilities, response),
                 None => {
-                    let what = "answered a batch of reads without an answer for";
-                    (None, self.blame(&subject, summary::INVALID_OBJECT, what).into())
+                    let what = "answered a batch of reads without a result for";
+                    (None, self.contract_error(&subject, summary::INVALID_OBJECT, what).into())
                 }
             });
             each.collect()
         })
     }
 
-    fn was_read(
+    fn read_response(
         &self,
         subject: &Subject<'_>,
         current: &Unmarked,
         capabilities: ClientCapabilities,
         response: ReadResponse,
     ) -> (Option<Read>, Diagnostics) {
-        subject.settled(response.diagnostics, || {
+        subject.checked(response.diagnostics, || {
             self.check_deferral(subject, response.deferred, capabilities, "read")?;
-            unbroken(self.check_read(subject, current, &response.new_state, response.deferred))?;
+            no_violations(self.check_read(subject, current, &response.new_state, response.deferred))?;
             if let Some(identity) = response.new_identity.as_ref().filter(|identity| !identity.is_null()) {
-                unbroken(self.check_identity(subject, identity, Openness::Over))?;
+                no_violations(self.check_identity(subject, identity, Unknowns::Forbidden))?;
             }
             let block = &subject.schema.block;
+            // Legacy providers return null for absent blocks, which would show up as drift against empty collections.
             let state = normalize_legacy(block, &response.new_state);
             Ok(Read {
                 state: restore(block, state, &current.marks),
@@ -156,15 +158,16 @@ impl Checked {
         if found.is_empty() {
             found = check_write_only(block, state);
         }
+        // The result of a deferred read may contain unknown values.
         if found.is_empty() && deferred.is_none() {
             found = check_unknowns(state);
         }
         let secret = secret_paths([&current.marks]);
         let did = "returned an invalid value when reading";
-        self.violations(subject, summary::INVALID_OBJECT, did, &found, Secrets::new(block, &secret))
+        self.contract_errors(subject, summary::INVALID_OBJECT, did, &found, Secrets::new(block, &secret))
     }
 
-    /// Reads a data source.
+    /// Reads a data source. A null result is an error.
     pub fn read_data<'a>(
         &'a self,
         subject: &Subject<'a>,
@@ -182,28 +185,30 @@ impl Checked {
         let capabilities = input.capabilities;
         self.provider
             .read_data(request)
-            .map(move |response| self.data_was_read(&subject, &config, capabilities, response))
+            .map(move |response| self.data_read_response(&subject, &config, capabilities, response))
     }
 
-    fn data_was_read(
+    fn data_read_response(
         &self,
         subject: &Subject<'_>,
         config: &Unmarked,
         capabilities: ClientCapabilities,
         response: ReadDataResponse,
     ) -> (Option<ReadData>, Diagnostics) {
-        subject.settled(response.diagnostics, || {
+        subject.checked(response.diagnostics, || {
             self.check_deferral(subject, response.deferred, capabilities, "read")?;
             if response.state.is_null() && response.deferred.is_none() {
-                return Err(self.blame(subject, summary::NULL_OBJECT, "returned nothing when reading").into());
+                return Err(self
+                    .contract_error(subject, summary::NULL_OBJECT, "returned no object when reading")
+                    .into());
             }
-            unbroken(self.check_read(subject, config, &response.state, response.deferred))?;
+            no_violations(self.check_read(subject, config, &response.state, response.deferred))?;
             let state = restore(&subject.schema.block, response.state, &config.marks);
             Ok(ReadData { state, deferred: response.deferred })
         })
     }
 
-    /// Opens an ephemeral resource: what is configured must come back unchanged.
+    /// Opens an ephemeral resource. The configured arguments must come back unchanged.
     pub fn open_ephemeral<'a>(
         &'a self,
         subject: &Subject<'a>,
@@ -229,7 +234,7 @@ impl Checked {
         capabilities: ClientCapabilities,
         response: OpenEphemeralResponse,
     ) -> (Option<Opened>, Diagnostics) {
-        subject.settled(response.diagnostics, || {
+        subject.checked(response.diagnostics, || {
             self.check_deferral(subject, response.deferred, capabilities, "open")?;
             let block = &subject.schema.block;
             let mut found = check_shape(block.implied_type(), &response.result);
@@ -242,7 +247,7 @@ impl Checked {
             let secret = secret_paths([&config.marks]);
             let did = "returned an invalid value when opening";
             let secrets = Secrets::new(block, &secret);
-            unbroken(self.violations(subject, summary::INVALID_EPHEMERAL, did, &found, secrets))?;
+            no_violations(self.contract_errors(subject, summary::INVALID_EPHEMERAL, did, &found, secrets))?;
             Ok(Opened {
                 result: restore(block, response.result, &config.marks),
                 renew_at: response.renew_at,
@@ -252,7 +257,7 @@ impl Checked {
         })
     }
 
-    /// Keeps an ephemeral resource open.
+    /// Renews an ephemeral resource, which would expire otherwise.
     pub fn renew_ephemeral<'a>(
         &'a self,
         subject: &Subject<'a>,
@@ -261,7 +266,7 @@ impl Checked {
         let subject = *subject;
         let request = RenewEphemeralRequest { type_name: subject.type_name(), private };
         self.provider.renew_ephemeral(request).map(move |mut response| {
-            let diagnostics = subject.place(std::mem::take(&mut response.diagnostics));
+            let diagnostics = subject.locate(std::mem::take(&mut response.diagnostics));
             (response, diagnostics)
         })
     }

@@ -1,64 +1,65 @@
-//! Objects as they are stored, brought to the shape of today's schema (LC-19, LC-20; plugin-protocol 4.3).
+//! Upgrades of stored objects and identities to the current schema (LC-19, LC-20; plugin-protocol 4.3).
 
 use std::sync::Arc;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
 
-use super::blame::summary;
+use super::contract_errors::summary;
 use super::marks::restore;
-use super::settle::unbroken;
+use super::response::no_violations;
 use super::{Checked, Subject};
 use crate::Answer;
 use crate::contract::{Secrets, check_object, check_shape, check_unknowns};
 use crate::protocol::{RawState, UpgradeIdentityRequest, UpgradeRequest};
 
-/// An object as it is stored.
+/// A stored object with its schema version.
 #[derive(Clone, Debug)]
 pub struct StoredState {
-    /// The schema version it was stored with.
+    /// The schema version of the provider that stored the object.
     pub version: u64,
-    /// The object.
+    /// The object in its stored form, JSON or the legacy flatmap.
     pub object: RawState,
 }
 
-/// An identity as it is stored.
+/// A stored identity with its schema version.
 #[derive(Clone, Debug)]
 pub struct StoredIdentity {
-    /// The version of the identity schema it was stored with.
+    /// The version of the identity schema that it was stored with.
     pub version: u64,
-    /// The JSON text.
+    /// The identity as JSON.
     pub json: Arc<str>,
 }
 
 impl Checked {
-    /// Brings a stored object to the shape of the current schema. Called before anything else reads the object, also when
-    /// the versions are equal (LC-19).
+    /// Upgrades a stored object to the current schema. Must precede every other use of the object, even if the schema
+    /// versions are equal: providers also normalize objects here (LC-19).
     pub fn upgrade<'a>(
         &'a self,
         subject: &Subject<'a>,
         stored: StoredState,
     ) -> Answer<'a, (Option<Value>, Diagnostics)> {
         let subject = *subject;
+        // A provider cannot downgrade objects: it would fail, or silently drop the attributes it does not know.
         if stored.version > subject.schema.version {
             return Answer::ready((None, self.newer(&subject, stored.version).into()));
         }
         let request =
             UpgradeRequest { type_name: subject.type_name(), version: stored.version, raw_state: stored.object };
         self.provider.upgrade_resource(request).map(move |response| {
-            subject.settled(response.diagnostics, || {
+            subject.checked(response.diagnostics, || {
                 let block = &subject.schema.block;
                 let state = response.upgraded_state;
                 let found = check_object(block, &state);
-                let did = "upgraded the stored object to something invalid:";
+                let did = "produced an invalid upgrade of the stored object";
                 let secrets = Secrets::new(block, &[]);
-                unbroken(self.violations(&subject, summary::INVALID_UPGRADE, did, &found, secrets))?;
+                no_violations(self.contract_errors(&subject, summary::INVALID_UPGRADE, did, &found, secrets))?;
                 Ok(restore(block, state, &Vec::new()))
             })
         })
     }
 
-    /// Brings a stored identity to the shape of the current identity schema (LC-31).
+    /// Upgrades a stored identity to the current identity schema (LC-31).
     pub fn upgrade_identity<'a>(
         &'a self,
         subject: &Subject<'a>,
@@ -72,7 +73,7 @@ impl Checked {
             return Answer::ready((None, self.newer(&subject, stored.version).into()));
         }
         let ty = schema.implied_type();
-        // Providers take it for a mistake to be asked about an identity that has the current shape.
+        // The plugin SDK answers with an error if the identity already has the current version.
         if stored.version == schema.version
             && let Ok(identity) = groma_value::json::from_json(stored.json.as_bytes(), &ty)
         {
@@ -84,15 +85,15 @@ impl Checked {
             raw_identity: stored.json,
         };
         self.provider.upgrade_identity(request).map(move |response| {
-            subject.settled(response.diagnostics, || {
+            subject.checked(response.diagnostics, || {
                 let identity = response.upgraded_identity;
                 let mut found = check_shape(&ty, &identity);
                 if found.is_empty() {
                     found = check_unknowns(&identity);
                 }
-                let did = "upgraded the stored identity to something invalid:";
+                let did = "produced an invalid upgrade of the stored identity";
                 let summary = summary::INVALID_IDENTITY_UPGRADE;
-                unbroken(self.violations(&subject, summary, did, &found, Secrets::NONE))?;
+                no_violations(self.contract_errors(&subject, summary, did, &found, Secrets::NONE))?;
                 Ok(identity)
             })
         })
@@ -100,8 +101,8 @@ impl Checked {
 
     fn newer(&self, subject: &Subject<'_>, version: u64) -> Diagnostic {
         let detail = format!(
-            "The state of {} was written by a newer version of provider {} (schema version {}; the version in use knows up \
-             to {}). Use that version of the provider, or a newer one. The state is left as it is.",
+            "The state of {} was written by a newer version of provider {} (schema version {}; the selected version supports \
+            up to {}). Upgrade the provider to that version or a later one. The state is unchanged.",
             subject.address, self.address, version, subject.schema.version
         );
         Diagnostic::error(summary::NEWER_PROVIDER, detail).at(subject.span).about(subject.address.to_string())

@@ -1,6 +1,7 @@
-//! What came against what was promised (plugin-protocol 4.5; LC-10 to LC-13).
+//! Comparison of actual values with planned ones (plugin-protocol 4.5; LC-10 to LC-13).
 //!
-//! The same comparison serves the final plan against the initial one, and the new state against the final plan.
+//! One comparison serves two rules: the final plan against the initial plan, and the applied state against the final
+//! plan.
 
 use groma_value::{Kind, Type, Value};
 
@@ -11,10 +12,10 @@ use crate::correlate::{Candidates, Mask};
 use crate::schema::{Block, Item, NestedBlock, Nesting};
 use crate::trail::Trail;
 
-/// Everything in `actual` that is not what `planned` promised.
+/// Finds everything in `actual` that contradicts `planned`.
 ///
-/// Both are of the implied type of `block` and without marks. Known values stay identical; unknown ones become anything
-/// of their type and within their refinements.
+/// Both values have the implied type of `block` and no marks. Known planned values must be unchanged; unknown ones may
+/// become any value of their type within their refinements.
 pub fn check_compatible(block: &Block, planned: &Value, actual: &Value) -> Vec<Violation> {
     let mut found = Vec::new();
     check_object(block, planned, actual, &Trail::ROOT, &mut found);
@@ -45,7 +46,7 @@ fn check_object(block: &Block, planned: &Value, actual: &Value, trail: &Trail<'_
 fn check_blocks(nested: &NestedBlock, planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut Vec<Violation>) {
     let block = nested.block();
     if matches!(nested.nesting(), Nesting::Single | Nesting::Group) {
-        // A dynamic block whose number was unknown may have come to nothing, or to one.
+        // A dynamic block of unknown number was planned as unknown; none or one of it may exist now.
         if planned.is_known() {
             check_object(block, planned, actual, trail, found);
         }
@@ -68,12 +69,12 @@ fn check_blocks(nested: &NestedBlock, planned: &Value, actual: &Value, trail: &T
             }
         }
         Nesting::Set => {
-            let fits = |planned: &Value, actual: &Value| {
+            let conforms = |planned: &Value, actual: &Value| {
                 let mut found = Vec::new();
                 check_object(block, planned, actual, &Trail::ROOT, &mut found);
                 found.is_empty()
             };
-            check_set(planned, actual, trail, &fits, found);
+            check_set(planned, actual, trail, &conforms, found);
         }
         _ => check_keyed(planned, actual, trail, found, &mut |planned, actual, trail, found| {
             check_object(block, planned, actual, trail, found);
@@ -82,6 +83,7 @@ fn check_blocks(nested: &NestedBlock, planned: &Value, actual: &Value, trail: &T
 }
 
 fn check_value(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut Vec<Violation>) {
+    // The common case: equal values need no structural comparison.
     if planned.is_wholly_known() && planned == actual {
         return;
     }
@@ -108,8 +110,8 @@ fn check_value(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut V
     check_known(planned, actual, trail, found);
 }
 
-/// Whether a value of the type `actual` can be what was planned as `planned`. The types of tuples and objects may differ
-/// where the plan had something unknown; their parts are compared one by one.
+/// Whether a value of type `actual` can replace a planned value of type `planned`. Types of tuples and objects may
+/// differ where the plan had unknown parts; those parts are compared individually.
 fn same_kind(planned: &Type, actual: &Type) -> bool {
     match (planned, actual) {
         (Type::Tuple(_), Type::Tuple(_)) => true,
@@ -118,7 +120,7 @@ fn same_kind(planned: &Type, actual: &Type) -> bool {
     }
 }
 
-/// Two known values of the same kind of type.
+/// Compares two known values whose types have the same kind.
 fn check_known(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut Vec<Violation>) {
     match (planned.kind(), actual.kind()) {
         (Kind::List(planned), Kind::List(actual)) | (Kind::Tuple(planned), Kind::Tuple(actual)) => {
@@ -139,19 +141,19 @@ fn check_known(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut V
             }
         }
         (Kind::Set(_), Kind::Set(_)) => {
-            let fits = |planned: &Value, actual: &Value| {
+            let conforms = |planned: &Value, actual: &Value| {
                 let mut found = Vec::new();
                 check_value(planned, actual, &Trail::ROOT, &mut found);
                 found.is_empty()
             };
-            check_set(planned, actual, trail, &fits, found);
+            check_set(planned, actual, trail, &conforms, found);
         }
         _ if planned == actual => {}
         _ => report(found, trail, Problem::Changed { planned: planned.clone(), actual: actual.clone() }),
     }
 }
 
-/// What is done with each pair of elements: promised, actual.
+/// A comparison of one planned element with the actual one.
 type Each<'e> = dyn FnMut(&Value, &Value, &Trail<'_>, &mut Vec<Violation>) + 'e;
 
 fn check_keyed(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut Vec<Violation>, each: &mut Each<'_>) {
@@ -167,29 +169,29 @@ fn check_keyed(planned: &Value, actual: &Value, trail: &Trail<'_>, found: &mut V
     }
 }
 
-/// Every promised element must have become one of the actual elements, and every actual element must have been promised.
-/// Promised elements with unknown parts may turn out equal, so that the set shrinks; it never grows.
+/// Checks that every planned element became one of the actual elements, and that every actual element was planned.
+/// Planned elements with unknown parts may turn out equal, so the set may shrink, but it never grows.
 fn check_set(
     planned: &Value,
     actual: &Value,
     trail: &Trail<'_>,
-    fits: &dyn Fn(&Value, &Value) -> bool,
+    conforms: &dyn Fn(&Value, &Value) -> bool,
     found: &mut Vec<Violation>,
 ) {
     let (Kind::Set(promised), Kind::Set(elements)) = (planned.kind(), actual.kind()) else { return };
     let mut candidates = Candidates::new(elements);
     let mut promised_ones = vec![false; elements.len()];
     let mut seen = std::collections::HashSet::new();
-    let mut lost = false;
+    let mut is_incomplete = false;
     for planned in promised {
-        // Equal promises (unknown elements are never merged) are fulfilled by the same elements.
+        // Duplicate placeholders (unknown elements are never merged) match the same actual elements.
         if !planned.is_wholly_known() && !seen.insert(planned) {
             continue;
         }
         let mut fulfilled = false;
         for &position in candidates.matching(planned, Mask::of_unknowns(planned)).iter() {
             let Some(element) = elements.get(position) else { continue };
-            if planned.is_wholly_known() || fits(planned, element) {
+            if planned.is_wholly_known() || conforms(planned, element) {
                 fulfilled = true;
                 if let Some(flag) = promised_ones.get_mut(position) {
                     *flag = true;
@@ -197,12 +199,12 @@ fn check_set(
             }
         }
         if !fulfilled {
-            lost = true;
-            report(found, trail, Problem::PlannedElementLost(planned.clone()));
+            is_incomplete = true;
+            report(found, trail, Problem::PlannedElementMissing(planned.clone()));
         }
     }
-    if lost {
-        // The same mistake seen from the other side would be said twice.
+    if is_incomplete {
+        // Each missing element usually has an unplanned counterpart, which would report the same mistake again.
         return;
     }
     for (element, _) in elements.iter().zip(&promised_ones).filter(|(_, promised)| !**promised) {

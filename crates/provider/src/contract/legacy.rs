@@ -1,11 +1,11 @@
-//! Objects of providers with the older type system, brought to the form that the checks expect.
+//! Normalization of objects from providers with the legacy type system.
 
 use groma_value::{Kind, Type, Value};
 
 use crate::schema::{Block, Item, NestedBlock, Nesting};
 
-/// `value` with empty collections in the place of null blocks, and blocks of unknown attributes in the place of unknown
-/// blocks: for what was read (plugin-protocol 4.3). Plans and results stay as they are: a provider gets back what it planned.
+/// Replaces null blocks with empty collections, and unknown blocks with blocks of unknown attributes, in an object that
+/// was read (plugin-protocol 4.3). Plans and apply results are not normalized: the provider must get back its own plan.
 pub fn normalize_legacy(block: &Block, value: &Value) -> Value {
     let Kind::Object(object) = value.kind() else { return value.clone() };
     if !block.contains_blocks() {
@@ -20,7 +20,8 @@ pub fn normalize_legacy(block: &Block, value: &Value) -> Value {
 
 fn normalize_nested(nested: &NestedBlock, value: &Value) -> Value {
     let block = nested.block();
-    // The older type system has neither dynamic attributes nor maps of blocks: such a schema is another provider's.
+    // The legacy type system has neither dynamic attributes nor maps of blocks, so such a schema belongs to another
+    // provider.
     if nested.nesting() == Nesting::Map || block.implied_type().has_dynamic() {
         return value.clone();
     }

@@ -1,7 +1,7 @@
-//! The rules that providers must keep, checked on the objects they return (plugin-protocol 4, LC-32).
+//! The rules of the provider contract, checked on returned objects (plugin-protocol 4, LC-32).
 //!
-//! The checks work on values without marks. They find [`Violation`]s and judge nothing: which of them are errors, under
-//! which summary, and who is exempt, is decided by [`Checked`](crate::Checked).
+//! The checks take values without marks and return [`Violation`]s without judging them: [`Checked`](crate::Checked)
+//! decides which violations are errors, under which summary, and which providers are exempt.
 
 mod compatible;
 mod legacy;

@@ -1,4 +1,4 @@
-//! A planned object against the configuration and the prior object (plugin-protocol 4.4; LC-07, LC-08, LC-09).
+//! Checks of a planned object against configuration and prior object (plugin-protocol 4.4; LC-07, LC-08, LC-09).
 
 use groma_value::{Kind, Value};
 
@@ -6,12 +6,12 @@ use super::{Problem, Violation};
 use crate::schema::{Attribute, Block, Item, NestedBlock, Nesting, Use};
 use crate::trail::Trail;
 
-/// Everything in `planned` that the configuration does not allow.
+/// Finds everything in `planned` that the configuration does not allow.
 ///
-/// All three values are of the implied type of `block` and without marks; `prior` and `config` may be null.
+/// All three values have the implied type of `block` and no marks; `prior` and `config` may be null.
 pub fn check_planned(block: &Block, prior: &Value, config: &Value, planned: &Value) -> Vec<Violation> {
     let mut check = Check { found: Vec::new() };
-    // An object of which nothing is known leaves what is configured open, too.
+    // A wholly unknown object would skip the checks, so each of its attributes is checked as unknown.
     let open = (!planned.is_known()).then(|| unknown_parts(block));
     check.block(block, Some(prior), config, open.as_ref().unwrap_or(planned), &Trail::ROOT);
     check.found
@@ -33,13 +33,13 @@ impl Check {
     fn block(&mut self, block: &Block, prior: Option<&Value>, config: &Value, planned: &Value, trail: &Trail<'_>) {
         match (config.is_null(), planned.is_null()) {
             (false, true) => self.report(trail, Problem::Missing),
-            (true, false) => self.report(trail, Problem::Unwanted),
+            (true, false) => self.report(trail, Problem::NotConfigured),
             (true, true) => {}
             (false, false) => self.fields(block, prior, config, planned, trail),
         }
     }
 
-    /// The attributes and nested blocks of an object that is there in both.
+    /// Checks the attributes and nested blocks of an object that exists in both the configuration and the plan.
     fn fields(&mut self, block: &Block, prior: Option<&Value>, config: &Value, planned: &Value, trail: &Trail<'_>) {
         let (Kind::Object(config), Kind::Object(planned)) = (config.kind(), planned.kind()) else { return };
         let prior = prior.and_then(|prior| match prior.kind() {
@@ -65,6 +65,7 @@ impl Check {
         planned: &Value,
         trail: &Trail<'_>,
     ) {
+        // The configuration cannot set a computed attribute, so any planned value is allowed.
         if same(planned, config) || attribute.usage() == Use::Computed {
             return;
         }
@@ -76,7 +77,7 @@ impl Check {
         } else if prior_value.is_some_and(|prior| same(planned, prior))
             || (attribute.is_write_only() && planned.is_null())
         {
-            // The provider found the change insignificant, or did not keep what it must not keep.
+            // The provider treats the change as insignificant, or it correctly dropped a write-only value.
         } else if let Some(nested) = attribute.nested_type() {
             self.objects(nested.nesting().into(), nested.object(), prior_value, config, planned, trail);
         } else {
@@ -89,7 +90,7 @@ impl Check {
         }
     }
 
-    /// A nested attribute that is not the configuration's value as a whole.
+    /// Checks a nested attribute that differs from the configured value as a whole.
     fn objects(
         &mut self,
         nesting: Nesting,
@@ -124,10 +125,10 @@ impl Check {
         }
     }
 
-    /// Elements of sets have no identity, so only their number says something: unknown ones may coalesce.
+    /// Compares only the number of set elements: they have no identity, and unknown ones may turn out equal.
     fn set_count(&mut self, config: &Value, planned: &Value, trail: &Trail<'_>) {
         let (Kind::Set(configured), Kind::Set(elements)) = (config.kind(), planned.kind()) else { return };
-        // A set with unknown elements stands for any number from one up to what it holds now.
+        // A set with unknown elements may end up with any size from one to its current number.
         let least = if planned.is_wholly_known() { elements.len() } else { elements.len().min(1) };
         let least_configured = if config.is_wholly_known() { configured.len() } else { configured.len().min(1) };
         if elements.len() < least_configured || configured.len() < least {
@@ -148,7 +149,7 @@ impl Check {
             return;
         }
         if !config.is_known() {
-            // A dynamic block over something unknown must come back as it is.
+            // A dynamic block over an unknown collection must stay unknown.
             if planned.is_known() {
                 self.report(trail, Problem::UnknownBlocksPlanned);
             }
@@ -161,11 +162,13 @@ impl Check {
         if planned.is_null() && !single {
             return self.report(trail, Problem::BlocksNull);
         }
-        // A legacy provider may have left null in the prior object, and ignore_changes have brought it here.
+        // A legacy provider may have stored null in the prior object, and ignore_changes copies it into the
+        // configuration.
         let config = if config.is_null() && !single { nested.empty_value() } else { config };
         let block = nested.block();
         match nested.nesting() {
             Nesting::Single | Nesting::Group => self.block(block, prior, config, planned, trail),
+            // Planned set elements cannot be correlated with configured ones, since computed attributes may differ.
             Nesting::Set => self.known_elements(planned, trail),
             Nesting::List => {
                 self.by_position(prior, config, planned, trail, &mut |check, prior, config, planned, trail| {
@@ -237,10 +240,10 @@ impl Check {
     }
 }
 
-/// What is done with each pair of elements: prior, configuration, plan.
+/// A check of one planned element: prior, configuration, plan.
 type Each<'e> = dyn FnMut(&mut Check, Option<&Value>, &Value, &Value, &Trail<'_>) + 'e;
 
-/// The elements of a list or tuple.
+/// Returns the elements of a list or tuple.
 pub(super) fn sequence(value: &Value) -> Option<&[Value]> {
     match value.kind() {
         Kind::List(elements) | Kind::Tuple(elements) => Some(elements),
@@ -248,7 +251,7 @@ pub(super) fn sequence(value: &Value) -> Option<&[Value]> {
     }
 }
 
-/// A map, or an object that stands for one because its elements have different types.
+/// A map, or an object that represents a map whose elements have different types.
 pub(super) enum Keyed<'a> {
     Map(groma_value::MapView<'a>),
     Object(groma_value::ObjectView<'a>),
@@ -278,11 +281,12 @@ impl<'a> Keyed<'a> {
     }
 }
 
-/// Equality that does not look at what is said about unknown values.
+/// Compares values, ignoring the refinements of unknown values.
 fn same(a: &Value, b: &Value) -> bool {
     if a == b {
         return true;
     }
+    // A wholly known value differs from the other for certain; only unknowns need the structural comparison.
     if a.is_wholly_known() || b.is_wholly_known() {
         return false;
     }

@@ -1,4 +1,4 @@
-//! The type of an object, and values that must not be in it (LC-01, LC-13, LC-21, LC-29).
+//! Checks for types, unknown values and write-only values in returned objects (LC-01, LC-13, LC-21, LC-29).
 
 use groma_value::{Kind, Type, Value};
 
@@ -7,7 +7,7 @@ use crate::proposed::collection_like;
 use crate::schema::{Block, Item, Nesting};
 use crate::trail::Trail;
 
-/// What is wrong with an object that is there: its shape, or else that it holds unknown values, or else values that must not be kept.
+/// Finds violations in an existing object: wrong types, or else unknown values, or else write-only values.
 pub fn check_object(block: &Block, object: &Value) -> Vec<Violation> {
     let mut found = check_shape(block.implied_type(), object);
     if found.is_empty() {
@@ -19,10 +19,10 @@ pub fn check_object(block: &Block, object: &Value) -> Vec<Violation> {
     found
 }
 
-/// Everything in `value` that is not of the type `ty`; the schema's dynamic parts take any type (LC-01).
+/// Finds everything in `value` that does not conform to `ty`; dynamic parts of `ty` accept all types (LC-01).
 pub fn check_shape(ty: &Type, value: &Value) -> Vec<Violation> {
     let mut found = Vec::new();
-    // The usual case is an exact match, which needs no walk when the value was built with the schema's own type.
+    // The exact match is the common case, and needs no walk for a value that was built with the schema's own type.
     if !value.has_type(ty) {
         conform(ty, value, &Trail::ROOT, &mut found);
     }
@@ -36,7 +36,7 @@ fn conform(ty: &Type, value: &Value, trail: &Trail<'_>, found: &mut Vec<Violatio
         | (Type::Bool, Kind::Bool(_))
         | (Type::Number, Kind::Number(_))
         | (Type::String, Kind::String(_)) => {}
-        // Nulls and unknowns without a type of their own say nothing wrong.
+        // Untyped nulls and unknowns conform to every type.
         (_, Kind::Null | Kind::Unknown(_)) => {
             let own = value.ty();
             if own != Type::Dynamic && !type_conforms(ty, &own) {
@@ -62,7 +62,7 @@ fn conform(ty: &Type, value: &Value, trail: &Trail<'_>, found: &mut Vec<Violatio
                 conform(ty, value, &trail.position(position), found);
             }
         }
-        // Mostly the names are the same, and then need not be looked up.
+        // Equal attribute names are the common case, which needs no lookups.
         (Type::Object(types), Kind::Object(object)) if types.shape() == object.shape() => {
             for ((name, value), ty) in object.iter().zip(types.types()) {
                 conform(ty, value, &trail.attribute(name), found);
@@ -89,29 +89,29 @@ fn conform(ty: &Type, value: &Value, trail: &Trail<'_>, found: &mut Vec<Violatio
     }
 }
 
-fn mismatch(wanted: &Type, actual: &Type) -> String {
-    format!("{} is required, not {}", wanted.friendly_name(), actual.friendly_name())
+fn mismatch(required: &Type, actual: &Type) -> String {
+    format!("{} is required, not {}", required.friendly_name(), actual.friendly_name())
 }
 
-/// Whether values of the type `actual` fit where `wanted` is: the same but for dynamic parts of `wanted`.
-pub(super) fn type_conforms(wanted: &Type, actual: &Type) -> bool {
-    match (wanted, actual) {
+/// Whether `actual` equals `required`, ignoring dynamic parts of `required`.
+pub(super) fn type_conforms(required: &Type, actual: &Type) -> bool {
+    match (required, actual) {
         (Type::Dynamic, _) => true,
-        (Type::List(wanted), Type::List(actual))
-        | (Type::Set(wanted), Type::Set(actual))
-        | (Type::Map(wanted), Type::Map(actual)) => type_conforms(wanted, actual),
-        (Type::Tuple(wanted), Type::Tuple(actual)) => {
-            wanted.len() == actual.len() && wanted.iter().zip(actual.iter()).all(|(w, a)| type_conforms(w, a))
+        (Type::List(required), Type::List(actual))
+        | (Type::Set(required), Type::Set(actual))
+        | (Type::Map(required), Type::Map(actual)) => type_conforms(required, actual),
+        (Type::Tuple(required), Type::Tuple(actual)) => {
+            required.len() == actual.len() && required.iter().zip(actual.iter()).all(|(w, a)| type_conforms(w, a))
         }
-        (Type::Object(wanted), Type::Object(actual)) => {
-            wanted.shape() == actual.shape()
-                && wanted.types().iter().zip(actual.types()).all(|(w, a)| type_conforms(w, a))
+        (Type::Object(required), Type::Object(actual)) => {
+            required.shape() == actual.shape()
+                && required.types().iter().zip(actual.types()).all(|(w, a)| type_conforms(w, a))
         }
-        (wanted, actual) => wanted == actual,
+        (required, actual) => required == actual,
     }
 }
 
-/// The places of unknown values in `value`, where everything must be known (LC-13, LC-21).
+/// Finds unknown values in `value`, which must be wholly known (LC-13, LC-21).
 pub fn check_unknowns(value: &Value) -> Vec<Violation> {
     let mut found = Vec::new();
     find_unknowns(value, &Trail::ROOT, &mut found);
@@ -137,12 +137,12 @@ fn find_unknowns(value: &Value, trail: &Trail<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The places of values that write-only attributes have in `value`; they must have none (LC-29).
+/// Finds non-null values of write-only attributes (LC-29).
 pub fn check_write_only(block: &Block, value: &Value) -> Vec<Violation> {
     block.write_only_values(value).into_iter().map(|path| Violation { path, problem: Problem::WriteOnly }).collect()
 }
 
-/// `value` with null for every write-only attribute: what may be kept of an object that holds what must not be (LC-29).
+/// Replaces the values of write-only attributes with null, so that the object may be stored (LC-29).
 pub fn without_write_only(block: &Block, value: &Value) -> Value {
     if !block.contains_write_only() {
         return value.clone();

@@ -6,9 +6,9 @@ use crate::proposed_new_state;
 use crate::schema::{Attribute, Block, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Use};
 use crate::testing::{attributes, everything, object, objects, s, string, usual, usual_object, usual_type};
 
-/// Places and messages of violations.
+/// Returns locations and messages of violations.
 fn texts(violations: &[Violation]) -> Vec<String> {
-    violations.iter().map(|found| format!("{}: {}", found.place(), found.message(Secrets::NONE))).collect()
+    violations.iter().map(|found| format!("{}: {}", found.location(), found.message(Secrets::NONE))).collect()
 }
 
 fn planned(block: &Block, prior: Value, config: Value, planned: Value) -> Vec<String> {
@@ -31,7 +31,7 @@ fn unknown() -> Value {
     Value::unknown(Type::String)
 }
 
-/// A usual object with unknown id and size.
+/// Creates a usual object with unknown id and size.
 fn open(name: &str) -> Value {
     object(&attributes(usual()), [("id", unknown()), ("name", s(name)), ("size", unknown())])
 }
@@ -54,7 +54,7 @@ fn lc_07_planned_value_must_equal_config_or_prior() {
 }
 
 #[test]
-fn lc_07_a_computed_attribute_that_is_configured_is_bound_too() {
+fn lc_07_configured_computed_attribute_must_equal_config() {
     let block = attributes(usual());
     let found = planned(&block, block.null_value(), usual_object("", "", "small"), usual_object("", "", "large"));
     assert_eq!(found, [".size: the planned value \"large\" is not the configured value \"small\""]);
@@ -68,7 +68,7 @@ fn lc_07_unknown_for_a_configured_value_is_not_the_configured_value() {
 }
 
 #[test]
-fn lc_07_an_object_of_which_nothing_is_known_leaves_what_is_configured_open() {
+fn lc_07_wholly_unknown_object_violates_configured_attributes() {
     let attributes = [("id", Attribute::computed(Type::String)), ("name", Attribute::optional(Type::String))];
     let block = Block::new(attributes, [("part", NestedBlock::new(Nesting::List, Block::default()))]);
     let config = |name: Value| {
@@ -85,7 +85,7 @@ fn lc_07_an_object_of_which_nothing_is_known_leaves_what_is_configured_open() {
 }
 
 #[test]
-fn lc_07_refinements_of_unknown_configuration_do_not_matter() {
+fn lc_07_refinements_of_unknown_config_are_ignored() {
     let block = attributes(usual());
     let config = object(&block, [("name", Value::refined(Type::String, Refinement::NOT_NULL))]);
     let made = object(&block, [("name", unknown())]);
@@ -93,7 +93,7 @@ fn lc_07_refinements_of_unknown_configuration_do_not_matter() {
 }
 
 #[test]
-fn lc_08_computed_null_in_config_may_be_anything_and_others_must_be_null() {
+fn lc_08_only_computed_attributes_may_differ_from_null_config() {
     let block = attributes(usual());
     let config = || usual_object("", "", "");
     assert!(planned(&block, block.null_value(), config(), usual_object("x", "", "y")).is_empty());
@@ -114,12 +114,12 @@ fn lc_09_block_counts_and_keys_agree_with_the_configuration() {
     assert!(planned(&block, null(), with_list(one()), with_list(list(vec![open("a")]))).is_empty());
     assert_eq!(
         planned(&block, null(), with_list(one()), with_list(list(vec![open("a"), open("b")]))),
-        [".list: 2 are planned, but the configuration has 1"]
+        [".list: the planned number 2 differs from the configured number 1"]
     );
     let null_list = with_list(Value::null(Type::list(usual_type())));
     assert_eq!(
         planned(&block, null(), with_list(one()), null_list),
-        [".list: the blocks are null; no blocks are an empty collection"]
+        [".list: the blocks are null; without blocks the value must be an empty collection"]
     );
     let unknown_list = || with_list(Value::unknown(Type::list(usual_type())));
     assert_eq!(planned(&block, null(), with_list(one()), unknown_list()).len(), 1, "blocks never become unknown");
@@ -138,7 +138,7 @@ fn lc_09_block_counts_and_keys_agree_with_the_configuration() {
     let single = object(&block, [("single", usual_object("1", "", ""))]);
     assert_eq!(
         planned(&block, null(), object(&block, []), single),
-        [".single: it is planned to be there, but the configuration has none"]
+        [".single: planned to be present, but the configuration does not set it"]
     );
 }
 
@@ -187,7 +187,7 @@ fn lc_09_set_elements_are_not_correlated_in_a_plan_but_counted_in_nested_attribu
     assert!(planned(&block, null(), with("set", two()), with("set", one())).is_empty());
     assert_eq!(
         planned(&block, null(), with("n_set", two()), with("n_set", one())),
-        [".n_set: 1 are planned, but the configuration has 2"]
+        [".n_set: the planned number 1 differs from the configured number 2"]
     );
     let coalescing = set(vec![open("a"), open("b")]);
     assert!(planned(&block, null(), with("n_set", one()), with("n_set", coalescing)).is_empty());
@@ -206,7 +206,7 @@ fn lc_29_write_only_attributes_are_null_in_plans() {
 }
 
 #[test]
-fn lc_01_wrong_shapes_are_found_at_their_place() {
+fn lc_01_wrong_types_are_reported_with_their_path() {
     let block = everything();
     let good = object(&block, [("list", list(vec![open("a")]))]);
     assert!(check_shape(block.implied_type(), &good).is_empty());
@@ -244,7 +244,7 @@ fn lc_10_and_lc_12_known_values_stay_identical() {
 }
 
 #[test]
-fn lc_11_and_lc_13_unknown_values_become_anything_that_fits() {
+fn lc_11_and_lc_13_unknown_values_may_become_any_conforming_value() {
     let block = attributes([("id", string(Use::Computed)), ("any", Attribute::computed(Type::Dynamic))]);
     let promise = |id: Value| object(&block, [("id", id), ("any", Value::DYNAMIC)]);
     let result = |id: Value| object(&block, [("id", id), ("any", Value::number(1))]);
@@ -287,8 +287,8 @@ fn lc_12_a_dynamic_value_keeps_its_type() {
     let block = attributes([("any", Attribute::optional(Type::Dynamic))]);
     let of = |value: Value| object(&block, [("any", value)]);
     let found = check_compatible(&block, &of(s("1")), &of(Value::number(1)));
-    assert_eq!(texts(&found), [".any: the type was to be string, but now it is number"]);
-    // Parts that were unknown may have any type in the end, in tuples and objects too.
+    assert_eq!(texts(&found), [".any: the planned type is string, but the actual type is number"]);
+    // Unknown parts may get any type, in tuples and objects too.
     let planned = Value::tuple(vec![Value::DYNAMIC, s("b")]);
     assert!(check_compatible(&block, &of(planned), &of(Value::tuple(vec![Value::number(1), s("b")]))).is_empty());
 }
@@ -312,9 +312,9 @@ fn lc_12_sets_correlate_and_may_shrink_but_not_grow() {
         assert!(check(vec![open("a"), coalesced], vec![usual_object("1", "a", "")]).is_empty(), "{slot} may shrink");
         let grown = check(vec![open("a")], vec![usual_object("1", "a", ""), usual_object("2", "a", "")]);
         assert_eq!(grown, [format!(".{slot}: the number changed from 1 to 2")]);
-        let lost = check(vec![usual_object("1", "a", "")], vec![usual_object("1", "b", "")]);
-        assert_eq!(lost.len(), 1);
-        assert!(lost[0].contains("is not in the result"), "{lost:?}");
+        let problems = check(vec![usual_object("1", "a", "")], vec![usual_object("1", "b", "")]);
+        assert_eq!(problems.len(), 1);
+        assert!(problems[0].contains("is not in the result"), "{problems:?}");
     }
 }
 
@@ -329,19 +329,19 @@ fn lc_12_blocks_keep_their_number() {
 }
 
 #[test]
-fn lc_12_the_object_itself_neither_vanishes_nor_appears() {
+fn lc_12_object_neither_vanishes_nor_appears() {
     let block = attributes(usual());
     let there = usual_object("1", "", "");
     assert_eq!(
         texts(&check_compatible(&block, &there, &block.null_value())),
-        [": it was to be there, but now it is absent"]
+        [": planned to be present, but now absent"]
     );
     assert_eq!(check_compatible(&block, &block.null_value(), &there).len(), 1);
     assert!(check_compatible(&block, &block.null_value(), &block.null_value()).is_empty());
 }
 
 #[test]
-fn lc_13_unknown_values_are_found_wherever_they_are() {
+fn lc_13_unknown_values_are_found_at_every_depth() {
     let block = everything();
     let value = object(&block, [("list", list(vec![open("a")])), ("map", map(vec![("k", open("b"))]))]);
     assert_eq!(
@@ -383,7 +383,7 @@ fn lc_28_sensitive_values_are_not_shown() {
 }
 
 #[test]
-fn lc_17_null_blocks_of_the_older_type_system_are_empty() {
+fn lc_17_null_blocks_of_legacy_providers_become_empty() {
     let block = everything();
     let null = |ty: Type| Value::null(ty);
     let legacy = object(
@@ -415,7 +415,7 @@ fn a_set_of_ten_thousand_elements_is_compared_in_linear_time() {
     assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
 }
 
-/// `value` with unknown in the place of what the schema lets the provider choose and the configuration leaves open.
+/// Replaces the attributes in `value` that the configuration leaves to the provider with unknown.
 fn opened(value: &Value) -> Value {
     value.transform(|path, value| match path.steps().last() {
         Some(groma_value::PathStep::Attribute(name)) if &**name == "id" && value.is_null() => unknown(),
@@ -423,7 +423,7 @@ fn opened(value: &Value) -> Value {
     })
 }
 
-/// How many elements the sets have.
+/// The number of set elements.
 fn set_sizes(value: &Value) -> Vec<usize> {
     let size = |name: &str| value.attribute(name).and_then(|set| set.as_slice().map(<[Value]>::len));
     ["set", "n_set"].iter().filter_map(|name| size(name)).collect()
@@ -434,13 +434,13 @@ proptest! {
     fn lc_07_law_the_proposed_new_state_is_a_valid_plan(prior in objects(true), config in objects(false)) {
         let block = everything();
         let proposed = proposed_new_state(&block, &prior, &config);
-        // Two elements that differ in nothing but what one of them leaves to the provider may become equal.
+        // Two elements that differ only in computed attributes may become equal.
         prop_assume!(set_sizes(&proposed) == set_sizes(&config));
         prop_assert_eq!(planned(&block, prior, config, proposed), Vec::<String>::new());
     }
 
     #[test]
-    fn lc_12_law_filling_in_what_is_unknown_is_compatible(prior in objects(true), config in objects(false)) {
+    fn lc_12_law_resolving_unknowns_is_compatible(prior in objects(true), config in objects(false)) {
         let block = everything();
         let promised = opened(&proposed_new_state(&block, &prior, &config));
         let filled = promised.transform(|_, value| match value.kind() {

@@ -1,4 +1,4 @@
-//! What can be wrong with an object that a provider returned, and how people are told.
+//! The violations that contract checks can find, and their messages.
 
 use std::fmt::Write;
 
@@ -6,108 +6,108 @@ use groma_value::{Kind, Path, PathStep, Value};
 
 use crate::{Block, Name};
 
-/// One rule broken at one place.
+/// One violated rule at one path of an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// Where in the object.
+    /// The attribute path within the object.
     pub path: Path,
-    /// What is wrong there.
+    /// The violated rule, with the values involved.
     pub problem: Problem,
 }
 
-/// What is wrong.
+/// The violated rule, with the values for the message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Problem {
-    /// The plan has nothing where the configuration wants something (4.4).
+    /// The plan omits an object that the configuration has (4.4).
     Missing,
-    /// The plan has something where the configuration wants nothing (4.4).
-    Unwanted,
-    /// A value was planned for an attribute that only the configuration gives (LC-08).
+    /// The plan has an object that the configuration does not have (4.4).
+    NotConfigured,
+    /// A value was planned for an attribute that is not computed (LC-08).
     NotComputed {
-        /// The planned value.
+        /// The value in the plan.
         planned: Value,
     },
-    /// The planned value is neither the configuration's nor the prior one (LC-07).
+    /// The planned value is neither the configured nor the prior value (LC-07).
     NotAsConfigured {
-        /// The planned value.
+        /// The value in the plan.
         planned: Value,
-        /// The configuration's.
+        /// The configured value.
         config: Value,
-        /// The prior one, when there was one.
+        /// The prior value, if the object existed before.
         prior: Option<Value>,
     },
-    /// Blocks whose number is not known yet were replaced by something (LC-09).
+    /// Blocks of unknown number were planned as known (LC-09).
     UnknownBlocksPlanned,
-    /// Blocks became unknown as a whole (LC-09).
+    /// Configured blocks were planned as wholly unknown (LC-09).
     BlocksUnknown,
-    /// One block, or one object of a nested attribute, became unknown as a whole.
+    /// One block, or one object of a nested attribute, was planned as wholly unknown.
     ElementUnknown,
-    /// No blocks are to be an empty collection, not null.
+    /// Blocks were planned as null instead of an empty collection.
     BlocksNull,
-    /// Nested objects are unknown though the configuration gives them.
+    /// Configured nested objects were planned as unknown.
     UnknownForConfigured,
-    /// The number of nested objects is not the configuration's (LC-09).
+    /// The number of nested objects differs from the configured number (LC-09).
     CountNotAsConfigured {
-        /// How many were planned.
+        /// The number in the plan.
         planned: usize,
-        /// How many the configuration has.
+        /// The number in the configuration.
         config: usize,
     },
-    /// A key of the plan is not in the configuration.
+    /// The plan has a key that the configuration does not have.
     KeyNotConfigured(Name),
-    /// A key of the configuration is not in the plan.
+    /// The configuration has a key that the plan does not have.
     KeyNotPlanned(Name),
-    /// There was to be an object, and there is none.
+    /// A planned object is absent from the result.
     Vanished,
-    /// There was to be no object, and there is one.
+    /// The result has an object that was not planned.
     Appeared,
-    /// Another type than promised.
+    /// The type differs from the planned type.
     TypeChanged {
         /// The type of the planned value.
         planned: groma_value::Type,
-        /// The type that came.
+        /// The type of the actual value.
         actual: groma_value::Type,
     },
-    /// Another value than promised (LC-10, LC-12).
+    /// The value differs from the planned value (LC-10, LC-12).
     Changed {
-        /// The value promised.
+        /// The value in the plan.
         planned: Value,
-        /// The value that came.
+        /// The value in the result.
         actual: Value,
     },
-    /// What was unknown became something outside what was promised about it (LC-11, LC-13).
+    /// The value is outside the refinements of the planned unknown value (LC-11, LC-13).
     OutsideRefinement {
-        /// The value that came.
+        /// The value in the result.
         actual: Value,
-        /// What was promised.
+        /// The planned unknown value with its refinements.
         placeholder: Value,
     },
-    /// What was known is unknown now.
+    /// A value that was known in the plan is now unknown.
     BecameUnknown,
-    /// An element with this key or position is gone.
+    /// The element with this key or index is missing from the result.
     ElementVanished(String),
-    /// An element with this key or position is new.
+    /// The element with this key or index was not planned.
     ElementAppeared(String),
     /// The number of blocks or set elements changed.
     CountChanged {
-        /// How many were promised.
+        /// The planned number.
         planned: usize,
-        /// How many came.
+        /// The actual number.
         actual: usize,
     },
-    /// No element of the set that came fits this one.
-    PlannedElementLost(Value),
-    /// No element of the set that was promised fits this one.
+    /// No element of the actual set matches this planned element.
+    PlannedElementMissing(Value),
+    /// No element of the planned set matches this actual element.
     ElementNotPlanned(Value),
-    /// The value is not of the schema's type (LC-01).
+    /// The value does not conform to the schema's type (LC-01).
     Shape(String),
-    /// An unknown value where everything must be known (LC-13, LC-21).
+    /// The value is unknown where it must be known (LC-13, LC-21).
     Unknown,
-    /// A value of a write-only attribute, which nobody may keep (LC-29).
+    /// A write-only attribute has a value, which must not be stored (LC-29).
     WriteOnly,
 }
 
-/// What must not be shown of an object: what its schema hides, and what carried the sensitive mark.
+/// The paths whose values messages must not show: sensitive attributes of the schema, and paths with a sensitive mark.
 #[derive(Clone, Copy)]
 pub struct Secrets<'a> {
     block: Option<&'a Block>,
@@ -115,23 +115,23 @@ pub struct Secrets<'a> {
 }
 
 impl<'a> Secrets<'a> {
-    /// What `block` hides, and everything at or below the paths `marked`.
+    /// Creates the set of secrets from the schema and from the `marked` paths, which hide everything below them.
     pub fn new(block: &'a Block, marked: &'a [Path]) -> Self {
         Self { block: Some(block), marked }
     }
 
-    /// Everything may be shown.
+    /// The empty set: all values may be shown.
     pub const NONE: Secrets<'static> = Secrets { block: None, marked: &[] };
 
-    fn hides(&self, path: &Path) -> bool {
+    fn contains(&self, path: &Path) -> bool {
         self.block.is_some_and(|block| {
-            block.is_sensitive_at(path) || (block.contains_sensitive() && whole_of_secret(block, path))
+            block.is_sensitive_at(path) || (block.contains_sensitive() && contains_secret_below(block, path))
         }) || self.marked.iter().any(|marked| path.starts_with(marked) || marked.starts_with(path))
     }
 }
 
-/// Whether something hidden lies below `path`, so that showing the value there would show it too.
-fn whole_of_secret(block: &Block, path: &Path) -> bool {
+/// Whether a sensitive attribute is below `path`, so that the value at `path` contains a secret.
+fn contains_secret_below(block: &Block, path: &Path) -> bool {
     let mut block = block;
     for step in path.steps() {
         let PathStep::Attribute(name) = step else { continue };
@@ -144,13 +144,13 @@ fn whole_of_secret(block: &Block, path: &Path) -> bool {
 }
 
 impl Violation {
-    /// The sentence that says what is wrong, without a full stop; values at hidden paths are not shown.
+    /// Returns a clause that describes the problem, without a period; values at secret paths are redacted.
     pub fn message(&self, secrets: Secrets<'_>) -> String {
-        let hidden = secrets.hides(&self.path);
-        let show = |value: &Value| if hidden { "(sensitive value)".to_owned() } else { shown(value) };
+        let hidden = secrets.contains(&self.path);
+        let show = |value: &Value| if hidden { "(sensitive value)".to_owned() } else { render(value) };
         match &self.problem {
-            Problem::Missing => "it is planned to be absent, but the configuration wants it".into(),
-            Problem::Unwanted => "it is planned to be there, but the configuration has none".into(),
+            Problem::Missing => "planned to be absent, but the configuration sets it".into(),
+            Problem::NotConfigured => "planned to be present, but the configuration does not set it".into(),
             Problem::NotComputed { planned } => {
                 format!("the value {} is planned, but only the configuration can set this argument", show(planned))
             }
@@ -164,7 +164,7 @@ impl Violation {
                 show(prior)
             ),
             Problem::UnknownBlocksPlanned => {
-                "blocks are planned although their number is not known yet; they must stay unknown".into()
+                "blocks are planned although their number is unknown; they must stay unknown".into()
             }
             Problem::BlocksUnknown => {
                 "the blocks are unknown as a whole; only attributes within them can be unknown".into()
@@ -172,27 +172,31 @@ impl Violation {
             Problem::ElementUnknown => {
                 "the object is unknown as a whole; only attributes within it can be unknown".into()
             }
-            Problem::BlocksNull => "the blocks are null; no blocks are an empty collection".into(),
-            Problem::UnknownForConfigured => "it is planned as unknown, but the configuration gives its value".into(),
+            Problem::BlocksNull => "the blocks are null; without blocks the value must be an empty collection".into(),
+            Problem::UnknownForConfigured => "planned as unknown, but the configuration sets its value".into(),
             Problem::CountNotAsConfigured { planned, config } => {
-                format!("{planned} are planned, but the configuration has {config}")
+                format!("the planned number {planned} differs from the configured number {config}")
             }
             Problem::KeyNotConfigured(key) => format!("the key {key:?} is planned, but not in the configuration"),
             Problem::KeyNotPlanned(key) => format!("the key {key:?} is in the configuration, but not planned"),
-            Problem::Vanished => "it was to be there, but now it is absent".into(),
-            Problem::Appeared => "it was to be absent, but now it is there".into(),
+            Problem::Vanished => "planned to be present, but now absent".into(),
+            Problem::Appeared => "planned to be absent, but now present".into(),
             Problem::TypeChanged { planned, actual } => {
-                format!("the type was to be {}, but now it is {}", planned.friendly_name(), actual.friendly_name())
+                format!(
+                    "the planned type is {}, but the actual type is {}",
+                    planned.friendly_name(),
+                    actual.friendly_name()
+                )
             }
             Problem::Changed { planned, actual } => format!("was {}, but now {}", show(planned), show(actual)),
             Problem::OutsideRefinement { actual, .. } => {
-                format!("the final value {} does not fit what the plan said about it", show(actual))
+                format!("the final value {} does not conform to the planned refinements", show(actual))
             }
             Problem::BecameUnknown => "was known, but now unknown".into(),
             Problem::ElementVanished(key) => format!("the element {key} has vanished"),
             Problem::ElementAppeared(key) => format!("a new element {key} has appeared"),
             Problem::CountChanged { planned, actual } => format!("the number changed from {planned} to {actual}"),
-            Problem::PlannedElementLost(element) => {
+            Problem::PlannedElementMissing(element) => {
                 format!("the planned element {} is not in the result", show(element))
             }
             Problem::ElementNotPlanned(element) => {
@@ -204,8 +208,8 @@ impl Violation {
         }
     }
 
-    /// The place within the object for people: `.rule[0].port`. Elements of sets have no place of their own.
-    pub fn place(&self) -> String {
+    /// Renders the path within the object, for example `.rule[0].port`. Set elements have no index and show as `[...]`.
+    pub fn location(&self) -> String {
         let mut text = String::new();
         for step in self.path.steps() {
             match step {
@@ -214,8 +218,9 @@ impl Violation {
                 }
                 PathStep::Index(key) => match key.kind() {
                     Kind::Number(_) | Kind::String(_) => {
-                        let _ = write!(text, "[{}]", shown(key));
+                        let _ = write!(text, "[{}]", render(key));
                     }
+                    // A set element as an index would print the whole object, with possible secrets in it.
                     _ => text.push_str("[...]"),
                 },
             }
@@ -224,22 +229,22 @@ impl Violation {
     }
 }
 
-/// The longest rendering of a value in a message, in characters.
-const LONGEST: usize = 200;
+/// The maximum length of a rendered value, in characters.
+const MAX_RENDERED: usize = 200;
 
-/// A value on one line, cut when it is long.
-fn shown(value: &Value) -> String {
+/// Renders a value on one line, truncated at [`MAX_RENDERED`].
+fn render(value: &Value) -> String {
     let mut text = String::new();
     write_value(value, &mut text);
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_RENDERED) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text,
     }
 }
 
 fn write_value(value: &Value, text: &mut String) {
-    // A rendering that is cut anyway need not be built.
-    if text.len() > 4 * LONGEST {
+    // The caller truncates the rendering, so the remainder of a large value need not be built.
+    if text.len() > 4 * MAX_RENDERED {
         return;
     }
     if value.marks().is_sensitive() {

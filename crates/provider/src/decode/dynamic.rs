@@ -1,4 +1,4 @@
-//! Dynamic blocks: `dynamic "kind" { for_each = … content { … } }`.
+//! Expansion of dynamic blocks: `dynamic "rule" { for_each = … content { … } }`.
 
 use std::sync::Arc;
 
@@ -8,20 +8,20 @@ use groma_lang::{ChildScope, Scope, evaluate};
 use groma_value::{Kind, Marks, Type, Value, convert::convert};
 
 use super::node::Dynamic;
-use super::structure::{Around, Reader};
+use super::structure::{EnclosingDynamic, Reader};
 use crate::Name;
 use crate::schema::{NestedBlock, Nesting};
 
-/// The blocks that a dynamic block makes.
+/// The blocks that a dynamic block generates in a scope.
 pub(super) enum Expansion {
-    /// So many are not known yet.
+    /// The number of blocks is unknown; the marks are those of the collection.
     Unknown(Marks),
-    /// These: label and value, with the marks that what their arguments set has already.
+    /// Label and value of each block, and the marks of the collection, which the set arguments already carry.
     Blocks(Vec<(Option<Name>, Value)>, Marks),
 }
 
 impl Reader {
-    /// Reads a dynamic block for blocks of the kind `kind`; nothing when it makes no sense.
+    /// Reads a dynamic block that generates blocks of type `kind`; `None` after structural errors.
     pub(super) fn dynamic(&mut self, found: &groma_hcl::Block, kind: &Name, nested: &NestedBlock) -> Option<Dynamic> {
         let labelled = nested.nesting() == Nesting::Map;
         let mut schema = BodySchema::new().required("for_each").optional("iterator").block("content", &[]);
@@ -42,7 +42,7 @@ impl Reader {
         };
         let mut bodies = content.blocks_of("content");
         let Some(body) = bodies.next() else {
-            let detail = "A dynamic block needs a block of type \"content\" that says what each of the blocks holds.";
+            let detail = "A dynamic block requires a \"content\" block that defines the body of each generated block.";
             self.diagnostics.push(Diagnostic::error("Missing dynamic content block", detail).at(content.missing_item));
             return None;
         };
@@ -51,40 +51,43 @@ impl Reader {
             self.diagnostics.push(Diagnostic::error("Extraneous dynamic content block", detail).at(extra.header));
             return None;
         }
-        // What is wrong in a dynamic block inside of another one is a part of what is wrong in that.
-        let is_outermost = self.around.is_empty();
+        // Problems of a nested dynamic block are stored with the outermost one, and reported when that one is expanded.
+        let is_outermost = self.enclosing.is_empty();
         let outside = if is_outermost { std::mem::take(&mut self.diagnostics) } else { Diagnostics::new() };
-        self.around.push(Around { iterator: iterator.clone(), named: Vec::new() });
+        self.enclosing.push(EnclosingDynamic { iterator: iterator.clone(), references: Vec::new() });
         let label = match content.get("labels") {
             Some(argument) => self.label(&argument.expression, kind),
             None => None,
         };
         let node = self.node(&body.body, nested.block());
-        let named = self.around.pop().map(|around| around.named).unwrap_or_default();
+        let references = self.enclosing.pop().map(|enclosing| enclosing.references).unwrap_or_default();
         let collections = if is_outermost { std::mem::take(&mut self.collections) } else { Vec::new() };
         let problems = if is_outermost { std::mem::replace(&mut self.diagnostics, outside) } else { outside };
+        // The label error was collected with the problems of the content, which would otherwise be reported only on
+        // expansion.
         if labelled && label.is_none() {
             self.diagnostics.append(problems);
             return None;
         }
         let header = found.header;
-        Some(Dynamic { iterator, for_each, label, content: node, problems, named, collections, header })
+        Some(Dynamic { iterator, for_each, label, content: node, problems, references, collections, header })
     }
 
     fn iterator_name(&mut self, expression: &Expression) -> Option<Name> {
-        // Elsewhere old configurations have references in quotes; a name never had any.
+        // Quoted references are accepted in other positions for old configurations, but a quoted iterator was never
+        // valid.
         let is_quoted = matches!(expression.kind, ExpressionKind::String(_));
         let summary = match expression.as_traversal().filter(|_| !is_quoted) {
             Some(traversal) if traversal.steps().is_empty() => return Some(traversal.root.name.clone()),
             Some(_) => "Invalid dynamic iterator name",
             None => "Invalid expression",
         };
-        let detail = "The iterator of a dynamic block is a name of your choice without quotes, such as item.";
+        let detail = "The iterator of a dynamic block must be a single unquoted name, for example item.";
         self.diagnostics.push(Diagnostic::error(summary, detail).at(expression.span));
         None
     }
 
-    /// The only label that there can be: the key of a block in a map of blocks.
+    /// Returns the single label, which becomes the key in a map of blocks.
     fn label(&mut self, expression: &Expression, kind: &str) -> Option<Expression> {
         let detail = format!("Blocks of type \"{kind}\" require 1 label.");
         match expression.as_list() {
@@ -106,22 +109,24 @@ impl Reader {
 }
 
 impl Dynamic {
-    /// The blocks in `scope`; nothing when they cannot be told because of an error.
+    /// Generates the blocks in `scope`; `None` after an error.
     pub(super) fn expand(&self, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Expansion> {
+        // Only errors of this collection matter; earlier ones belong to other arguments.
         let before = diagnostics.len();
-        diagnostics.append(wrong(&self.collections, scope));
+        diagnostics.append(invalid_references(&self.collections, scope));
         let collection = evaluate(&self.for_each, scope, diagnostics);
         if diagnostics.iter().skip(before).any(Diagnostic::is_error) {
             return None;
         }
         let (collection, marks) = collection.unmark();
-        if let Some(detail) = unfit(&collection, &marks) {
+        if let Some(detail) = for_each_problem(&collection, &marks) {
             let error = Diagnostic::error("Invalid dynamic for_each value", detail).at(self.for_each.span);
             diagnostics.push(error);
             return None;
         }
         if !collection.is_known() {
-            // The content may come to nothing, and public modules have values that are wrong in some: these are told for the first element.
+            // The collection may turn out empty, but Terraform reports structural problems of the content as if one
+            // element existed.
             diagnostics.append(self.problems.clone());
             return Some(Expansion::Unknown(marks));
         }
@@ -130,10 +135,10 @@ impl Dynamic {
             let inner = self.iteration(scope, key, element);
             if index == 0 {
                 diagnostics.append(self.problems.clone());
-                // Evaluation would pass over some of it, and say the rest once more.
-                let wrong = wrong(&self.named, scope);
-                if wrong.has_errors() {
-                    diagnostics.append(wrong);
+                // Evaluation would skip some invalid references and report the others a second time.
+                let invalid = invalid_references(&self.references, scope);
+                if invalid.has_errors() {
+                    diagnostics.append(invalid);
                     return None;
                 }
             }
@@ -147,6 +152,7 @@ impl Dynamic {
     }
 
     fn iteration<'a>(&self, scope: &'a dyn Scope, key: Value, value: Value) -> ChildScope<'a> {
+        // One shared shape instead of an allocation for each iteration.
         static NAMES: std::sync::LazyLock<Arc<groma_value::Shape>> =
             std::sync::LazyLock::new(|| Arc::new(groma_value::Shape::new(["key", "value"])));
         let iteration = Value::object_shaped(&NAMES, vec![key, value]);
@@ -154,16 +160,16 @@ impl Dynamic {
     }
 }
 
-/// What is wrong with references whatever the values are, as it is told of those outside of dynamic blocks when the configuration is loaded.
-fn wrong(references: &[Traversal], scope: &dyn Scope) -> Diagnostics {
+/// Checks references that are invalid for all values. References outside of dynamic blocks are checked at load time.
+fn invalid_references(references: &[Traversal], scope: &dyn Scope) -> Diagnostics {
     references.iter().filter_map(|reference| scope.check(reference)).collect()
 }
 
-/// Why `collection` cannot be iterated over.
-fn unfit(collection: &Value, marks: &Marks) -> Option<String> {
+/// Returns the error detail if `collection` cannot be iterated over.
+fn for_each_problem(collection: &Value, marks: &Marks) -> Option<String> {
     if marks.is_ephemeral() {
         return Some(
-            "The value is ephemeral, so the number of blocks would differ from run to run. Use a value that is kept."
+            "The value is ephemeral, so the number of blocks would differ between runs. Use a value that is not ephemeral."
                 .into(),
         );
     }
@@ -174,9 +180,11 @@ fn unfit(collection: &Value, marks: &Marks) -> Option<String> {
     };
     if !iterable {
         let name = ty.friendly_name();
-        return Some(format!("\"for_each\" needs a collection, one element for each block, but this is a {name}."));
+        return Some(format!(
+            "\"for_each\" requires a collection with one element per block, but this value is a {name}."
+        ));
     }
-    collection.is_null().then(|| "\"for_each\" is null. For no blocks, give it an empty list.".into())
+    collection.is_null().then(|| "\"for_each\" is null. Use an empty list to generate no blocks.".into())
 }
 
 fn evaluate_label(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Name> {
@@ -188,12 +196,12 @@ fn evaluate_label(expression: &Expression, scope: &dyn Scope, diagnostics: &mut 
     let detail = match convert(&value, &Type::String) {
         Err(problem) => format!("A label of a dynamic block must be a string: {}.", problem.message),
         Ok(text) if text.has_marks() => {
-            "A label is shown and kept everywhere, so that it cannot come from a sensitive or ephemeral value.".into()
+            "A block label is displayed and stored, so it cannot be derived from a sensitive or ephemeral value.".into()
         }
         Ok(text) => match text.kind() {
             Kind::String(text) => return Some(text.clone()),
-            Kind::Null => "A label of a dynamic block must be a string, and this is null.".into(),
-            _ => "The value is not yet known. Labels of dynamic blocks must be known at once.".to_owned(),
+            Kind::Null => "A label of a dynamic block must be a string, not null.".into(),
+            _ => "The value is unknown until apply. Labels of dynamic blocks must be known during planning.".to_owned(),
         },
     };
     diagnostics.push(Diagnostic::error("Invalid dynamic block label", detail).at(expression.span));

@@ -1,4 +1,4 @@
-//! The value of a body in a scope: once an instance.
+//! Evaluation of a decoded body in a scope, once per instance.
 
 use std::collections::HashSet;
 
@@ -14,12 +14,12 @@ use crate::Name;
 use crate::schema::{Item, Nesting, Slot};
 
 impl Node {
-    /// The value in `scope`: of the implied type of the schema, also after errors.
+    /// Evaluates the body to a value of the schema's implied type, even after errors.
     pub(super) fn evaluate(&self, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
         self.evaluate_marked(&Marks::default(), scope, diagnostics)
     }
 
-    /// The same, with marks on what is set.
+    /// Evaluates the body and adds `marks` to every set argument.
     pub(super) fn evaluate_marked(&self, marks: &Marks, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
         self.object(|slot, found| match found {
             SlotNode::Argument(expression) => marked(argument(slot, expression, scope, diagnostics), marks),
@@ -27,15 +27,15 @@ impl Node {
         })
     }
 
-    /// The value while it is not known whether there is a body: nothing is known of what it sets.
-    fn undecided(&self, marks: &Marks) -> Value {
+    /// Returns the value of a body that may or may not exist: everything it sets is unknown.
+    fn unknown_value(&self, marks: &Marks) -> Value {
         self.object(|slot, found| match found {
             SlotNode::Argument(_) => marked(Value::unknown(slot.item.ty()), marks),
             SlotNode::Blocks(_) => Value::unknown(slot.item.ty()),
         })
     }
 
-    /// An object with a value for each slot that is filled.
+    /// Creates an object that has `value_of` in the filled slots and is empty otherwise.
     fn object(&self, mut value_of: impl FnMut(&Slot, &SlotNode) -> Value) -> Value {
         let empty = self.block.empty_value().as_object();
         let mut values = empty.map(|object| object.values().to_vec()).unwrap_or_default();
@@ -58,6 +58,7 @@ fn argument(slot: &Slot, expression: &Expression, scope: &dyn Scope, diagnostics
         Item::Attribute(attribute) => attribute.config_type(),
         Item::Block(_) => return value,
     };
+    // The common case: conversion would walk the whole value only to return it unchanged.
     if *ty == Type::Dynamic || value.has_type(ty) {
         return value;
     }
@@ -67,27 +68,29 @@ fn argument(slot: &Slot, expression: &Expression, scope: &dyn Scope, diagnostics
             let detail = format!("Inappropriate value for attribute \"{}\": {}.", slot.name, problem.message);
             let error = Diagnostic::error("Incorrect attribute value type", detail).at(expression.span);
             diagnostics.push(error);
+            // Unknown instead of null, so that the error causes no further errors about a missing value.
             Value::unknown(slot.item.ty())
         }
     }
 }
 
-/// Where a block stands.
+/// The source locations of one block for diagnostics.
 #[derive(Clone, Copy)]
-struct Place {
-    /// What is wrong with it by itself is told here.
+struct BlockSpans {
+    /// The header, for problems of the block alone.
     header: Span,
-    /// That it is one too many is told here.
+    /// The location for problems with the number of blocks.
     counted: Span,
 }
 
-impl Place {
-    fn written_out(header: Span) -> Self {
+impl BlockSpans {
+    fn of_static(header: Span) -> Self {
         Self { header, counted: header }
     }
 
-    /// Of a block that a dynamic block makes: where there can be several, it is the content that is one too many.
-    fn made_by(dynamic: &Dynamic, nesting: Nesting) -> Self {
+    /// Returns the locations of a generated block. Where several blocks are allowed, a wrong number is reported at the
+    /// content.
+    fn of_dynamic(dynamic: &Dynamic, nesting: Nesting) -> Self {
         let counted = match nesting {
             Nesting::Single | Nesting::Group => dynamic.header,
             Nesting::List | Nesting::Set | Nesting::Map => dynamic.content.missing,
@@ -96,9 +99,9 @@ impl Place {
     }
 }
 
-/// Blocks of one kind as they are found, before they become one value.
+/// Blocks of one type, before they become one value.
 #[derive(Default)]
-struct Gathered {
+struct CollectedBlocks {
     values: Vec<Value>,
     labels: Vec<Name>,
     taken: HashSet<Name>,
@@ -109,7 +112,7 @@ struct Gathered {
 
 impl Blocks {
     fn evaluate(&self, slot: &Slot, missing: Span, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Value {
-        let mut gathered = Gathered::default();
+        let mut collected = CollectedBlocks::default();
         let mut all_static = true;
         let is_one = matches!(self.nested.nesting(), Nesting::Single | Nesting::Group);
         for entry in &self.entries {
@@ -117,43 +120,44 @@ impl Blocks {
                 Entry::Static { label, header, node } => {
                     let value = node.evaluate(scope, diagnostics);
                     let label = label.as_ref().map(|label| label.value.clone());
-                    gathered.add(label, value, Place::written_out(*header), slot, diagnostics);
+                    collected.add(label, value, BlockSpans::of_static(*header), slot, diagnostics);
                 }
                 Entry::Dynamic(dynamic) => {
                     all_static = false;
-                    let place = Place::made_by(dynamic, self.nested.nesting());
+                    let spans = BlockSpans::of_dynamic(dynamic, self.nested.nesting());
                     match dynamic.expand(scope, diagnostics) {
-                        None => gathered.failed = true,
+                        None => collected.failed = true,
                         Some(Expansion::Unknown(marks)) if is_one => {
-                            gathered.add(None, dynamic.content.undecided(&marks), place, slot, diagnostics);
+                            collected.add(None, dynamic.content.unknown_value(&marks), spans, slot, diagnostics);
                         }
-                        Some(Expansion::Unknown(_)) => gathered.unknown = true,
+                        Some(Expansion::Unknown(_)) => collected.unknown = true,
                         Some(Expansion::Blocks(blocks, marks)) => {
                             for (label, value) in blocks {
-                                // How many there are is a part of the secret, where there can be several.
+                                // The number of blocks reveals something about a marked collection, unless at most one
+                                // block is allowed.
                                 let value = if is_one { value } else { marked(value, &marks) };
-                                gathered.add(label, value, place, slot, diagnostics);
+                                collected.add(label, value, spans, slot, diagnostics);
                             }
                         }
                     }
                 }
             }
         }
-        if gathered.failed {
+        if collected.failed {
             return Value::unknown(slot.item.ty());
         }
-        if gathered.unknown {
+        if collected.unknown {
             return Value::unknown(slot.item.ty());
         }
         if !all_static {
-            diagnostics.append(count_problem(&slot.name, &self.nested, &gathered.counted, missing));
+            diagnostics.append(count_problem(&slot.name, &self.nested, &collected.counted, missing));
         }
-        self.combine(gathered, &slot.item)
+        self.combine(collected, &slot.item)
     }
 
-    /// The one value that stands for all the blocks.
-    fn combine(&self, gathered: Gathered, item: &Item) -> Value {
-        let Gathered { mut values, labels, .. } = gathered;
+    /// Combines the blocks into the single value of the slot.
+    fn combine(&self, collected: CollectedBlocks, item: &Item) -> Value {
+        let CollectedBlocks { mut values, labels, .. } = collected;
         let element = self.nested.block().implied_type();
         let structural = element.has_dynamic();
         match self.nested.nesting() {
@@ -173,19 +177,26 @@ impl Blocks {
     }
 }
 
-impl Gathered {
-    fn add(&mut self, label: Option<Name>, value: Value, place: Place, slot: &Slot, diagnostics: &mut Diagnostics) {
+impl CollectedBlocks {
+    fn add(
+        &mut self,
+        label: Option<Name>,
+        value: Value,
+        spans: BlockSpans,
+        slot: &Slot,
+        diagnostics: &mut Diagnostics,
+    ) {
         if let Some(label) = label {
             if !self.taken.insert(label.clone()) {
                 let kind = &slot.name;
                 let detail =
-                    format!("A block \"{kind}\" with the label \"{label}\" is there already. Labels must be unique.");
-                diagnostics.push(Diagnostic::error(format!("Duplicate {kind} block"), detail).at(place.header));
+                    format!("A \"{kind}\" block with the label \"{label}\" already exists. Labels must be unique.");
+                diagnostics.push(Diagnostic::error(format!("Duplicate {kind} block"), detail).at(spans.header));
                 return;
             }
             self.labels.push(label);
         }
         self.values.push(value);
-        self.counted.push(place.counted);
+        self.counted.push(spans.counted);
     }
 }

@@ -1,9 +1,9 @@
-//! From the text of a block to the value that a provider gets (LC-02).
+//! Decoding of configuration blocks into the values that providers receive (LC-02).
 
 mod dynamic;
 mod evaluate;
 mod node;
-mod places;
+mod spans;
 mod structure;
 
 use std::sync::Arc;
@@ -15,49 +15,53 @@ use groma_value::{Path, Value};
 
 use crate::Block;
 
-/// Reads one block by its schema.
+/// A configuration block decoded by its schema.
 ///
-/// Whatever does not depend on the instance is done once: the structure and the form of the references are checked. What
-/// remains for each instance is to evaluate the expressions and convert the results.
+/// Construction does all work that is independent of the instance: it checks the structure and the syntax of the
+/// references. Per instance, only the expressions are evaluated and their results converted.
 pub struct BodyDecoder {
     node: node::Node,
     span: Span,
 }
 
 impl BodyDecoder {
-    /// Checks the structure of `body`: unknown and missing arguments, the numbers of blocks, references that cannot be
-    /// meant. After errors the decoder works as far as the text does.
+    /// Checks the structure of `body`: unknown and missing arguments, the number of blocks, invalid references. After
+    /// errors the decoder works with the valid parts.
     pub fn new(body: &Body, block: &Arc<Block>) -> (Self, Diagnostics) {
-        Self::beside(body, block, &[])
+        Self::with_meta_arguments(body, block, &[])
     }
 
-    /// The same for a body beside which the language has `words` of its own: whoever misspells one of them is told of it.
-    pub fn beside(body: &Body, block: &Arc<Block>, words: &'static [&'static str]) -> (Self, Diagnostics) {
+    /// Decodes a body that may also contain `meta_arguments`, which "did you mean" suggestions then consider.
+    pub fn with_meta_arguments(
+        body: &Body,
+        block: &Arc<Block>,
+        meta_arguments: &'static [&'static str],
+    ) -> (Self, Diagnostics) {
         let mut reader = structure::Reader::new();
-        let node = reader.root(body, block, words);
+        let node = reader.root(body, block, meta_arguments);
         let span = body.missing_item_span();
         (Self { node, span }, reader.diagnostics)
     }
 
-    /// The value in `scope`: arguments that are not set are null, what is set is converted to the schema's type (LC-02).
-    /// After errors it is unknown where they are.
+    /// Evaluates the body in `scope`. Arguments that are not set are null, the others are converted to the schema's
+    /// types (LC-02). Arguments with errors are unknown.
     pub fn evaluate(&self, scope: &dyn Scope) -> (Value, Diagnostics) {
         let mut diagnostics = Diagnostics::new();
         let value = self.node.evaluate(scope, &mut diagnostics);
         (value, diagnostics)
     }
 
-    /// The text that gave the value at `path`; the opening of the block where nothing did (LC-26).
+    /// Returns the source of the value at `path`, or the header of the block if nothing set the value (LC-26).
     pub fn span_of(&self, path: &Path) -> Span {
         self.node.span_of(path.steps()).unwrap_or(self.span)
     }
 
-    /// The opening of the block: for what is about none of its arguments.
+    /// Returns the header of the block, for diagnostics that concern no particular argument.
     pub fn opening(&self) -> Span {
         self.span
     }
 
-    /// The schema it reads by.
+    /// Returns the schema that the body was decoded by.
     pub fn block(&self) -> &Arc<Block> {
         &self.node.block
     }

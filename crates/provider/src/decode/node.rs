@@ -1,4 +1,4 @@
-//! What a body has become once its arguments and blocks are told apart.
+//! The decoded form of a body: expressions and nested blocks by schema slot.
 
 use std::sync::Arc;
 
@@ -8,58 +8,54 @@ use groma_hcl::{Expression, Label, Traversal};
 use crate::Name;
 use crate::schema::{Block, NestedBlock};
 
-/// A body whose arguments and blocks have been told apart. Only what is there takes memory: schemas are large, blocks are
-/// many, and most arguments are left out.
+/// A body with its arguments and blocks assigned to schema slots. Only filled slots take memory: schemas are large,
+/// blocks are many, and most arguments are not set.
 pub(super) struct Node {
     pub(super) block: Arc<Block>,
-    /// What is there, with the position of its slot; ascending.
+    /// The filled slots with their positions in the schema, in ascending order.
     pub(super) filled: Box<[(usize, SlotNode)]>,
-    /// Where to say that something is missing.
+    /// The location for diagnostics about missing arguments.
     pub(super) missing: Span,
 }
 
-/// What a body holds for one slot.
+/// The content of one slot.
 pub(super) enum SlotNode {
-    /// An argument.
     Argument(Expression),
-    /// Blocks.
     Blocks(Box<Blocks>),
 }
 
-/// All blocks of one kind.
+/// All blocks of one type.
 pub(super) struct Blocks {
-    /// How they become one value.
+    /// The nesting mode and limits, which decide how the blocks combine into one value.
     pub(super) nested: NestedBlock,
     pub(super) entries: Vec<Entry>,
 }
 
-/// One or more blocks of a kind, in the order of the source.
+/// A static or dynamic block, in source order.
 pub(super) enum Entry {
-    /// A block that is written out.
     Static { label: Option<Label>, header: Span, node: Node },
-    /// A `dynamic` block.
     Dynamic(Box<Dynamic>),
 }
 
-/// A block that makes blocks.
+/// A `dynamic` block.
 pub(super) struct Dynamic {
-    /// The name that the content knows the current element by.
+    /// The name under which the content refers to the current element.
     pub(super) iterator: Name,
     pub(super) for_each: Expression,
     pub(super) label: Option<Expression>,
-    /// What each block it makes holds.
+    /// The body of each generated block.
     pub(super) content: Node,
-    /// What is wrong in the content whatever the values are: told where it is asked for, or may be.
+    /// Structural problems of the content, reported when the block has, or may have, an element.
     pub(super) problems: Diagnostics,
-    /// What the content refers to beside the elements of this block and of those around it: looked at where there is an element.
-    pub(super) named: Vec<Traversal>,
-    /// The same of what says which blocks there are inside of an outermost block: looked at whatever there is.
+    /// References in the content other than iterators of enclosing dynamic blocks; checked for the first element.
+    pub(super) references: Vec<Traversal>,
+    /// References in the `for_each` and `labels` arguments of nested dynamic blocks; checked even without elements.
     pub(super) collections: Vec<Traversal>,
     pub(super) header: Span,
 }
 
 impl Entry {
-    /// Where it begins, if it is one block that is written out.
+    /// Returns the header of a static block.
     pub(super) fn static_header(&self) -> Option<Span> {
         match self {
             Self::Static { header, .. } => Some(*header),

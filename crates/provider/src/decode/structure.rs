@@ -1,4 +1,4 @@
-//! The structure of a body against its schema: checked once a block, whatever the number of instances.
+//! Structural checks of a body against its schema, once per block regardless of the number of instances.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,33 +11,33 @@ use super::node::{Blocks, Entry, Node, SlotNode};
 use crate::Name;
 use crate::schema::{Block, Item, NestedBlock, Nesting, Use};
 
-/// What is gathered while the structure is read.
+/// The state of reading one body.
 pub(super) struct Reader {
     pub(super) diagnostics: Diagnostics,
-    /// The dynamic blocks around the current place, the outermost first.
-    pub(super) around: Vec<Around>,
-    /// What the collections and labels inside of the outermost of them refer to.
+    /// The enclosing dynamic blocks, outermost first.
+    pub(super) enclosing: Vec<EnclosingDynamic>,
+    /// References in the collections and labels of dynamic blocks nested in the outermost one.
     pub(super) collections: Vec<Traversal>,
 }
 
-/// A dynamic block whose content is read.
-pub(super) struct Around {
+/// A dynamic block whose content is being read.
+pub(super) struct EnclosingDynamic {
     pub(super) iterator: Name,
-    /// What the arguments in the content refer to.
-    pub(super) named: Vec<Traversal>,
+    /// References in arguments of the content.
+    pub(super) references: Vec<Traversal>,
 }
 
 impl Reader {
     pub(super) fn new() -> Self {
-        Self { diagnostics: Diagnostics::new(), around: Vec::new(), collections: Vec::new() }
+        Self { diagnostics: Diagnostics::new(), enclosing: Vec::new(), collections: Vec::new() }
     }
 
-    /// Reads `body` as a block of the schema `block`, beside which the language has `words` of its own.
-    pub(super) fn root(&mut self, body: &Body, block: &Arc<Block>, words: &'static [&'static str]) -> Node {
-        self.read(body, block, &body_schema(block, body).beside(words))
+    /// Reads `body` as a block of the schema `block` that may also contain `meta_arguments`.
+    pub(super) fn root(&mut self, body: &Body, block: &Arc<Block>, meta_arguments: &'static [&'static str]) -> Node {
+        self.read(body, block, &body_schema(block, body).beside(meta_arguments))
     }
 
-    /// Reads `body` as a block of the schema `block`.
+    /// Reads `body` as a block of the schema `block`, without meta-arguments.
     pub(super) fn node(&mut self, body: &Body, block: &Arc<Block>) -> Node {
         self.read(body, block, &body_schema(block, body))
     }
@@ -54,6 +54,7 @@ impl Reader {
                     self.check_references(&argument.expression);
                     Some(SlotNode::Argument(argument.expression.clone()))
                 }
+                // Required blocks get a slot even without entries, so that their absence is counted and reported.
                 (_, Item::Block(nested)) if !entries.is_empty() || nested.min() > 0 => {
                     Some(SlotNode::Blocks(Box::new(Blocks { nested: nested.clone(), entries })))
                 }
@@ -69,7 +70,7 @@ impl Reader {
         node
     }
 
-    /// The blocks of each slot that has some, by its position.
+    /// Assigns the blocks of the body to schema slots, by slot position.
     fn entries(&mut self, content: &Content, block: &Arc<Block>) -> HashMap<usize, Vec<Entry>> {
         let mut entries: HashMap<usize, Vec<Entry>> = HashMap::new();
         for found in &content.blocks {
@@ -86,7 +87,7 @@ impl Reader {
             let (Some(nested), Some(position)) = (nested, block.shape().position(kind)) else {
                 let span = found.labels.first().map_or(found.header, |label| label.span);
                 let meant = did_you_mean(kind, block.blocks().map(|(name, _)| &**name));
-                let detail = format!("No block of type \"{kind}\" can stand here.{meant}");
+                let detail = format!("Blocks of type \"{kind}\" are not expected here.{meant}");
                 self.diagnostics.push(Diagnostic::error("Unsupported block type", detail).at(span));
                 continue;
             };
@@ -103,47 +104,49 @@ impl Reader {
         entries
     }
 
-    /// Reports references in an argument that cannot be meant. The content of dynamic blocks is looked at when there is an element.
+    /// Checks the references in an argument. Those in a dynamic block are only recorded, and checked once it has an
+    /// element.
     fn check_references(&mut self, expression: &Expression) {
-        if self.around.is_empty() {
-            return self.check_form(expression);
+        if self.enclosing.is_empty() {
+            return self.check_reference_syntax(expression);
         }
-        let named = self.free(expression);
-        self.around.last_mut().into_iter().for_each(|around| around.named.extend_from_slice(&named));
+        let references = self.outer_references(expression);
+        self.enclosing.last_mut().into_iter().for_each(|enclosing| enclosing.references.extend_from_slice(&references));
     }
 
-    /// The same in an expression that says which blocks a dynamic block makes. Inside of another one it is looked at even where that makes none.
+    /// Checks the references in a `for_each` or `labels` argument. In a nested dynamic block they are recorded for the
+    /// outermost one.
     pub(super) fn check_collection(&mut self, expression: &Expression) {
-        if self.around.is_empty() {
-            self.check_form(expression);
+        if self.enclosing.is_empty() {
+            self.check_reference_syntax(expression);
         } else {
-            let named = self.free(expression);
-            self.collections.extend(named);
+            let references = self.outer_references(expression);
+            self.collections.extend(references);
         }
     }
 
-    fn check_form(&mut self, expression: &Expression) {
+    fn check_reference_syntax(&mut self, expression: &Expression) {
         let diagnostics = &mut self.diagnostics;
         for_each_traversal(expression, &mut |traversal| {
-            // What was found to mean something has the form of a reference.
+            // A traversal that was bound to a target at load time is a valid reference.
             if Binding::of(traversal).is_none() {
                 diagnostics.append(parse_reference(traversal).err());
             }
         });
     }
 
-    /// What `expression` refers to beside the elements of the dynamic blocks around it.
-    fn free(&self, expression: &Expression) -> Vec<Traversal> {
-        let mut free = Vec::new();
+    /// Returns the references in `expression` other than the iterators of enclosing dynamic blocks.
+    fn outer_references(&self, expression: &Expression) -> Vec<Traversal> {
+        let mut references = Vec::new();
         for_each_traversal(expression, &mut |traversal| {
-            if self.around.iter().all(|around| around.iterator != traversal.root.name) {
-                free.push(traversal.clone());
+            if self.enclosing.iter().all(|enclosing| enclosing.iterator != traversal.root.name) {
+                references.push(traversal.clone());
             }
         });
-        free
+        references
     }
 
-    /// Checks the numbers of blocks that are all written out; with dynamic blocks only an evaluation can tell.
+    /// Checks the number of blocks in slots with static blocks only; dynamic blocks are counted after their expansion.
     fn check_counts(&mut self, node: &Node) {
         for (position, found) in &node.filled {
             let (SlotNode::Blocks(blocks), Some(slot)) = (found, node.block.slots().get(*position)) else { continue };
@@ -155,10 +158,11 @@ impl Reader {
     }
 }
 
-/// The kind of the blocks that make blocks.
+/// The type of the blocks that generate blocks.
 const DYNAMIC: &str = "dynamic";
 
-/// Whether `dynamic` blocks can stand in a body of the schema `block`. An argument of that name leaves them alone where the syntax tells the two apart.
+/// Whether `dynamic` blocks are available in a body of the schema `block`. A block type of that name disables them; an
+/// argument of that name does so only where the syntax cannot distinguish the two.
 fn has_dynamic_blocks(block: &Block, is_json: bool) -> bool {
     match block.item(DYNAMIC) {
         None => true,
@@ -167,7 +171,7 @@ fn has_dynamic_blocks(block: &Block, is_json: bool) -> bool {
     }
 }
 
-/// What is wrong with the number of blocks that stand at `headers`.
+/// Returns the error if the number of blocks at `headers` is outside the limits of the schema.
 pub(super) fn count_problem(kind: &str, nested: &NestedBlock, headers: &[Span], missing: Span) -> Option<Diagnostic> {
     let single = matches!(nested.nesting(), Nesting::Single | Nesting::Group);
     let count = headers.len() as u64;
@@ -176,14 +180,14 @@ pub(super) fn count_problem(kind: &str, nested: &NestedBlock, headers: &[Span], 
             [] if nested.min() > 0 => Some(
                 Diagnostic::error(
                     format!("Missing {kind} block"),
-                    format!("Add a block of type \"{kind}\" here; it is required."),
+                    format!("A block of type \"{kind}\" is required here."),
                 )
                 .at(missing),
             ),
             [_, second, ..] => Some(
                 Diagnostic::error(
                     format!("Duplicate {kind} block"),
-                    format!("There can be only one block of type \"{kind}\" here. Remove all but one of them."),
+                    format!("Only one block of type \"{kind}\" is allowed here. Remove the others."),
                 )
                 .at(*second),
             ),
@@ -200,7 +204,7 @@ pub(super) fn count_problem(kind: &str, nested: &NestedBlock, headers: &[Span], 
     Some(Diagnostic::error(format!("Too many {kind} blocks"), detail).at(first_extra))
 }
 
-/// What may stand in a body of the schema `block`.
+/// Returns the arguments and blocks that a body of the schema `block` may contain.
 fn body_schema(block: &Block, body: &Body) -> BodySchema {
     let mut schema = BodySchema::new();
     for slot in block.slots() {
@@ -211,7 +215,8 @@ fn body_schema(block: &Block, body: &Body) -> BodySchema {
                     Use::Required => schema.required(name),
                     _ => schema.optional(name),
                 };
-                // In the JSON syntax an argument and a list of blocks look the same: it is read as the argument.
+                // In JSON, an argument and a list of blocks are indistinguishable, so the value is decoded as the
+                // argument.
                 if !body.is_json() && attribute.usage() != Use::Required && attribute.may_be_blocks() {
                     schema = schema.block(slot.name.clone(), &[]);
                 }

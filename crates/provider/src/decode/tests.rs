@@ -6,7 +6,7 @@ use super::*;
 use crate::schema::{Attribute, NestedBlock, Nesting, ObjectNesting, ObjectSchema, Use};
 use crate::testing::{attributes, object, s, string};
 
-/// A schema with plain attributes and every kind of nested block.
+/// A schema with attributes and all nesting modes of blocks.
 fn schema() -> Arc<Block> {
     let port = || attributes([("port", Attribute::required(Type::Number)), ("note", string(Use::Optional))]);
     let rule = || NestedBlock::new(Nesting::List, port()).at_least(1).at_most(2);
@@ -30,7 +30,7 @@ fn schema() -> Arc<Block> {
 
 struct Decoded {
     value: Value,
-    /// `Summary: detail` with the text at fault in front.
+    /// Formats as `Summary: detail`, preceded by the source text.
     problems: Vec<String>,
     decoder: BodyDecoder,
     sources: Arc<Sources>,
@@ -60,7 +60,7 @@ fn decode(text: &str) -> Decoded {
     decode_with(&schema(), text, Vec::new())
 }
 
-/// What is at a place, given by names and positions.
+/// Returns the value at a path of names and indexes, such as `rule.0.port`.
 fn at(value: &Value, path: &str) -> Value {
     path.split('.').fold(value.clone(), |value, step| match step.parse::<usize>() {
         Ok(position) => value.as_slice().unwrap()[position].clone(),
@@ -95,7 +95,7 @@ fn lc_02_values_are_converted_and_unset_ones_are_null() {
 }
 
 #[test]
-fn lc_02_what_comes_from_unknown_is_unknown_of_its_type() {
+fn lc_02_unknown_expressions_give_typed_unknowns() {
     let text = format!("{MINIMAL}count_of = var.x\nany = var.x\n");
     let decoded = decode_with(&schema(), &text, vec![("var", Value::object([("x", Value::unknown(Type::String))]))]);
     assert_eq!(decoded.problems, Vec::<String>::new());
@@ -193,7 +193,7 @@ fn dynamic_blocks_make_blocks() {
 }
 
 #[test]
-fn an_argument_called_dynamic_stands_beside_dynamic_blocks() {
+fn argument_named_dynamic_coexists_with_dynamic_blocks() {
     let rule = NestedBlock::new(Nesting::List, attributes([("port", Attribute::required(Type::Number))]));
     let block = Arc::new(Block::new([("dynamic", string(Use::Optional))], [("rule", rule)]));
     let blocks = "dynamic \"rule\" {\n for_each = [1, 2]\n content {\n port = rule.value\n }\n}\n";
@@ -206,7 +206,7 @@ fn an_argument_called_dynamic_stands_beside_dynamic_blocks() {
         assert_eq!(at(&decoded.value, "rule").as_slice().unwrap().len(), 2);
     }
     let decoded = decode_with(&block, "dynamic \"rul\" {\n for_each = []\n content {\n }\n}\n", Vec::new());
-    assert!(decoded.problems[0].contains("Unsupported block type: No block of type \"rul\""), "{:?}", decoded.problems);
+    assert!(decoded.problems[0].contains("Unsupported block type: Blocks of type \"rul\""), "{:?}", decoded.problems);
 }
 
 #[test]
@@ -237,16 +237,16 @@ fn dynamic_blocks_nest() {
 }
 
 #[test]
-fn a_dynamic_block_over_something_unknown_makes_the_blocks_unknown() {
+fn dynamic_block_over_unknown_makes_blocks_unknown() {
     let text = "name = \"n\"\ndynamic \"rule\" {\n for_each = var.x\n content {\n port = rule.value\n }\n}\n";
     let decoded = decode_with(&schema(), text, vec![("var", Value::object([("x", Value::DYNAMIC)]))]);
     assert_eq!(decoded.problems, Vec::<String>::new());
     assert!(!at(&decoded.value, "rule").is_known());
 }
 
-/// As in Terraform: public modules are used that have what is wrong in content which nobody asks for.
+/// As in Terraform: public modules have invalid content in dynamic blocks without elements.
 #[test]
-fn the_content_of_dynamic_blocks_is_looked_at_when_there_is_an_element() {
+fn dynamic_content_is_checked_for_the_first_element() {
     let text = |elements: &str| {
         format!("name = \"n\"\ndynamic \"rule\" {{\n for_each = {elements}\n content {{\n port = bare\n }}\n}}\n")
     };
@@ -257,9 +257,9 @@ fn the_content_of_dynamic_blocks_is_looked_at_when_there_is_an_element() {
     assert!(!over("[1]").is_empty());
 }
 
-/// Neither `try` nor an arm that is not taken hides a name that there is not, where an element asks for the content.
+/// Neither `try` nor an untaken conditional arm hides an undefined name, once an element uses the content.
 #[test]
-fn names_in_the_content_of_dynamic_blocks_are_looked_at_even_where_try_would_hide_them() {
+fn references_in_dynamic_content_are_checked_even_inside_try() {
     let over = |elements: &str, port: &str| {
         let text = format!(
             "name = \"n\"\ndynamic \"rule\" {{\n for_each = {elements}\n content {{\n port = {port}\n }}\n}}\n"
@@ -289,9 +289,9 @@ fn counts_of_dynamic_blocks_are_checked_when_they_are_known() {
     assert!(decode(text).problems[0].contains("Insufficient rule blocks"));
 }
 
-/// As in Terraform, which never comes to look at it.
+/// As in Terraform, which never evaluates it.
 #[test]
-fn what_cannot_be_in_the_content_of_dynamic_blocks_is_told_where_there_may_be_blocks() {
+fn invalid_dynamic_content_is_reported_if_blocks_may_exist() {
     let over = |elements: &str| {
         let text = format!(
             "name = \"n\"\nrule {{\n port = 1\n}}\ndynamic \"rule\" {{\n for_each = {elements}\n content {{\n port = 1\n prot = 1\n }}\n}}\n"
@@ -305,7 +305,7 @@ fn what_cannot_be_in_the_content_of_dynamic_blocks_is_told_where_there_may_be_bl
     }
 }
 
-/// How many blocks there are is a secret where there can be several; what is said in one says nothing of what the provider adds.
+/// The number of blocks is secret where several are allowed; computed attributes carry no marks.
 #[test]
 fn a_sensitive_collection_marks_what_its_content_sets() {
     let text = |kind: &str, content: &str| {
@@ -324,7 +324,7 @@ fn a_sensitive_collection_marks_what_its_content_sets() {
 }
 
 #[test]
-fn a_single_block_over_something_unknown_is_there_with_what_it_sets_unknown() {
+fn single_dynamic_block_over_unknown_exists_with_unknown_arguments() {
     let text = |more: &str| {
         format!(
             "name = \"n\"\nrule {{\n port = 1\n}}\n{more}dynamic \"timeouts\" {{\n for_each = var.x\n content {{\n port = 1\n }}\n}}\n"
@@ -348,7 +348,7 @@ fn a_sensitive_collection_makes_sensitive_blocks() {
 }
 
 #[test]
-fn senseless_dynamic_blocks_are_errors() {
+fn invalid_dynamic_blocks_are_errors() {
     for (text, summary) in [
         ("dynamic \"rule\" {\n for_each = 1\n content {\n port = 1\n }\n}", "Invalid dynamic for_each value"),
         ("dynamic \"rule\" {\n for_each = null\n content {\n port = 1\n }\n}", "Invalid dynamic for_each value"),
@@ -389,8 +389,8 @@ fn nested_attributes_may_leave_optional_parts_out() {
     assert_eq!(decoded.problems, Vec::<String>::new());
     assert_eq!(at(&decoded.value, "rules.0.port"), Value::number(1));
     assert!(at(&decoded.value, "rules.0.id").is_null());
-    let wrong = decode_with(&block, "rules = [{ note = \"x\" }]\n", Vec::new());
-    assert!(wrong.problems[0].contains("Incorrect attribute value type"), "{:?}", wrong.problems);
+    let invalid = decode_with(&block, "rules = [{ note = \"x\" }]\n", Vec::new());
+    assert!(invalid.problems[0].contains("Incorrect attribute value type"), "{:?}", invalid.problems);
 }
 
 #[test]
@@ -430,7 +430,7 @@ fn json_bodies_are_decoded_alike() {
 }
 
 #[test]
-fn lc_26_paths_lead_to_the_text_that_gave_the_value() {
+fn lc_26_paths_resolve_to_source_spans() {
     let decoded = decode(
         r#"
         name = "n"

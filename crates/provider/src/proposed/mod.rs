@@ -1,4 +1,4 @@
-//! The proposed new state: the configuration merged over what is there (LC-04, LC-05; plugin-protocol 4.6).
+//! The proposed new state: the configuration merged over the prior state (LC-04, LC-05; plugin-protocol 4.6).
 
 use groma_value::{Kind, Marks, PathMarks, Value};
 
@@ -6,20 +6,20 @@ use crate::Name;
 use crate::correlate::{Candidates, Mask};
 use crate::schema::{Attribute, Block, Item, Nesting, Use};
 
-/// The merge of `config` over `prior`, as a provider gets it to start planning from (LC-04, LC-05).
+/// Merges `config` over `prior` into the proposed new state that a provider plans from (LC-04, LC-05).
 ///
-/// For each attribute the configuration's value wins when it is not null; else a computed attribute keeps its prior
-/// value; else it is null. Nested objects are matched by position, by key, or, in sets, by the parts that only the
-/// configuration gives. Null as a whole when `config` is null: the object is to be deleted. Without a prior object
-/// computed attributes are null; the provider says what will be known.
+/// A non-null configured value wins; else a computed attribute keeps its prior value; else the attribute is null.
+/// Nested objects are matched by index, by key, or, in sets, by their configured attributes. The result is null for a
+/// null `config`, a deletion. Without a prior object, computed attributes are null, and the provider plans which of
+/// them become unknown.
 ///
-/// Both values are of the implied type of `block`; `prior` is wholly known.
+/// Both values have the implied type of `block`; `prior` is wholly known.
 pub fn proposed_new_state(block: &Block, prior: &Value, config: &Value) -> Value {
     merge(block, Prior::of(prior), config)
 }
 
-/// What is known of an object that the provider will read or open only later: `config`, with unknown in the place of
-/// every computed attribute that it does not set, and marked where the schema hides something.
+/// Predicts an object that is read or opened only during apply: `config` with unknown for computed attributes that it
+/// does not set, and with sensitive marks from the schema.
 pub fn planned_unknown(block: &Block, config: &Value) -> Value {
     let planned = merge(block, Prior::Unknown, config);
     if planned.is_null() || !block.contains_sensitive() {
@@ -29,14 +29,12 @@ pub fn planned_unknown(block: &Block, config: &Value) -> Value {
     planned.mark_paths(&hidden)
 }
 
-/// What an object is merged over.
+/// The prior value that a configuration is merged over.
 #[derive(Clone, Copy)]
 enum Prior<'a> {
-    /// There was none.
     Absent,
-    /// There will be one, nobody knows what it is like.
+    /// It will exist, with unknown attributes.
     Unknown,
-    /// It was this.
     Is(&'a Value),
 }
 
@@ -49,12 +47,12 @@ impl<'a> Prior<'a> {
         }
     }
 
-    /// A null is something that was there: it has a type, which may be any for an attribute of any type.
+    /// A null within an object counts as a value: for an attribute of dynamic type it has a type to keep.
     fn of_part(value: &'a Value) -> Self {
         if value.is_known() { Self::Is(value) } else { Self::Unknown }
     }
 
-    /// The part at `position` of an object, list or tuple.
+    /// Returns the attribute or element at `position` of an object, list or tuple.
     fn part(self, position: usize) -> Self {
         match self {
             Self::Is(value) => match value.kind() {
@@ -68,7 +66,7 @@ impl<'a> Prior<'a> {
         }
     }
 
-    /// The element with the key `key` of a map.
+    /// Returns the element with the key `key` of a map, or of an object that represents a map.
     fn element(self, key: &str) -> Self {
         match self {
             Self::Is(value) => match value.kind() {
@@ -80,7 +78,7 @@ impl<'a> Prior<'a> {
         }
     }
 
-    /// Its value for an attribute that the configuration leaves to the provider.
+    /// Returns the prior value of an attribute that the configuration leaves to the provider.
     fn kept(self, attribute: &Attribute) -> Value {
         match self {
             Self::Absent => attribute.empty_value().clone(),
@@ -90,9 +88,9 @@ impl<'a> Prior<'a> {
     }
 }
 
-/// One object: its attributes and nested blocks, each by its own rule.
+/// Merges one object, each attribute and nested block by its own rule.
 fn merge(block: &Block, prior: Prior<'_>, config: &Value) -> Value {
-    // Null (a block that is not there, or a deletion) and unknown (a dynamic block) stay as they are.
+    // A null (an absent block, a deletion) or unknown (a dynamic block) is not merged.
     let Kind::Object(configured) = config.kind() else { return config.clone() };
     let parts = block.slots().iter().zip(configured.values()).enumerate().map(|(position, (slot, config))| {
         let prior = prior.part(position);
@@ -107,7 +105,8 @@ fn merge(block: &Block, prior: Prior<'_>, config: &Value) -> Value {
 
 fn merge_attribute(attribute: &Attribute, prior: Prior<'_>, config: &Value) -> Value {
     if attribute.is_computed() && config.is_null() {
-        // Prior values that only a configuration can have given show that one was there and is gone: the whole goes.
+        // Non-computed values in the prior object show that the attribute was configured before and was then removed:
+        // all of it goes.
         return if was_configured(attribute, prior) { config.clone() } else { prior.kept(attribute) };
     }
     match attribute.nested_type() {
@@ -118,6 +117,7 @@ fn merge_attribute(attribute: &Attribute, prior: Prior<'_>, config: &Value) -> V
 
 fn merge_nested(nesting: Nesting, block: &Block, prior: Prior<'_>, config: &Value) -> Value {
     let merged = match (nesting, config.kind()) {
+        // A single block corresponds to the prior one, whatever its content.
         (Nesting::Single | Nesting::Group, _) => return merge(block, prior, config),
         (Nesting::List, Kind::List(elements) | Kind::Tuple(elements)) => {
             let merged =
@@ -133,17 +133,17 @@ fn merge_nested(nesting: Nesting, block: &Block, prior: Prior<'_>, config: &Valu
             collection_like(config, block, merged.collect())
         }
         (Nesting::Set, Kind::Set(elements)) => merge_set(block, prior, elements),
-        // Null and unknown, and values of another type, which the shape checks have reported.
+        // Nulls, unknowns, and values of other types, which the shape checks have already reported.
         _ => return config.clone(),
     };
     if config.marks().is_empty() { merged } else { merged.with_marks(config.marks()) }
 }
 
-/// A collection of the kind of `like`, whose objects are of the schema `block`, with other elements: as many as `like` has,
-/// but for sets.
+/// Creates a collection of the same type as `like` from other elements that conform to `block`: as many as `like` has,
+/// except for sets.
 pub fn collection_like(like: &Value, block: &Block, elements: Vec<Value>) -> Value {
     let keys = |names: &[Name]| names.to_vec();
-    // Objects with dynamic attributes have the types of their values, which may differ from element to element.
+    // Values of dynamic attributes give the element objects different types, for which only tuples and objects work.
     let element_type = match elements.first() {
         Some(first) if block.implied_type().has_dynamic() => {
             let ty = first.ty();
@@ -161,9 +161,8 @@ pub fn collection_like(like: &Value, block: &Block, elements: Vec<Value>) -> Val
     }
 }
 
-/// For each of the set elements `configured`, the position of the element of `others` that stands for it: the first, not
-/// yet taken by another, that agrees in everything the configuration gives (LC-05, FW-14). Linear in the number of
-/// elements.
+/// Finds, for each of the `configured` set elements, the corresponding element of `others`: the first unused one that
+/// agrees in all configured attributes (LC-05, FW-14). Runs in linear time.
 pub fn match_set_elements(block: &Block, configured: &[Value], others: &[Value]) -> Vec<Option<usize>> {
     let mut candidates = Candidates::new(others);
     let mut used = vec![false; others.len()];
@@ -182,6 +181,7 @@ fn merge_set(block: &Block, prior: Prior<'_>, elements: &[Value]) -> Value {
     let matches = match_set_elements(block, elements, known);
     let merged = elements.iter().zip(matches).map(|(config, position)| {
         let counterpart = match prior {
+            // Of an unknown prior set, every element's computed attributes are unknown.
             Prior::Unknown => Prior::Unknown,
             _ => position.and_then(|position| known.get(position)).map_or(Prior::Absent, Prior::Is),
         };
@@ -190,11 +190,12 @@ fn merge_set(block: &Block, prior: Prior<'_>, elements: &[Value]) -> Value {
     Value::set(block.implied_type().clone(), merged.collect())
 }
 
-/// The first candidate for `config` that no other element has used.
+/// Takes the first matching candidate that no other element has taken.
 fn take_first(candidates: &mut Candidates<'_>, used: &mut [bool], config: &Value, mask: Mask) -> Option<usize> {
     let matching = candidates.matching(config, mask);
     let unused = matching.iter().position(|position| used.get(*position) == Some(&false));
-    // Those before it are used up for good: forgetting them keeps many equal elements from being walked again and again.
+    // Earlier candidates are taken for good. Removing them keeps many equal elements from being scanned again and
+    // again.
     let passed = unused.map_or(matching.len(), |at| at + 1);
     let position = matching.drain(..passed).next_back().filter(|_| unused.is_some())?;
     if let Some(flag) = used.get_mut(position) {
@@ -203,7 +204,7 @@ fn take_first(candidates: &mut Candidates<'_>, used: &mut [bool], config: &Value
     Some(position)
 }
 
-/// Masks what the configuration leaves to the provider: a prior object may hold anything there and still come from it.
+/// Ignores computed attributes that are not configured: any prior value may still belong to this element.
 fn mask_of_computed(block: &Block, config: &Value) -> Mask {
     let Kind::Object(configured) = config.kind() else { return Mask::Keep };
     let parts = block.slots().iter().zip(configured.values()).map(|(slot, config)| match &slot.item {
@@ -224,12 +225,12 @@ fn mask_of_nested(nesting: Nesting, block: &Block, config: &Value) -> Mask {
         (Nesting::List, Kind::List(elements) | Kind::Tuple(elements)) => each(elements),
         (Nesting::Map, Kind::Map(elements)) => each(elements.values()),
         (Nesting::Map, Kind::Object(elements)) => each(elements.values()),
-        // Sets within sets are matched as wholes.
+        // Nested sets are compared as a whole.
         _ => Mask::Keep,
     }
 }
 
-/// Whether a prior value of nested objects holds something that only a configuration can have given.
+/// Whether a prior value of a nested attribute contains values that only a configuration can have set.
 fn was_configured(attribute: &Attribute, prior: Prior<'_>) -> bool {
     match (attribute.nested_type(), prior) {
         (Some(nested), Prior::Is(value)) if attribute.usage() == Use::OptionalComputed => {

@@ -103,7 +103,7 @@ fn lc_05_single_and_group_blocks_go_by_position() {
 }
 
 #[test]
-fn lc_05_set_elements_are_matched_by_what_only_the_configuration_gives() {
+fn lc_05_set_elements_are_matched_by_configured_attributes() {
     let block = everything();
     for name in ["set", "n_set"] {
         let prior = set(vec![usual_object("1", "a", "x"), usual_object("2", "b", ""), usual_object("3", "c", "")]);
@@ -118,7 +118,7 @@ fn lc_05_set_elements_are_matched_by_what_only_the_configuration_gives() {
 fn lc_05_each_prior_set_element_is_used_once() {
     let block = everything();
     let prior = object(&block, [("set", set(vec![usual_object("1", "a", "x")]))]);
-    // Both could have become the prior element: one leaves the size to the provider, one gives it.
+    // Both elements may correspond to the prior one: one leaves the size to the provider, the other sets it.
     let config = set(vec![usual_object("", "a", ""), usual_object("", "a", "x")]);
     let merged = proposed_new_state(&block, &prior, &object(&block, [("set", config)]));
     let merged = merged.attribute("set").unwrap();
@@ -138,7 +138,7 @@ fn lc_05_unset_optional_computed_nested_attribute_takes_the_whole_prior_value() 
 }
 
 #[test]
-fn lc_05_a_nested_attribute_that_was_configured_and_is_gone_is_null() {
+fn lc_05_nested_attribute_removed_from_config_is_null() {
     let nested = Attribute::nested(ObjectSchema::new(ObjectNesting::List, usual()), Use::OptionalComputed);
     let block = attributes([("nested", nested)]);
     let of = |value: Value| object(&block, [("nested", list(vec![value]))]);
@@ -177,7 +177,7 @@ fn lc_05_blocks_with_dynamic_attributes_are_tuples_and_objects() {
 }
 
 #[test]
-fn a_data_source_leaves_open_what_it_will_find() {
+fn unread_data_source_has_unknown_computed_attributes() {
     let block = everything();
     let config = object(
         &block,
@@ -201,7 +201,7 @@ fn a_data_source_leaves_open_what_it_will_find() {
 }
 
 #[test]
-fn lc_30_what_is_read_only_later_is_hidden_where_the_schema_says_so() {
+fn lc_30_sensitive_attributes_of_unread_objects_are_marked() {
     let block = attributes([("id", string(Use::Computed)), ("token", string(Use::Computed).sensitive())]);
     let planned = planned_unknown(&block, &object(&block, []));
     assert!(planned.attribute("token").unwrap().marks().is_sensitive());
@@ -218,11 +218,11 @@ fn a_set_of_ten_thousand_elements_is_matched_in_linear_time() {
     let config = object(&block, [("set", set(config.collect()))]);
     let started = std::time::Instant::now();
     assert_eq!(proposed_new_state(&block, &prior, &config), prior);
-    // In quadratic time this is a hundred million comparisons.
+    // A quadratic algorithm would need a hundred million comparisons.
     assert!(started.elapsed() < std::time::Duration::from_secs(5), "{:?}", started.elapsed());
 }
 
-/// All texts in a value.
+/// Returns all strings in a value.
 fn texts(value: &Value) -> std::collections::BTreeSet<String> {
     let mut found = std::collections::BTreeSet::new();
     value.walk(|_, value| {
@@ -234,7 +234,7 @@ fn texts(value: &Value) -> std::collections::BTreeSet<String> {
     found
 }
 
-/// Checks that everything the configuration sets is in the merged value, in the same place. Sets have no places.
+/// Checks that all configured values are in the merged value at the same path, except within sets.
 fn check_kept(config: &Value, merged: &Value) {
     match (config.kind(), merged.kind()) {
         (Kind::Null, _) => {}
@@ -273,8 +273,7 @@ proptest! {
     fn lc_04_law_merging_again_changes_nothing(prior in objects(true), config in objects(false)) {
         let block = everything();
         let once = proposed_new_state(&block, &prior, &config);
-        // Elements of a set that differ only in what was computed may be paired the other way round, but the result is
-        // the same set.
+        // Set elements that differ only in computed attributes may be matched differently, with an equal result.
         prop_assert_eq!(&proposed_new_state(&block, &once, &config), &once);
     }
 

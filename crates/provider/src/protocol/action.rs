@@ -1,4 +1,4 @@
-//! Requests and responses about actions: what a provider does on request, without an object that it leaves in the state.
+//! Requests and responses for actions, which run on request and leave no object in the state.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,39 +8,39 @@ use groma_value::Value;
 use super::{ClientCapabilities, Deferred};
 use crate::{Name, ProviderDiagnostics};
 
-/// An action to be planned.
+/// A request for the plan of an action.
 #[derive(Clone, Debug)]
 pub struct PlanActionRequest {
-    /// The action type.
+    /// The action type to plan or invoke.
     pub type_name: Name,
-    /// The configuration; may hold unknown values.
+    /// The configuration, which may contain unknown values.
     pub config: Value,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
 }
 
-/// What the provider says of an action before it is invoked.
+/// The response to the plan of an action.
 #[derive(Clone, Debug, Default)]
 pub struct PlanActionResponse {
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the action.
     pub deferred: Option<Deferred>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// Takes the messages of an action while it goes on. Called on whatever thread the provider has.
+/// Receives the progress messages of an action, on any thread of the provider.
 pub type ActionProgress = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// An action to be invoked.
+/// A request to run an action.
 #[derive(Clone)]
 pub struct InvokeActionRequest {
-    /// The action type.
+    /// The action type to plan or invoke.
     pub type_name: Name,
-    /// The configuration, wholly known.
+    /// The wholly known configuration.
     pub config: Value,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
-    /// Is told what goes on.
+    /// The receiver of progress messages.
     pub progress: ActionProgress,
 }
 

@@ -1,4 +1,4 @@
-//! Requests and responses about ephemeral resources.
+//! Requests and responses for the lifecycle of ephemeral resources.
 
 use std::time::SystemTime;
 
@@ -7,57 +7,57 @@ use groma_value::Value;
 use super::{ClientCapabilities, Deferred, Private};
 use crate::{Name, ProviderDiagnostics};
 
-/// An ephemeral resource to be opened.
+/// A request to open an ephemeral resource.
 #[derive(Clone, Debug)]
 pub struct OpenEphemeralRequest {
     /// The ephemeral resource type.
     pub type_name: Name,
-    /// The configuration, wholly known.
+    /// The wholly known configuration.
     pub config: Value,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
 }
 
-/// An open ephemeral resource.
+/// The response to the opening of an ephemeral resource.
 #[derive(Clone, Debug)]
 pub struct OpenEphemeralResponse {
-    /// The configuration with the results filled in.
+    /// The configuration completed with the results.
     pub result: Value,
-    /// When it must be renewed at the latest.
+    /// The time by which the resource must be renewed.
     pub renew_at: Option<SystemTime>,
-    /// Bytes to be given back when it is renewed or closed.
+    /// Private data for renewing and closing.
     pub private: Private,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the opening.
     pub deferred: Option<Deferred>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// An open ephemeral resource to be kept open.
+/// A request to renew an open ephemeral resource.
 #[derive(Clone, Debug)]
 pub struct RenewEphemeralRequest {
     /// The ephemeral resource type.
     pub type_name: Name,
-    /// The bytes of the response before.
+    /// The private data of the previous response.
     pub private: Private,
 }
 
-/// An ephemeral resource that goes on.
+/// The response to a renewal.
 #[derive(Clone, Debug, Default)]
 pub struct EphemeralResponse {
-    /// When it must be renewed at the latest.
+    /// The time by which the resource must be renewed again.
     pub renew_at: Option<SystemTime>,
-    /// Bytes to be given back when it is renewed or closed.
+    /// Private data for the next renewal and closing.
     pub private: Private,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// An open ephemeral resource to be closed.
+/// A request to close an ephemeral resource.
 #[derive(Clone, Debug)]
 pub struct CloseEphemeralRequest {
     /// The ephemeral resource type.
     pub type_name: Name,
-    /// The bytes of the response before.
+    /// The private data of the previous response.
     pub private: Private,
 }

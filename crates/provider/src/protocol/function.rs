@@ -1,4 +1,4 @@
-//! Functions that a provider brings into the language.
+//! Provider-defined functions, which expressions call as `provider::LOCAL_NAME::FUNCTION`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,57 +7,57 @@ use groma_value::{Type, Value};
 
 use crate::{Description, Name};
 
-/// What a function accepts and returns.
+/// The parameters, result type and documentation of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionSignature {
-    /// The parameters by position.
+    /// The positional parameters.
     pub parameters: Vec<Parameter>,
-    /// What takes any number of further arguments.
+    /// The parameter of all further arguments, for variadic functions.
     pub variadic: Option<Parameter>,
-    /// The type of the result.
+    /// The type that results conform to.
     pub return_type: Type,
-    /// One line about it.
+    /// A one-line description for documentation.
     pub summary: String,
-    /// More about it.
+    /// The full description for documentation.
     pub description: Description,
-    /// What to use instead, when it should no longer be used; empty otherwise.
+    /// The deprecation message; empty if the function is not deprecated.
     pub deprecation: String,
 }
 
-/// One parameter of a function.
+/// A parameter of a provider-defined function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its name.
+    /// The name for messages; arguments are positional.
     pub name: Name,
     /// The type that arguments are converted to.
     pub ty: Type,
-    /// Whether null may be passed.
+    /// Whether null is a valid argument.
     pub allow_null: bool,
-    /// Whether unknown values may be passed; otherwise the call's result is unknown without a call.
+    /// Whether unknown arguments reach the provider; otherwise they make the result unknown without a call.
     pub allow_unknown: bool,
-    /// More about it.
+    /// The description for documentation.
     pub description: Description,
 }
 
-/// Functions by their names.
+/// Signatures of functions by name.
 pub type Functions = BTreeMap<Name, Arc<FunctionSignature>>;
 
-/// A function call.
+/// A request to call a function.
 #[derive(Clone, Debug)]
 pub struct CallFunctionRequest {
-    /// The function.
+    /// The function name, without the provider's local name.
     pub name: Name,
-    /// What the provider said that it takes and returns.
+    /// The signature that the provider declared.
     pub signature: Arc<FunctionSignature>,
-    /// One value for each argument, of the parameters' types.
+    /// The arguments, converted to the parameter types.
     pub arguments: Vec<Value>,
 }
 
-/// Why a function has no result.
+/// The error of a function call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionError {
-    /// What is wrong.
+    /// The message for the author of the configuration.
     pub text: String,
-    /// The position of the argument at fault, counted from 0.
+    /// The 0-based position of the invalid argument, if the error concerns one.
     pub argument: Option<usize>,
 }

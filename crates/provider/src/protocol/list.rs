@@ -1,4 +1,4 @@
-//! Requests and responses about objects that nobody manages yet: listing them, and writing configurations for them.
+//! Requests and responses for unmanaged objects: list queries and generated configurations.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,39 +7,40 @@ use groma_value::Value;
 
 use crate::{Name, ProviderDiagnostics};
 
-/// Whether found objects come with all of their attributes.
+/// The amount of data per result of a list query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ListDetail {
-    /// What identifies them is enough.
+    /// Resource identities only.
     Identities,
-    /// The objects too, as reading would give them.
+    /// Identities and full objects, as a read would return them.
     Objects,
 }
 
-/// Takes found objects while the search goes on; `Enough` ends it. Called on whatever thread the provider has.
-pub type ListSink = Arc<dyn Fn(Listed) -> ListWanted + Send + Sync>;
+/// Receives the results of a list query as they arrive, on any thread of the provider; [`ListControl::Stop`] ends the
+/// query.
+pub type ListSink = Arc<dyn Fn(Listed) -> ListControl + Send + Sync>;
 
-/// Whether more objects are wanted.
+/// The receiver's decision whether a list query continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ListWanted {
-    /// Go on.
-    More,
-    /// That is all.
-    Enough,
+pub enum ListControl {
+    /// Deliver further results.
+    Continue,
+    /// End the query.
+    Stop,
 }
 
-/// A search for objects of a resource type.
+/// A request to list objects of a resource type.
 #[derive(Clone)]
 pub struct ListRequest {
-    /// The resource type.
+    /// The resource type to list.
     pub type_name: Name,
-    /// What is searched for: the configuration of the list block, wholly known.
+    /// The wholly known configuration of the list block, which filters the results.
     pub config: Value,
-    /// How much of each object is wanted.
+    /// Whether full objects are requested.
     pub detail: ListDetail,
-    /// How many objects are wanted at most.
+    /// The maximum number of results.
     pub limit: u64,
-    /// Takes what is found.
+    /// The receiver of the results.
     pub found: ListSink,
 }
 
@@ -54,33 +55,33 @@ impl fmt::Debug for ListRequest {
     }
 }
 
-/// A found object, or a problem on the way.
+/// One event of a list query: an object, or diagnostics without an object.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// What identifies the object; nothing where there is only a problem to tell.
+    /// The resource identity; `None` for an event that has only diagnostics.
     pub identity: Option<Value>,
-    /// What people call it.
+    /// The name of the object for people.
     pub display_name: String,
-    /// The object, if it was wanted.
+    /// The object, if requested.
     pub object: Option<Value>,
-    /// Problems with this object.
+    /// The errors and warnings about this object.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// An object that a configuration is to be written for.
+/// A request to generate the configuration of an existing object.
 #[derive(Clone, Debug)]
 pub struct GenerateConfigRequest {
-    /// The resource type.
+    /// The type of the object.
     pub type_name: Name,
-    /// The object.
+    /// The object as it was read.
     pub state: Value,
 }
 
-/// A configuration that manages an object as it is.
+/// The response to a request for a generated configuration.
 #[derive(Clone, Debug)]
 pub struct GenerateConfigResponse {
-    /// The configuration, an object of the resource type.
+    /// The configuration, as an object of the resource type.
     pub config: Value,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }

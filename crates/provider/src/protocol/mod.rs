@@ -1,7 +1,7 @@
-//! Requests and responses of the provider trait: the plugin protocol's messages (plugin-protocol, appendix A) in our
-//! types.
+//! Requests and responses of the provider trait: the messages of the plugin protocol (plugin-protocol, appendix A) in
+//! this crate's types.
 //!
-//! Objects are [`Value`]s of the implied type of the schema, without marks.
+//! Objects are unmarked [`Value`]s of the schema's implied type.
 
 mod action;
 mod ephemeral;
@@ -18,7 +18,7 @@ pub use ephemeral::{
     CloseEphemeralRequest, EphemeralResponse, OpenEphemeralRequest, OpenEphemeralResponse, RenewEphemeralRequest,
 };
 pub use function::{CallFunctionRequest, FunctionError, FunctionSignature, Functions, Parameter};
-pub use list::{GenerateConfigRequest, GenerateConfigResponse, ListDetail, ListRequest, ListSink, ListWanted, Listed};
+pub use list::{GenerateConfigRequest, GenerateConfigResponse, ListControl, ListDetail, ListRequest, ListSink, Listed};
 pub use raw::RawState;
 pub use resource::{
     ApplyRequest, ApplyResponse, ImportRequest, ImportResponse, ImportTarget, ImportedResource, MoveRequest,
@@ -34,98 +34,99 @@ use groma_value::Value;
 
 use crate::{Name, Schema};
 
-/// Bytes that a provider keeps with an object and nobody else reads.
+/// Opaque bytes that a provider stores with an object.
 pub type Private = Arc<[u8]>;
 
-/// What the provider itself declares, apart from its types.
+/// The provider's own declarations, apart from its types.
 #[derive(Clone, Debug, Default)]
 pub struct ProviderSchema {
-    /// What its configuration block holds.
+    /// The schema of the `provider` block.
     pub config: Arc<Schema>,
-    /// What a `provider_meta` block for it holds, if it accepts one.
+    /// The schema of `provider_meta` blocks, if the provider accepts any.
     pub meta: Option<Arc<Schema>>,
-    /// What it can do beyond the base of the protocol.
+    /// The optional protocol features that the provider supports.
     pub capabilities: ServerCapabilities,
 }
 
-/// The types and functions that a provider has, by kind; each list is sorted.
+/// The names of a provider's types and functions by category; each list is sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TypeNames {
-    /// Managed resource types.
+    /// Managed resource types, for `resource` blocks.
     pub resources: Vec<Name>,
-    /// Data sources.
+    /// Data sources, for `data` blocks.
     pub data_sources: Vec<Name>,
-    /// Ephemeral resource types.
+    /// Ephemeral resource types, for `ephemeral` blocks.
     pub ephemeral_resources: Vec<Name>,
-    /// Functions.
+    /// Provider-defined functions, without namespace.
     pub functions: Vec<Name>,
-    /// Resource types whose objects can be listed.
+    /// Resource types that support list queries.
     pub lists: Vec<Name>,
-    /// Actions.
+    /// Action types, for `action` blocks.
     pub actions: Vec<Name>,
-    /// Stores of states.
+    /// State store types.
     pub state_stores: Vec<Name>,
 }
 
-/// What a provider can do beyond the base of the protocol.
+/// The optional features of a provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerCapabilities {
-    /// It wants to be asked for plans that delete.
+    /// The provider handles plan calls for deletions.
     pub plan_destroy: bool,
-    /// It works without having been asked for its schema.
+    /// The provider accepts calls before its schema was requested.
     pub get_provider_schema_optional: bool,
-    /// It can take over objects of other resource types.
+    /// The provider can convert objects of other resource types.
     pub move_resource_state: bool,
-    /// It can write a configuration from an object.
+    /// The provider can generate the configuration of an object.
     pub generate_resource_config: bool,
-    /// A creation can be asked for again with the same planned private data and makes no second object. The plugin
-    /// protocol has no word for this: only providers in process can say it.
+    /// A creation may be repeated with the same planned private data without creating a second object. The plugin
+    /// protocol has no such capability; only in-process providers declare it.
     pub repeatable_create: bool,
-    /// Its objects are nowhere but in the state, and its answers depend on the requests alone: what a call that was never
-    /// answered has done is nothing, and a plan need not be asked for twice. The plugin protocol has no word for this
-    /// either.
+    /// The provider is pure: its objects exist only in the state, and its answers depend on the requests alone. An
+    /// unanswered call thus had no effect, and a second plan call is unnecessary. The plugin protocol has no such
+    /// capability.
     pub is_pure: bool,
 }
 
-/// What the caller can handle in responses.
+/// The optional protocol features that the caller supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCapabilities {
-    /// The provider may answer that it cannot say yet.
+    /// The provider may defer the operation.
     pub deferral_allowed: bool,
-    /// The configuration may hold values for write-only attributes.
+    /// The configuration may set write-only attributes.
     pub write_only_attributes_allowed: bool,
 }
 
-/// Why a provider cannot say yet.
+/// The reason why a provider deferred an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Deferred {
-    /// It did not say why.
+    /// The provider gave no reason.
     Unknown,
-    /// The configuration of the resource holds unknown values that it needs.
+    /// The resource configuration contains unknown values that the provider needs.
     ResourceConfigUnknown,
-    /// Its own configuration holds unknown values that it needs.
+    /// The provider configuration contains unknown values that the provider needs.
     ProviderConfigUnknown,
-    /// Something that the object needs does not exist yet.
+    /// A prerequisite of the object does not exist yet.
     AbsentPrerequisite,
 }
 
-/// The provider's configuration, for checking.
+/// A request to validate the provider configuration.
 #[derive(Clone, Debug)]
 pub struct ValidateProviderRequest {
-    /// The configuration; may hold unknown values.
+    /// The configuration, which may contain unknown values.
     pub config: Value,
 }
 
-/// The version of Terraform whose language, formats and protocol this is.
+/// The Terraform version whose language, formats and protocol Groma implements.
+// Providers check this version against their minimum; it must not be Groma's own version.
 pub const TERRAFORM_VERSION: &str = "1.15.5";
 
-/// The provider's configuration, for use.
+/// A request to configure the provider.
 #[derive(Clone, Debug)]
 pub struct ConfigureRequest {
-    /// The version of Terraform whose behaviour the caller has.
+    /// The Terraform version that the caller is compatible with; some providers log it or send it as a user agent.
     pub terraform_version: String,
-    /// The configuration; may hold unknown values while planning.
+    /// The configuration, which may contain unknown values in the plan phase.
     pub config: Value,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
 }

@@ -1,4 +1,4 @@
-//! Objects as a state has them.
+//! Objects in the form in which a state stores them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,21 +7,22 @@ use groma_value::{Type, Value};
 
 use crate::ProviderDiagnostic;
 
-/// A stored object, in the form that the state has (LC-19).
+/// A stored object before its upgrade to the current schema (LC-19).
 #[derive(Clone, Debug)]
 pub enum RawState {
-    /// JSON.
+    /// The JSON form of all current states.
     Json(Arc<str>),
-    /// What Terraform wrote before 0.12: a text for each part, by the path of the part, such as `tags.%`.
+    /// The flatmap form of Terraform before 0.12: one string per leaf, by its path, for example `tags.%` for a map
+    /// size.
     Flat(Arc<BTreeMap<String, String>>),
 }
 
 impl RawState {
-    /// The JSON text.
+    /// Returns the JSON form.
     ///
     /// # Errors
     ///
-    /// The object has the older form, which only providers know that are as old.
+    /// The object has the flatmap form, which only old provider versions can upgrade.
     pub fn json(&self) -> Result<&Arc<str>, ProviderDiagnostic> {
         match self {
             Self::Json(json) => Ok(json),
@@ -33,11 +34,11 @@ impl RawState {
         }
     }
 
-    /// The object as a value of `ty`; attributes that `ty` does not have are left out.
+    /// Decodes the object as a value of type `ty`, ignoring attributes that `ty` does not have.
     ///
     /// # Errors
     ///
-    /// It is not of that type: says how.
+    /// Describes why the object does not conform to `ty`.
     pub fn decode(&self, ty: &Type) -> Result<Value, String> {
         match self {
             Self::Json(json) => groma_value::json::from_stored(json.as_bytes(), ty).map_err(|error| error.to_string()),

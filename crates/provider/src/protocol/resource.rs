@@ -1,4 +1,4 @@
-//! Requests and responses about managed resources and data sources.
+//! Requests and responses for managed resources and data sources.
 
 use std::sync::Arc;
 
@@ -8,91 +8,91 @@ use groma_value::{Path, Value};
 use super::{ClientCapabilities, Deferred, Private, RawState};
 use crate::{Name, ProviderDiagnostics};
 
-/// A configuration, for checking (LC-03): of a managed resource, a data source or an ephemeral resource.
+/// A request to validate the configuration of a managed resource, a data source or an ephemeral resource (LC-03).
 #[derive(Clone, Debug)]
 pub struct ValidateRequest {
-    /// The resource type.
+    /// The resource type of the object.
     pub type_name: Name,
-    /// The configuration; may hold unknown values.
+    /// The configuration, which may contain unknown values.
     pub config: Value,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
 }
 
-/// A stored object, to be brought to the shape of the current schema (LC-19).
+/// A request to upgrade a stored object to the current schema (LC-19).
 #[derive(Clone, Debug)]
 pub struct UpgradeRequest {
-    /// The resource type.
+    /// The resource type of the object.
     pub type_name: Name,
-    /// The schema version it was stored with.
+    /// The schema version that the object was stored with.
     pub version: u64,
-    /// The object as stored.
+    /// The object in its stored form.
     pub raw_state: RawState,
 }
 
-/// The object in the shape of the current schema.
+/// The response to an upgrade of a stored object.
 #[derive(Clone, Debug)]
 pub struct UpgradeResponse {
-    /// The upgraded object.
+    /// The object in the form of the current schema.
     pub upgraded_state: Value,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// A stored identity, to be brought to the shape of the current schema (LC-31).
+/// A request to upgrade a stored identity to the current identity schema (LC-31).
 #[derive(Clone, Debug)]
 pub struct UpgradeIdentityRequest {
-    /// The resource type.
+    /// The resource type of the object.
     pub type_name: Name,
-    /// The identity schema version it was stored with.
+    /// The identity schema version that the identity was stored with.
     pub version: u64,
-    /// The identity as stored: JSON.
+    /// The stored identity as JSON.
     pub raw_identity: Arc<str>,
 }
 
-/// The identity in the shape of the current schema.
+/// The response to an upgrade of a stored identity.
 #[derive(Clone, Debug)]
 pub struct UpgradeIdentityResponse {
-    /// The upgraded identity.
+    /// The identity in the form of the current schema.
     pub upgraded_identity: Value,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// An object whose present state in the world is wanted (LC-21).
+/// A request to read a real object (LC-21).
 #[derive(Clone, Debug, Default)]
 pub struct ReadRequest {
-    /// The resource type.
+    /// The resource type of the object.
     pub type_name: Name,
-    /// The object as last known.
+    /// The object in the state.
     pub current_state: Value,
-    /// What the provider keeps with it.
+    /// The provider's private data stored with the object.
     pub private: Private,
-    /// The module's `provider_meta` values; null when there are none.
+    /// The module's `provider_meta` values; null without a `provider_meta` block.
     pub meta: Value,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
-    /// Its identity as last known.
+    /// The identity stored with the object.
     pub current_identity: Option<Value>,
 }
 
-/// The present state of an object.
+/// The response to a read.
 #[derive(Clone, Debug)]
 pub struct ReadResponse {
-    /// The object; null when it is gone.
+    /// The object; null if it no longer exists.
     pub new_state: Value,
-    /// What the provider keeps with it from now on.
+    /// The private data to record.
     pub private: Private,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the read.
     pub deferred: Option<Deferred>,
-    /// Its identity.
+    /// The identity to record.
     pub new_identity: Option<Value>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl ReadResponse {
-    /// The object is as the request has it.
+    /// Creates the response for an object that has not changed.
     pub fn unchanged(request: ReadRequest) -> Self {
         Self {
             new_state: request.current_state,
@@ -104,48 +104,48 @@ impl ReadResponse {
     }
 }
 
-/// A change whose result is wanted in advance (LC-06).
+/// A request to plan a change (LC-06).
 #[derive(Clone, Debug, Default)]
 pub struct PlanRequest {
-    /// The resource type.
+    /// The resource type of the object.
     pub type_name: Name,
-    /// The object now; null when there is none.
+    /// The object in the refreshed state; null for a creation.
     pub prior_state: Value,
-    /// The configuration merged over the prior state (LC-04); null when the object is to be deleted.
+    /// The configuration merged over the prior state (LC-04); null for a deletion.
     pub proposed_new_state: Value,
-    /// The configuration; null when the object is to be deleted.
+    /// The configuration; null for a deletion.
     pub config: Value,
-    /// What the provider keeps with the object.
+    /// The provider's private data stored with the object.
     pub prior_private: Private,
-    /// The module's `provider_meta` values; null when there are none.
+    /// The module's `provider_meta` values; null without a `provider_meta` block.
     pub meta: Value,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
-    /// The object's identity as last known.
+    /// The identity stored with the object.
     pub prior_identity: Option<Value>,
 }
 
-/// What a change will lead to.
+/// The response to a plan request.
 #[derive(Clone, Debug)]
 pub struct PlanResponse {
-    /// The object after the change, unknown where it cannot be known yet; null when it will be deleted.
+    /// The object after the change, unknown where only the apply will know; null for a deletion.
     pub planned_state: Value,
-    /// Attributes whose change needs a new object.
+    /// The attributes whose change forces a replacement.
     pub requires_replace: Vec<Path>,
-    /// Bytes to be given back with the apply request.
+    /// Private data for the apply request.
     pub planned_private: Private,
-    /// That the provider was written for the older type system, and is exempt from some checks (LC-17).
+    /// Whether the provider uses the legacy type system and is exempt from some checks (LC-17).
     pub legacy_type_system: bool,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the change.
     pub deferred: Option<Deferred>,
     /// The identity after the change.
     pub planned_identity: Option<Value>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl PlanResponse {
-    /// A plan for `planned_state` that keeps `private` and says nothing else.
+    /// Creates a plan that leads to `planned_state`, without replacement or deferral.
     pub fn new(planned_state: Value, private: Private) -> Self {
         Self {
             planned_state,
@@ -159,43 +159,43 @@ impl PlanResponse {
     }
 }
 
-/// A change to be made (LC-14).
+/// A request to apply a planned change (LC-14).
 #[derive(Clone, Debug, Default)]
 pub struct ApplyRequest {
-    /// The resource type.
+    /// The resource type of the object.
     pub type_name: Name,
-    /// The object now; null when it is to be created.
+    /// The object before the change; null for a creation.
     pub prior_state: Value,
-    /// The final planned state; null when the object is to be deleted.
+    /// The final planned state; null for a deletion.
     pub planned_state: Value,
-    /// The configuration, wholly known; null when the object is to be deleted.
+    /// The wholly known configuration; null for a deletion.
     pub config: Value,
-    /// The bytes of the plan response.
+    /// The private data of the plan response.
     pub planned_private: Private,
-    /// The module's `provider_meta` values; null when there are none.
+    /// The module's `provider_meta` values; null without a `provider_meta` block.
     pub meta: Value,
     /// The identity of the plan response.
     pub planned_identity: Option<Value>,
 }
 
-/// What a change led to.
+/// The response to an apply request.
 #[derive(Clone, Debug)]
 pub struct ApplyResponse {
-    /// The object now; null when it is gone or was never made. Nothing at all where
-    /// no provider said anything, which comes with an error: the prior object stays.
+    /// The object after the change; null if it was deleted or not created. `None` if the call was not answered, which
+    /// comes with an error: the prior object remains recorded.
     pub new_state: Option<Value>,
-    /// What the provider keeps with it from now on.
+    /// The private data to record.
     pub private: Private,
-    /// That the provider was written for the older type system, and is exempt from some checks (LC-17).
+    /// Whether the provider uses the legacy type system and is exempt from some checks (LC-17).
     pub legacy_type_system: bool,
-    /// Its identity.
+    /// The identity to record.
     pub new_identity: Option<Value>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
 impl ApplyResponse {
-    /// A result of `new_state` that keeps `private` and says nothing else.
+    /// Creates a successful response without an identity.
     pub fn new(new_state: Value, private: Private) -> Self {
         Self {
             new_state: Some(new_state),
@@ -207,104 +207,104 @@ impl ApplyResponse {
     }
 }
 
-/// What names the object to be imported.
+/// The identification of an object to import.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ImportTarget {
-    /// The user's identifier, in a form that the provider defines.
+    /// An import ID, in a format that the provider defines for the resource type.
     Id(String),
-    /// An identity.
+    /// A resource identity.
     Identity(Value),
 }
 
-/// An existing object to be taken over (LC-23).
+/// A request to import an existing object (LC-23).
 #[derive(Clone, Debug)]
 pub struct ImportRequest {
-    /// The resource type.
+    /// The resource type of the object.
     pub type_name: Name,
-    /// Which object.
+    /// The ID or identity of the object.
     pub target: ImportTarget,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
 }
 
-/// One object that an import found.
+/// One object in the response to an import.
 #[derive(Clone, Debug)]
 pub struct ImportedResource {
-    /// Its resource type.
+    /// The resource type, which providers may choose.
     pub type_name: Name,
-    /// As much of it as a read needs.
+    /// The attributes that a read needs; the others are null.
     pub state: Value,
-    /// What the provider keeps with it.
+    /// The private data to record.
     pub private: Private,
-    /// Its identity.
+    /// The identity to record.
     pub identity: Option<Value>,
 }
 
-/// What an import found.
+/// The response to an import request.
 #[derive(Clone, Debug, Default)]
 pub struct ImportResponse {
-    /// The objects; one, in all providers that mean well.
+    /// The imported objects. The protocol allows several, but only a single one can be imported.
     pub imported: Vec<ImportedResource>,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the import.
     pub deferred: Option<Deferred>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// An object of another resource type, to become one of this type.
+/// A request to convert an object of another resource type, possibly of another provider.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
-    /// The provider that the object belongs to, as an address.
+    /// The source address of the provider that the object belongs to.
     pub source_provider_address: String,
-    /// Its resource type there.
+    /// The resource type that the object has now.
     pub source_type_name: Name,
-    /// The schema version it was stored with.
+    /// The schema version that the object was stored with.
     pub source_schema_version: u64,
-    /// The object as stored.
+    /// The object in its stored form.
     pub source_state: RawState,
-    /// What its provider keeps with it.
+    /// The private data stored with the object by its provider.
     pub source_private: Private,
-    /// Its identity as stored: JSON.
+    /// The stored identity as JSON.
     pub source_identity: Option<Arc<str>>,
-    /// The resource type it is to have.
+    /// The resource type to convert the object to.
     pub target_type_name: Name,
 }
 
-/// The object as one of the wanted type.
+/// The response to a move between resource types.
 #[derive(Clone, Debug)]
 pub struct MoveResponse {
-    /// The object.
+    /// The converted object.
     pub target_state: Value,
-    /// What the provider keeps with it.
+    /// The private data to record.
     pub target_private: Private,
-    /// Its identity.
+    /// The identity to record.
     pub target_identity: Option<Value>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// A data source to be read.
+/// A request to read a data source.
 #[derive(Clone, Debug)]
 pub struct ReadDataRequest {
-    /// The data source.
+    /// The data source type.
     pub type_name: Name,
-    /// Which instance of it, where that is known: the plugin protocol does not tell it.
+    /// The address of the instance, if known. The plugin protocol does not transmit it.
     pub address: Option<ResourceInstance>,
-    /// The configuration, wholly known.
+    /// The wholly known configuration.
     pub config: Value,
-    /// The module's `provider_meta` values; null when there are none.
+    /// The module's `provider_meta` values; null without a `provider_meta` block.
     pub meta: Value,
-    /// What the caller can handle.
+    /// The optional protocol features that the caller supports.
     pub client_capabilities: ClientCapabilities,
 }
 
-/// What a data source found.
+/// The response to a data source read.
 #[derive(Clone, Debug)]
 pub struct ReadDataResponse {
-    /// The configuration with the results filled in.
+    /// The configuration completed with the results.
     pub state: Value,
-    /// That, and why, the provider cannot say yet.
+    /// The reason of the deferral, if the provider deferred the read.
     pub deferred: Option<Deferred>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }

@@ -1,6 +1,7 @@
-//! Requests and responses about state stores: providers that keep states for others.
+//! Requests and responses for state stores: providers that store states.
 //!
-//! Released versions of Terraform do not use them, so neither does the engine; the calls are there for whoever speaks the protocol.
+//! Released versions of Terraform do not use state stores, and neither does the engine. The calls exist for other users
+//! of the protocol.
 
 use std::sync::Arc;
 
@@ -8,96 +9,96 @@ use groma_value::Value;
 
 use crate::{Name, ProviderDiagnostics};
 
-/// How large the pieces are in which states travel, where nobody says: 8 MiB, in bytes.
+/// The default size of the chunks in which states are transferred, in bytes (8 MiB).
 pub const STATE_CHUNK_SIZE: u64 = 8 << 20;
 
-/// The configuration of a state store, for use.
+/// A request to configure a state store.
 #[derive(Clone, Debug)]
 pub struct ConfigureStateStoreRequest {
-    /// The type of the store.
+    /// The type of the state store.
     pub type_name: Name,
-    /// Its configuration, wholly known.
+    /// The wholly known configuration.
     pub config: Value,
-    /// How large pieces of a state the caller would like to send and get, in bytes.
+    /// The chunk size that the caller proposes, in bytes.
     pub chunk_size: u64,
 }
 
-/// What a state store says to its configuration.
+/// The response to the configuration of a state store.
 #[derive(Clone, Debug)]
 pub struct ConfigureStateStoreResponse {
-    /// How large the pieces of a state are from now on, in bytes.
+    /// The negotiated chunk size, in bytes.
     pub chunk_size: u64,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// One state in a store, to be read or deleted.
+/// A request to read or delete a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateRequest {
-    /// The type of the store.
+    /// The type of the state store.
     pub type_name: Name,
-    /// What the store knows the state by.
+    /// The store's identifier of the state, usually a workspace name.
     pub state_id: String,
 }
 
-/// The content of a state.
+/// The response to the read of a state.
 #[derive(Clone, Debug)]
 pub struct ReadStateResponse {
-    /// The bytes that were written last; none where there is no such state.
+    /// The content; empty if the state does not exist.
     pub bytes: Vec<u8>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// New content of a state.
+/// A request to write a state.
 #[derive(Clone, Debug)]
 pub struct WriteStateRequest {
-    /// The type of the store.
+    /// The type of the state store.
     pub type_name: Name,
-    /// What the store knows the state by.
+    /// The store's identifier of the state, usually a workspace name.
     pub state_id: String,
-    /// The content.
+    /// The complete new content.
     pub bytes: Arc<[u8]>,
-    /// How large its pieces are on the way, in bytes: what configuring the store came to.
+    /// The negotiated chunk size for the transfer, in bytes.
     pub chunk_size: u64,
 }
 
-/// A lock that is wanted on a state.
+/// A request to lock a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockStateRequest {
-    /// The type of the store.
+    /// The type of the state store.
     pub type_name: Name,
-    /// What the store knows the state by.
+    /// The store's identifier of the state, usually a workspace name.
     pub state_id: String,
-    /// What the lock is for, for others to see.
+    /// The purpose of the lock, shown to others who find the state locked.
     pub operation: String,
 }
 
-/// A lock that was taken.
+/// The response to a lock request.
 #[derive(Clone, Debug)]
 pub struct LockStateResponse {
-    /// What it takes to give the lock back; empty where the store has no locks.
+    /// The ID that unlocking requires; empty if the store does not support locks.
     pub lock_id: String,
-    /// Problems: somebody else has the lock, for example.
+    /// The errors and warnings of the call, for example that another run holds the lock.
     pub diagnostics: ProviderDiagnostics,
 }
 
-/// A lock that is given back.
+/// A request to unlock a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnlockStateRequest {
-    /// The type of the store.
+    /// The type of the state store.
     pub type_name: Name,
-    /// What the store knows the state by.
+    /// The store's identifier of the state, usually a workspace name.
     pub state_id: String,
-    /// What locking gave.
+    /// The ID from [`LockStateResponse`].
     pub lock_id: String,
 }
 
-/// The states of a store.
+/// The response to a request for the states of a store.
 #[derive(Clone, Debug)]
 pub struct StatesResponse {
-    /// What the store knows them by.
+    /// The store's identifiers of its states.
     pub state_ids: Vec<String>,
-    /// Problems.
+    /// The errors and warnings of the call.
     pub diagnostics: ProviderDiagnostics,
 }

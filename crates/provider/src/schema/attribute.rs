@@ -1,4 +1,4 @@
-//! Attributes: arguments and results of a block that hold one value.
+//! Attributes: arguments and results that hold a single value.
 
 use std::sync::Arc;
 
@@ -7,45 +7,45 @@ use groma_value::{Type, Value};
 use super::{Block, Deprecation, Description, NestedBlock, Nesting};
 use crate::Name;
 
-/// Who gives an attribute its value.
+/// The source of an attribute's value: configuration, provider, or either.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Use {
-    /// The configuration, always.
+    /// The configuration must set the value.
     Required,
-    /// The configuration; null when it does not.
+    /// The configuration may set the value; it is null otherwise.
     Optional,
-    /// The configuration, or the provider when the configuration does not.
+    /// The configuration may set the value; the provider chooses it otherwise.
     OptionalComputed,
-    /// The provider alone.
+    /// The provider sets the value; the configuration cannot.
     Computed,
 }
 
 impl Use {
-    /// Whether the provider may choose the value while the configuration has none.
+    /// Whether the provider may choose a value that the configuration does not set.
     pub const fn is_computed(self) -> bool {
         matches!(self, Self::OptionalComputed | Self::Computed)
     }
 
-    /// Whether a configuration may leave the attribute out.
+    /// Whether the configuration may set or omit the attribute.
     pub const fn is_optional(self) -> bool {
         matches!(self, Self::Optional | Self::OptionalComputed)
     }
 }
 
-/// How many objects a nested attribute holds, and how they are told apart.
+/// The nesting mode of an attribute with nested objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ObjectNesting {
-    /// One object, or null.
+    /// A single object or null.
     Single,
-    /// Objects by position.
+    /// Objects in order, identified by index.
     List,
-    /// Objects without position or key.
+    /// Objects without index or key, identified by value.
     Set,
-    /// Objects by key.
+    /// Objects identified by key.
     Map,
 }
 
-/// The schema of an attribute whose value is made of objects with attributes of their own.
+/// The schema of an attribute whose value consists of objects with attributes of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectSchema {
     object: Arc<Block>,
@@ -55,7 +55,7 @@ pub struct ObjectSchema {
 }
 
 impl ObjectSchema {
-    /// Objects with `attributes`, nested in the manner of `nesting`.
+    /// Creates a schema for objects with `attributes` in the given nesting mode.
     pub fn new(nesting: ObjectNesting, attributes: impl IntoIterator<Item = (impl Into<Name>, Attribute)>) -> Self {
         let object = Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>());
         let nest = |ty: Type| match nesting {
@@ -68,27 +68,27 @@ impl ObjectSchema {
         Self { object: Arc::new(object), nesting, ty, config_type }
     }
 
-    /// One object of it, as a block without nested blocks.
+    /// Returns the schema of one object, as a block without nested blocks.
     pub fn object(&self) -> &Arc<Block> {
         &self.object
     }
 
-    /// How the objects are nested.
+    /// Returns the nesting mode.
     pub fn nesting(&self) -> ObjectNesting {
         self.nesting
     }
 }
 
-/// The type of an attribute.
+/// The type of an attribute: a type of the language, or nested objects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttributeType {
-    /// A plain type.
+    /// A type without schemas for its parts.
     Type(Type),
-    /// Objects whose attributes have schemas (protocol 6 only).
+    /// Objects whose attributes have schemas of their own (protocol 6 only).
     Nested(Arc<ObjectSchema>),
 }
 
-/// The schema of one attribute.
+/// The schema of an attribute.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     kind: AttributeType,
@@ -101,7 +101,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// An attribute of the given kind and use.
+    /// Creates an attribute that is neither sensitive, write-only nor deprecated.
     pub fn new(kind: AttributeType, usage: Use) -> Self {
         let empty = Value::null(match &kind {
             AttributeType::Type(ty) => ty.without_optional_attributes(),
@@ -118,65 +118,65 @@ impl Attribute {
         }
     }
 
-    /// A required attribute.
+    /// Creates a required attribute.
     pub fn required(ty: Type) -> Self {
         Self::new(AttributeType::Type(ty), Use::Required)
     }
 
-    /// An optional attribute.
+    /// Creates an optional attribute.
     pub fn optional(ty: Type) -> Self {
         Self::new(AttributeType::Type(ty), Use::Optional)
     }
 
-    /// An attribute that the provider chooses when the configuration does not.
+    /// Creates an attribute that the provider chooses unless the configuration sets it.
     pub fn optional_computed(ty: Type) -> Self {
         Self::new(AttributeType::Type(ty), Use::OptionalComputed)
     }
 
-    /// A result of the provider.
+    /// Creates an attribute that only the provider sets.
     pub fn computed(ty: Type) -> Self {
         Self::new(AttributeType::Type(ty), Use::Computed)
     }
 
-    /// An attribute of nested objects.
+    /// Creates an attribute that consists of nested objects.
     pub fn nested(schema: ObjectSchema, usage: Use) -> Self {
         Self::new(AttributeType::Nested(Arc::new(schema)), usage)
     }
 
-    /// The same, and its value is hidden from people.
+    /// Hides the value from people.
     #[must_use]
     pub fn sensitive(mut self) -> Self {
         self.sensitive = true;
         self
     }
 
-    /// The same, and its value is never kept in a plan or a state.
+    /// Makes the attribute write-only: its value is stored in neither plans nor states.
     #[must_use]
     pub fn write_only(mut self) -> Self {
         self.write_only = true;
         self
     }
 
-    /// The same, and its use draws a warning.
+    /// Deprecates the attribute, so that its use causes a warning.
     #[must_use]
     pub fn deprecated(mut self, deprecation: Deprecation) -> Self {
         self.deprecated = Some(deprecation);
         self
     }
 
-    /// The same, with a description.
+    /// Sets the description for documentation.
     #[must_use]
     pub fn described(mut self, description: Description) -> Self {
         self.description = description;
         self
     }
 
-    /// Plain type or nested objects.
+    /// Returns the type: a type of the language, or nested objects.
     pub fn kind(&self) -> &AttributeType {
         &self.kind
     }
 
-    /// The schema of its objects, when it is a nested attribute.
+    /// Returns the schema of the nested objects, if there are any.
     pub fn nested_type(&self) -> Option<&Arc<ObjectSchema>> {
         match &self.kind {
             AttributeType::Type(_) => None,
@@ -184,37 +184,37 @@ impl Attribute {
         }
     }
 
-    /// Who gives the value.
+    /// Returns which of configuration and provider sets the value.
     pub fn usage(&self) -> Use {
         self.usage
     }
 
-    /// Whether the provider may choose the value while the configuration has none.
+    /// Whether the provider may choose a value that the configuration does not set.
     pub fn is_computed(&self) -> bool {
         self.usage.is_computed()
     }
 
-    /// Whether the schema hides the value.
+    /// Whether the value is hidden from people.
     pub fn is_sensitive(&self) -> bool {
         self.sensitive
     }
 
-    /// Whether the value is never kept.
+    /// Whether the value is stored in neither plans nor states.
     pub fn is_write_only(&self) -> bool {
         self.write_only
     }
 
-    /// The deprecation, if it is deprecated.
+    /// Returns the deprecation, if the attribute is deprecated.
     pub fn deprecation(&self) -> Option<&Deprecation> {
         self.deprecated.as_ref()
     }
 
-    /// The description; empty when there is none.
+    /// Returns the description, which may be empty.
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// The type of its values.
+    /// Returns the type of the values, without optional attributes.
     pub fn ty(&self) -> Type {
         match &self.kind {
             AttributeType::Type(ty) => ty.without_optional_attributes(),
@@ -222,8 +222,8 @@ impl Attribute {
         }
     }
 
-    /// The type that configuration values are converted to: [`Attribute::ty`], with the attributes of nested objects
-    /// optional where a configuration may leave them out.
+    /// Returns the type that configured values are converted to: [`Attribute::ty`], with optional attributes where
+    /// nested objects may omit them.
     pub fn config_type(&self) -> &Type {
         match &self.kind {
             AttributeType::Type(ty) => ty,
@@ -231,18 +231,19 @@ impl Attribute {
         }
     }
 
-    /// Whether blocks may be written in the place of an argument: old providers have arguments that are lists or sets of
-    /// objects, for which Terraform accepts blocks too.
+    /// Whether the configuration may use block syntax for this argument. Terraform accepts blocks for lists and sets of
+    /// objects, since the SDK of old providers declares such arguments.
     pub fn may_be_blocks(&self) -> bool {
         match self.kind() {
             AttributeType::Type(ty @ (Type::List(element) | Type::Set(element))) => {
+                // Blocks cannot express dynamic attributes, whose type depends on the value.
                 matches!(**element, Type::Object(_)) && !ty.has_dynamic()
             }
             _ => false,
         }
     }
 
-    /// The blocks that stand for the argument, where [`Attribute::may_be_blocks`].
+    /// Returns the nested block schema that corresponds to the argument, if [`Attribute::may_be_blocks`].
     pub fn as_blocks(&self) -> Option<NestedBlock> {
         if !self.may_be_blocks() {
             return None;
@@ -256,7 +257,7 @@ impl Attribute {
         Some(NestedBlock::new(nesting, Block::new(attributes, std::iter::empty::<(Name, NestedBlock)>())))
     }
 
-    /// Its value when nothing sets it: null of its type.
+    /// Returns the null that represents an unset attribute.
     pub fn empty_value(&self) -> &Value {
         &self.empty
     }

@@ -1,4 +1,4 @@
-//! Blocks: what a resource, a data source, a provider or a nested block may hold.
+//! The schemas of blocks: of resources, data sources, providers and nested blocks.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use groma_value::{ObjectType, Shape, Type, Value};
 use super::{Attribute, Deprecation, Description, ObjectNesting};
 use crate::Name;
 
-/// How many nested blocks of one kind there may be, and how they are told apart.
+/// The nesting mode of a nested block type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Nesting {
-    /// One block or none; none is null.
+    /// At most one block; null without one.
     Single,
-    /// One block; without one in the configuration it is there all the same, with null attributes.
+    /// Exactly one block; without one in the configuration it exists with null attributes.
     Group,
-    /// Blocks by position.
+    /// Blocks in order, identified by index.
     List,
-    /// Blocks without position or key.
+    /// Blocks without index or key, identified by value.
     Set,
-    /// Blocks by their label.
+    /// Blocks identified by their label.
     Map,
 }
 
@@ -33,7 +33,7 @@ impl From<ObjectNesting> for Nesting {
     }
 }
 
-/// The schema of a kind of nested block.
+/// The schema of a nested block type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NestedBlock {
     block: Arc<Block>,
@@ -44,7 +44,7 @@ pub struct NestedBlock {
 }
 
 impl NestedBlock {
-    /// Nested blocks without limits to their number.
+    /// Creates a nested block type without limits to the number of blocks.
     pub fn new(nesting: Nesting, block: Block) -> Self {
         let block = Arc::new(block);
         let element = || block.implied_type().clone();
@@ -52,6 +52,7 @@ impl NestedBlock {
         let empty = match nesting {
             Nesting::Single => Value::null(element()),
             Nesting::Group => block.empty_value().clone(),
+            // Elements of a list must have one type, which blocks with dynamic attributes do not have.
             Nesting::List if dynamic => Value::tuple(Vec::new()),
             Nesting::List => Value::list(element(), Vec::new()),
             Nesting::Set => Value::set(element(), Vec::new()),
@@ -61,43 +62,43 @@ impl NestedBlock {
         Self { block, nesting, min: 0, max: None, empty }
     }
 
-    /// The same, with at least `min` blocks.
+    /// Requires at least `min` blocks.
     #[must_use]
     pub fn at_least(mut self, min: u64) -> Self {
         self.min = min;
         self
     }
 
-    /// The same, with at most `max` blocks.
+    /// Limits the number of blocks to `max`.
     #[must_use]
     pub fn at_most(mut self, max: u64) -> Self {
         self.max = Some(max);
         self
     }
 
-    /// What one of the blocks holds.
+    /// Returns the schema of one block.
     pub fn block(&self) -> &Arc<Block> {
         &self.block
     }
 
-    /// How they are nested.
+    /// Returns the nesting mode.
     pub fn nesting(&self) -> Nesting {
         self.nesting
     }
 
-    /// The least number of blocks.
+    /// Returns the minimum number of blocks.
     pub fn min(&self) -> u64 {
         self.min
     }
 
-    /// The greatest number of blocks, if there is a limit.
+    /// Returns the maximum number of blocks, or `None` without a limit.
     pub fn max(&self) -> Option<u64> {
         self.max
     }
 
-    /// The type of the value that stands for all these blocks.
+    /// Returns the type of the value that represents all blocks of this type.
     ///
-    /// A list or map whose blocks hold an attribute of dynamic type is dynamic as a whole: its values are tuples and
+    /// A list or map of blocks with attributes of dynamic type is dynamic as a whole: its values are tuples and
     /// objects.
     pub fn implied_type(&self) -> Type {
         let element = || self.block.implied_type().clone();
@@ -110,32 +111,32 @@ impl NestedBlock {
         }
     }
 
-    /// The value when there is no such block.
+    /// Returns the value that represents the absence of blocks.
     pub fn empty_value(&self) -> &Value {
         &self.empty
     }
 }
 
-/// One name of a block: an attribute or a kind of nested block.
+/// A named member of a block schema: an attribute or a nested block type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slot {
-    /// The name.
+    /// The name of the attribute or nested block type.
     pub name: Name,
-    /// What has the name.
+    /// The schema of the member.
     pub item: Item,
 }
 
-/// What a name of a block stands for.
+/// The schema of a member of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     /// An attribute.
     Attribute(Attribute),
-    /// A kind of nested block.
+    /// A nested block type.
     Block(NestedBlock),
 }
 
 impl Item {
-    /// The type of its values.
+    /// Returns the type of the member's values.
     pub fn ty(&self) -> Type {
         match self {
             Self::Attribute(attribute) => attribute.ty(),
@@ -143,7 +144,7 @@ impl Item {
         }
     }
 
-    /// How objects are nested in it and what each holds, for nested blocks and nested attributes alike.
+    /// Returns nesting mode and schema of nested objects, for nested blocks and nested attributes alike.
     pub fn nested(&self) -> Option<(Nesting, &Arc<Block>)> {
         match self {
             Self::Attribute(attribute) => {
@@ -153,7 +154,7 @@ impl Item {
         }
     }
 
-    /// Its value when nothing sets it.
+    /// Returns the value of an unset member.
     pub fn empty_value(&self) -> &Value {
         match self {
             Self::Attribute(attribute) => attribute.empty_value(),
@@ -164,9 +165,9 @@ impl Item {
 
 /// The schema of a block.
 ///
-/// What follows from it (types, the shared names of its objects, the value of an empty block) is worked out once, when
-/// it is built. The slots are sorted by name, as the attributes of an object value of its type are: the two can be
-/// walked side by side.
+/// Derived data (types, the shared shape of its objects, the value of an empty block) is computed once, at
+/// construction. Slots are sorted by name, like the attributes of object values, so that schema and value can be walked
+/// in parallel.
 #[derive(Clone, Debug)]
 pub struct Block {
     slots: Box<[Slot]>,
@@ -181,7 +182,7 @@ pub struct Block {
     holds: Holds,
 }
 
-/// What occurs in a block or in anything nested in it.
+/// The features that occur in a block or in anything nested in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Holds {
     sensitive: bool,
@@ -203,7 +204,8 @@ impl Default for Block {
 }
 
 impl Block {
-    /// A block of `attributes` and `blocks`. Of equal names the first counts; [`Schema::problems`](super::Schema::problems) names the clash.
+    /// Creates a block schema. Of duplicate names the first wins, and [`Schema::problems`](super::Schema::problems)
+    /// reports them.
     pub fn new(
         attributes: impl IntoIterator<Item = (impl Into<Name>, Attribute)>,
         blocks: impl IntoIterator<Item = (impl Into<Name>, NestedBlock)>,
@@ -211,6 +213,7 @@ impl Block {
         let attributes = attributes.into_iter().map(|(name, item)| (name.into(), Item::Attribute(item)));
         let blocks = blocks.into_iter().map(|(name, item)| (name.into(), Item::Block(item)));
         let mut slots: Vec<Slot> = attributes.chain(blocks).map(|(name, item)| Slot { name, item }).collect();
+        // The sort is stable, so that attributes win over blocks of the same name.
         slots.sort_by(|a, b| a.name.cmp(&b.name));
         let mut clashes = Vec::new();
         slots.dedup_by(|later, first| {
@@ -230,7 +233,7 @@ impl Block {
             Item::Attribute(attribute) => attribute.config_type().clone(),
             Item::Block(block) => block.implied_type(),
         });
-        // Terraform makes every computed attribute optional here, and with it the optional ones.
+        // Terraform makes optional and computed attributes optional here.
         let optional = slots.iter().filter(|slot| match &slot.item {
             Item::Attribute(attribute) => attribute.usage() != super::Use::Required,
             Item::Block(_) => true,
@@ -254,26 +257,26 @@ impl Block {
         }
     }
 
-    /// The same, and its use draws a warning.
+    /// Deprecates the block, so that its use causes a warning.
     #[must_use]
     pub fn deprecated(mut self, deprecation: Deprecation) -> Self {
         self.deprecated = Some(deprecation);
         self
     }
 
-    /// The same, with a description.
+    /// Sets the description for documentation.
     #[must_use]
     pub fn described(mut self, description: Description) -> Self {
         self.description = description;
         self
     }
 
-    /// Attributes and nested blocks together, sorted by name: in the order of the attributes of its object values.
+    /// Returns attributes and nested block types, sorted by name like the attributes of object values.
     pub fn slots(&self) -> &[Slot] {
         &self.slots
     }
 
-    /// The attributes, sorted by name.
+    /// Iterates over the attributes, sorted by name.
     pub fn attributes(&self) -> impl Iterator<Item = (&Name, &Attribute)> {
         self.slots.iter().filter_map(|slot| match &slot.item {
             Item::Attribute(attribute) => Some((&slot.name, attribute)),
@@ -281,7 +284,7 @@ impl Block {
         })
     }
 
-    /// The kinds of nested blocks, sorted by name.
+    /// Iterates over the nested block types, sorted by name.
     pub fn blocks(&self) -> impl Iterator<Item = (&Name, &NestedBlock)> {
         self.slots.iter().filter_map(|slot| match &slot.item {
             Item::Attribute(_) => None,
@@ -289,12 +292,12 @@ impl Block {
         })
     }
 
-    /// What has the name `name`.
+    /// Returns the attribute or nested block type `name`.
     pub fn item(&self, name: &str) -> Option<&Item> {
         self.shape.position(name).and_then(|at| self.slots.get(at)).map(|slot| &slot.item)
     }
 
-    /// The attribute `name`.
+    /// Returns the attribute `name`.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         match self.item(name) {
             Some(Item::Attribute(attribute)) => Some(attribute),
@@ -302,7 +305,7 @@ impl Block {
         }
     }
 
-    /// The kind of nested block `name`.
+    /// Returns the nested block type `name`.
     pub fn block(&self, name: &str) -> Option<&NestedBlock> {
         match self.item(name) {
             Some(Item::Block(block)) => Some(block),
@@ -310,67 +313,67 @@ impl Block {
         }
     }
 
-    /// The type of its values: an object of all its attributes and nested blocks.
+    /// Returns the type of the block's values: an object of all attributes and nested blocks.
     pub fn implied_type(&self) -> &Type {
         &self.implied
     }
 
-    /// The type to convert an object to that an author wrote in its place: what may be left out is optional.
+    /// Returns the type that a configured object is converted to; everything but required attributes is optional.
     pub fn config_type(&self) -> &Type {
         &self.config
     }
 
-    /// The names of its values, to be shared by all of them.
+    /// Returns the member names, which all values of this schema share.
     pub fn shape(&self) -> &Arc<Shape> {
         &self.shape
     }
 
-    /// What an empty block decodes to: all attributes null, no nested blocks.
+    /// Returns the value of an empty block: null attributes and no nested blocks.
     pub fn empty_value(&self) -> &Value {
         &self.empty
     }
 
-    /// An object of it: one value for each slot, in the order of the slots.
+    /// Creates an object from one value per slot, in slot order.
     pub fn object(&self, values: Vec<Value>) -> Value {
         Value::object_typed(&self.object_type, values)
     }
 
-    /// Null of its type.
+    /// Returns a null of the implied type.
     pub fn null_value(&self) -> Value {
         Value::null(self.implied.clone())
     }
 
-    /// Whether it or anything nested in it has a sensitive attribute.
+    /// Whether the block or anything nested in it has a sensitive attribute.
     pub fn contains_sensitive(&self) -> bool {
         self.holds.sensitive
     }
 
-    /// Whether it or anything nested in it has a write-only attribute.
+    /// Whether the block or anything nested in it has a write-only attribute.
     pub fn contains_write_only(&self) -> bool {
         self.holds.write_only
     }
 
-    /// Whether it or anything nested in it should no longer be used.
+    /// Whether the block or anything nested in it is deprecated.
     pub fn contains_deprecated(&self) -> bool {
         self.deprecated.is_some() || self.holds.deprecated
     }
 
-    /// Whether it has kinds of nested blocks.
+    /// Whether the block has nested block types.
     pub fn contains_blocks(&self) -> bool {
         self.holds.blocks
     }
 
-    /// The deprecation, if it is deprecated.
+    /// Returns the deprecation, if the block as a whole is deprecated.
     pub fn deprecation(&self) -> Option<&Deprecation> {
         self.deprecated.as_ref()
     }
 
-    /// The description; empty when there is none.
+    /// Returns the description, which may be empty.
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// Names that were declared more than once.
+    /// Returns the names that are declared more than once.
     pub(super) fn clashes(&self) -> &[Name] {
         &self.clashes
     }

@@ -1,4 +1,4 @@
-//! The rules that a schema itself must keep (plugin-protocol 4.3, "schema load"; FW-18).
+//! Validation of schemas themselves (plugin-protocol 4.3, "schema load"; FW-18).
 
 use std::fmt;
 
@@ -6,12 +6,12 @@ use groma_value::Type;
 
 use super::{Attribute, AttributeType, Block, Item, NestedBlock, Nesting, ObjectNesting, Schema};
 
-/// Something wrong with a schema: the provider's mistake.
+/// An error in a schema, which is a bug in the provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaProblem {
-    /// The attribute or block, names joined by dots.
+    /// The attribute or block as names joined by dots.
     pub path: String,
-    /// What is wrong with it.
+    /// A clause that describes the problem.
     pub message: String,
 }
 
@@ -22,7 +22,7 @@ impl fmt::Display for SchemaProblem {
 }
 
 impl Schema {
-    /// Everything that is wrong with the schema; nothing when it is sound.
+    /// Finds all errors in the schema.
     pub fn problems(&self) -> Vec<SchemaProblem> {
         let mut found = Vec::new();
         check_block(&self.block, "", &mut found);
@@ -33,7 +33,10 @@ impl Schema {
                 _ => false,
             };
             if !sound {
-                let message = format!("an identity attribute is a primitive or a list of one, not {}", attribute.ty);
+                let message = format!(
+                    "an identity attribute must have a primitive type or be a list of one, not {}",
+                    attribute.ty
+                );
                 found.push(SchemaProblem { path: format!("identity.{name}"), message });
             }
         }
@@ -43,7 +46,7 @@ impl Schema {
 
 fn check_block(block: &Block, prefix: &str, found: &mut Vec<SchemaProblem>) {
     for name in block.clashes() {
-        found.push(problem(prefix, name, "the name is declared more than once, as attribute or as nested block"));
+        found.push(problem(prefix, name, "the name is declared more than once"));
     }
     for slot in block.slots() {
         match &slot.item {
@@ -67,7 +70,7 @@ fn check_attribute(attribute: &Attribute, prefix: &str, name: &str, found: &mut 
 
 fn check_nested(nested: &NestedBlock, prefix: &str, name: &str, found: &mut Vec<SchemaProblem>) {
     if name.is_empty() || !name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_')) {
-        found.push(problem(prefix, name, "the name of a nested block is made of a-z, 0-9 and _"));
+        found.push(problem(prefix, name, "the name of a nested block may contain only a-z, 0-9 and _"));
     }
     let (min, max) = (nested.min(), nested.max());
     match nested.nesting() {
@@ -76,18 +79,18 @@ fn check_nested(nested: &NestedBlock, prefix: &str, name: &str, found: &mut Vec<
                 found.push(problem(
                     prefix,
                     name,
-                    "the limits of a single block are 0 or 1, the least not above the greatest",
+                    "a single block must have limits of 0 or 1, with the minimum not above the maximum",
                 ));
             }
         }
         Nesting::Group | Nesting::Map => {
             if min != 0 || max.is_some() {
-                found.push(problem(prefix, name, "a group or map of blocks has no limits"));
+                found.push(problem(prefix, name, "a group or map of blocks must not have limits"));
             }
         }
         Nesting::List | Nesting::Set => {
             if max.is_some_and(|max| min > max) {
-                found.push(problem(prefix, name, "the least number of blocks is above the greatest"));
+                found.push(problem(prefix, name, "the minimum number of blocks exceeds the maximum"));
             }
         }
     }
@@ -96,7 +99,8 @@ fn check_nested(nested: &NestedBlock, prefix: &str, name: &str, found: &mut Vec<
     }
 }
 
-/// Elements of a set are known by their values alone, so these must have one type and be kept.
+/// Checks the objects of a set. Set elements are identified by their values, which must thus have one type and be
+/// stored.
 fn check_set(object: &Block, prefix: &str, name: &str, found: &mut Vec<SchemaProblem>) {
     if object.implied_type().has_dynamic() {
         found.push(problem(prefix, name, "a set cannot hold attributes of dynamic type"));
@@ -129,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_schema_has_no_problems() {
+    fn valid_schema_has_no_problems() {
         let nested = NestedBlock::new(Nesting::List, Block::default()).at_least(1).at_most(2);
         assert!(problems(Block::new([("id", Attribute::computed(Type::String))], [("rule", nested)])).is_empty());
     }
@@ -160,9 +164,9 @@ mod tests {
     }
 
     #[test]
-    fn problems_deep_inside_are_named_by_their_path() {
+    fn nested_problems_are_named_by_path() {
         let inner = Block::new(no_attributes(), [("map", NestedBlock::new(Nesting::Map, Block::default()).at_most(1))]);
         let found = problems(Block::new(no_attributes(), [("outer", NestedBlock::new(Nesting::List, inner))]));
-        assert_eq!(found, ["outer.map: a group or map of blocks has no limits"]);
+        assert_eq!(found, ["outer.map: a group or map of blocks must not have limits"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What about an object should no longer be used, by its schema.
+//! Uses of deprecated attributes and blocks in a value.
 
 use groma_value::{Kind, Path, Value};
 
@@ -6,30 +6,30 @@ use super::paths::walk_nested;
 use super::{Block, Deprecation, Item, Nesting};
 use crate::trail::Trail;
 
-/// A part of an object that should no longer be used.
+/// A deprecated part of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeprecatedPart<'s> {
-    /// Where it is; the root for the object as a whole.
+    /// The path of the part; the root for the whole object.
     pub path: Path,
-    /// What it is.
+    /// The category of the part, for the wording of the warning.
     pub kind: PartKind,
-    /// What to use instead.
+    /// The deprecation of the schema, with its message.
     pub deprecation: &'s Deprecation,
 }
 
-/// What a part of an object is.
+/// The category of a deprecated part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
     /// The object as a whole.
     Whole,
-    /// An attribute.
+    /// A single attribute.
     Attribute,
-    /// Nested blocks of a kind.
+    /// All nested blocks of one type.
     Blocks,
 }
 
 impl Block {
-    /// The parts of `value` that should no longer be used. Elements of sets have no place of their own, so that nothing is found in them.
+    /// Finds the deprecated parts of `value`. Sets are skipped: their elements have no paths that could be reported.
     pub fn deprecated_parts(&self, value: &Value) -> Vec<DeprecatedPart<'_>> {
         let whole = self.deprecation();
         let whole = whole.map(|deprecation| DeprecatedPart { path: Path::root(), kind: PartKind::Whole, deprecation });

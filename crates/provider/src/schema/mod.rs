@@ -1,4 +1,4 @@
-//! Schemas: what a resource type, a data source or a provider accepts and returns.
+//! Schemas of resource types, data sources and provider configurations.
 
 mod attribute;
 mod block;
@@ -17,115 +17,115 @@ use groma_value::Type;
 
 use crate::Name;
 
-/// The schema of a resource type, a data source, an ephemeral resource type or a provider's configuration.
+/// The schema of a resource type, a data source, an ephemeral resource type or a provider configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
-    /// The version of the shape of stored objects; grows when an upgrade is needed.
+    /// The version of stored objects; higher versions require an upgrade of objects with lower ones.
     pub version: u64,
-    /// What it holds.
+    /// The attributes and nested blocks.
     pub block: Arc<Block>,
-    /// What names one remote object of the type, where the type has an identity (LC-31).
+    /// The schema of resource identities, if the type has them (LC-31).
     pub identity: Option<Arc<IdentitySchema>>,
 }
 
 impl Schema {
-    /// A schema of version 0 without identity.
+    /// Creates a schema of version 0 without an identity.
     pub fn new(block: Block) -> Self {
         Self { version: 0, block: Arc::new(block), identity: None }
     }
 
-    /// The same with another version.
+    /// Sets the schema version.
     #[must_use]
     pub fn versioned(mut self, version: u64) -> Self {
         self.version = version;
         self
     }
 
-    /// The same with an identity.
+    /// Sets the schema of resource identities.
     #[must_use]
     pub fn identified_by(mut self, identity: IdentitySchema) -> Self {
         self.identity = Some(Arc::new(identity));
         self
     }
 
-    /// The type of the identity's values, where there is an identity.
+    /// Returns the type of resource identities, if the type has them.
     pub fn identity_type(&self) -> Option<Type> {
         self.identity.as_ref().map(|identity| identity.implied_type())
     }
 }
 
-/// The schema of what names a remote object (LC-31).
+/// The schema of a resource identity, which names one real object (LC-31).
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdentitySchema {
-    /// The version of the shape of stored identities.
+    /// The version of stored identities.
     pub version: u64,
-    /// The attributes, in order of their names.
+    /// The attributes by name.
     pub attributes: std::collections::BTreeMap<Name, IdentityAttribute>,
 }
 
 impl IdentitySchema {
-    /// The type of its values.
+    /// Returns the object type of the identities.
     pub fn implied_type(&self) -> Type {
         Type::object(self.attributes.iter().map(|(name, attribute)| (name.clone(), attribute.ty.clone())))
     }
 }
 
-/// One attribute of an identity.
+/// An attribute of a resource identity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IdentityAttribute {
-    /// Its type: a primitive, or a list of one.
+    /// The type: a primitive type or a list of one.
     pub ty: Type,
-    /// What an import must or may say about it.
+    /// Whether an import by identity must set the attribute.
     pub import: IdentityImport,
-    /// The description; empty when there is none.
+    /// The description, which may be empty.
     pub description: String,
 }
 
-/// What an import by identity says about an attribute.
+/// The role of an identity attribute in an import by identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IdentityImport {
-    /// It must be given.
+    /// The import must set it.
     Required,
-    /// It may be given.
+    /// The import may set it.
     Optional,
-    /// It is found out by the provider.
+    /// The provider determines it; the import cannot set it.
     Computed,
 }
 
-/// That something should no longer be used.
+/// The deprecation of an attribute or block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deprecation {
-    /// What to use instead; empty when the provider does not say.
+    /// The recommended alternative; empty if the provider does not name one.
     pub message: String,
 }
 
-/// A text about a part of a schema.
+/// The description of a part of a schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// The text.
+    /// The description itself, in the format that `format` names.
     pub text: String,
-    /// How it is written.
+    /// The markup of the text.
     pub format: TextFormat,
 }
 
 impl Description {
-    /// A text without markup.
+    /// Creates a description without markup.
     pub fn plain(text: impl Into<String>) -> Self {
         Self { text: text.into(), format: TextFormat::Plain }
     }
 
-    /// A text in Markdown.
+    /// Creates a description in Markdown.
     pub fn markdown(text: impl Into<String>) -> Self {
         Self { text: text.into(), format: TextFormat::Markdown }
     }
 }
 
-/// How a description is written.
+/// The markup of a description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TextFormat {
-    /// Without markup.
+    /// No markup.
     #[default]
     Plain,
-    /// In Markdown.
+    /// CommonMark, which documentation generators render.
     Markdown,
 }

@@ -1,4 +1,4 @@
-//! From paths to attributes, and from objects to the paths of attributes of a kind.
+//! Navigation between attribute paths, schemas and objects.
 
 use groma_value::{Kind, Path, PathStep, Value};
 
@@ -6,7 +6,8 @@ use super::{Attribute, Block, Item, Nesting};
 use crate::trail::Trail;
 
 impl Block {
-    /// The attribute that `path` ends at; `None` for blocks, elements, parts of a plain value, and what is not there.
+    /// Returns the attribute at `path`; `None` for blocks, elements, parts of attributes without nested objects, and
+    /// unknown names.
     pub fn attribute_at(&self, path: &Path) -> Option<&Attribute> {
         let mut names = path.steps().iter().filter_map(|step| match step {
             PathStep::Attribute(name) => Some(name),
@@ -27,25 +28,25 @@ impl Block {
         }
     }
 
-    /// Whether `path` ends at, or within, an attribute that the schema hides.
+    /// Whether `path` is at or within a sensitive attribute.
     pub fn is_sensitive_at(&self, path: &Path) -> bool {
         self.passes(path, Attribute::is_sensitive)
     }
 
-    /// Whether `path` ends at, or within, a write-only attribute.
+    /// Whether `path` is at or within a write-only attribute.
     pub fn is_write_only_at(&self, path: &Path) -> bool {
         self.contains_write_only() && self.passes(path, Attribute::is_write_only)
     }
 
-    /// Whether one of the attributes on the way along `path` is `wanted`.
-    fn passes(&self, path: &Path, wanted: fn(&Attribute) -> bool) -> bool {
+    /// Whether `path` passes an attribute that satisfies `predicate`.
+    fn passes(&self, path: &Path, predicate: fn(&Attribute) -> bool) -> bool {
         let mut block = self;
         for step in path.steps() {
             let PathStep::Attribute(name) = step else { continue };
             match block.item(name) {
                 None => return false,
                 Some(Item::Attribute(attribute)) => match attribute.nested_type() {
-                    _ if wanted(attribute) => return true,
+                    _ if predicate(attribute) => return true,
                     Some(nested) => block = nested.object(),
                     None => return false,
                 },
@@ -55,8 +56,8 @@ impl Block {
         false
     }
 
-    /// The paths in `value` that the schema hides. Within a set the path is that of the set, since its elements have
-    /// no place of their own.
+    /// Returns the paths of sensitive attributes in `value`. Within a set it is the path of the whole set, since set
+    /// elements have no usable paths.
     pub fn sensitive_paths(&self, value: &Value) -> Vec<Path> {
         let mut found = Vec::new();
         if self.contains_sensitive() {
@@ -67,11 +68,13 @@ impl Block {
             };
             walk(self, value, &Trail::ROOT, Block::contains_sensitive, &mut visit);
         }
+        // Several elements of a set yield the same path.
         found.dedup();
         found
     }
 
-    /// The paths of write-only attributes that have a value in `value` (LC-29): there must be none in anything kept.
+    /// Returns the paths of write-only attributes with non-null values in `value` (LC-29). Stored objects must have
+    /// none.
     pub fn write_only_values(&self, value: &Value) -> Vec<Path> {
         let mut found = Vec::new();
         if self.contains_write_only() {
@@ -86,24 +89,24 @@ impl Block {
     }
 }
 
-/// What a walk does with each attribute.
+/// The callback of a walk over attributes.
 type Visit<'v> = dyn FnMut(&Trail<'_>, &Attribute, &Value) + 'v;
 
-/// Calls `visit` for every attribute of `value`, and of the objects nested in it that `wanted` accepts.
-fn walk(block: &Block, value: &Value, trail: &Trail<'_>, wanted: fn(&Block) -> bool, visit: &mut Visit<'_>) {
+/// Calls `visit` for each attribute of `value`, and for those of nested objects whose schema satisfies `descend`.
+fn walk(block: &Block, value: &Value, trail: &Trail<'_>, descend: fn(&Block) -> bool, visit: &mut Visit<'_>) {
     let Kind::Object(object) = value.kind() else { return };
     for (slot, value) in block.slots().iter().zip(object.values()) {
         let trail = trail.attribute(&slot.name);
         if let Item::Attribute(attribute) = &slot.item {
             visit(&trail, attribute, value);
         }
-        if let Some((nesting, block)) = slot.item.nested().filter(|(_, block)| wanted(block)) {
-            walk_nested(nesting, value, &trail, &mut |value, trail| walk(block, value, trail, wanted, visit));
+        if let Some((nesting, block)) = slot.item.nested().filter(|(_, block)| descend(block)) {
+            walk_nested(nesting, value, &trail, &mut |value, trail| walk(block, value, trail, descend, visit));
         }
     }
 }
 
-/// Calls `visit` for every object of a nested attribute or kind of nested block.
+/// Calls `visit` for each object of a nested attribute or nested block type.
 pub(super) fn walk_nested(
     nesting: Nesting,
     value: &Value,
@@ -123,6 +126,7 @@ pub(super) fn walk_nested(
         (Nesting::Map, Kind::Object(elements)) => {
             elements.iter().for_each(|(key, element)| visit(element, &trail.key(key)));
         }
+        // The trail stays at the set: an index by element value could not be applied to a changed value.
         (Nesting::Set, Kind::Set(elements)) => elements.iter().for_each(|element| visit(element, trail)),
         _ => {}
     }

@@ -1,10 +1,10 @@
-//! A2 to A8, and what is recorded (LC-13, LC-15, LC-16).
+//! Apply rules A2 to A8, and the recorded object (LC-13, LC-15, LC-16).
 
 use groma_provider::{ApplyInput, ApplyResponse};
 use groma_scripted::{Fault, Operation};
 use groma_value::Value;
 
-use crate::support::{Setup, assert_blamed, get, s, unknown, wait, with};
+use crate::support::{Setup, assert_provider_bug, get, s, unknown, wait, with};
 
 fn create(setup: &Setup) -> (groma_provider::Applied, groma_diagnostics::Diagnostics) {
     let planned = setup.object([("id", unknown()), ("name", s("a")), ("size", unknown())]);
@@ -26,7 +26,7 @@ fn with_fault(fault: Fault) -> Setup {
 }
 
 #[test]
-fn a_good_apply_fills_in_what_was_unknown() {
+fn conforming_apply_resolves_unknowns() {
     let setup = Setup::new(|script| script);
     let (applied, diagnostics) = create(&setup);
     assert!(diagnostics.is_empty() && !applied.failed, "{diagnostics:?}");
@@ -40,7 +40,7 @@ fn a_good_apply_fills_in_what_was_unknown() {
 fn lc_32_a2_no_object_at_all() {
     let (applied, diagnostics) = create(&with_fault(Fault::Nothing));
     assert!(applied.failed && applied.state.is_null());
-    assert_blamed(&diagnostics, "Provider produced invalid object");
+    assert_provider_bug(&diagnostics, "Provider produced invalid object");
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn lc_01_a3_a_wrong_shape_is_not_stored() {
 fn lc_29_a4_write_only_values_are_not_stored() {
     let setup = with_fault(Fault::Returns("token", s("t0ken")));
     let (applied, diagnostics) = create(&setup);
-    let detail = assert_blamed(&diagnostics, "Provider produced invalid object");
+    let detail = assert_provider_bug(&diagnostics, "Provider produced invalid object");
     assert!(!detail.contains("t0ken"));
     assert!(get(&applied.state, "token").is_null());
     assert!(!applied.state.is_null(), "what exists is not forgotten");
@@ -63,7 +63,7 @@ fn lc_29_a4_write_only_values_are_not_stored() {
 #[test]
 fn lc_13_a5_unknown_values_after_apply_are_an_error_and_stored_as_null() {
     let (applied, diagnostics) = create(&with_fault(Fault::Unknown("size")));
-    let detail = assert_blamed(&diagnostics, "Provider returned invalid result object after apply");
+    let detail = assert_provider_bug(&diagnostics, "Provider returned invalid result object after apply");
     assert!(detail.contains(".size"), "{detail}");
     assert!(applied.failed, "so that the engine taints what it was creating");
     assert!(get(&applied.state, "size").is_null() && !get(&applied.state, "id").is_null());
@@ -72,9 +72,9 @@ fn lc_13_a5_unknown_values_after_apply_are_an_error_and_stored_as_null() {
 #[test]
 fn lc_12_a6_the_result_is_what_was_planned() {
     let (applied, diagnostics) = create(&with_fault(Fault::Returns("name", s("A"))));
-    let detail = assert_blamed(&diagnostics, "Provider produced inconsistent result after apply");
+    let detail = assert_provider_bug(&diagnostics, "Provider produced inconsistent result after apply");
     assert!(detail.contains(".name: was \"a\", but now \"A\""), "{detail}");
-    assert_eq!(get(&applied.state, "name"), s("A"), "what there is is recorded all the same");
+    assert_eq!(get(&applied.state, "name"), s("A"), "the object is recorded nevertheless");
 }
 
 #[test]
@@ -88,19 +88,19 @@ fn lc_17_a6_legacy_providers_are_only_logged() {
 #[test]
 fn lc_17_legacy_providers_are_not_exempt_from_unknown_values() {
     let setup = Setup::new(|script| script.legacy().fault(Operation::Apply, Fault::Unknown("size")));
-    assert_blamed(&create(&setup).1, "Provider returned invalid result object after apply");
+    assert_provider_bug(&create(&setup).1, "Provider returned invalid result object after apply");
 }
 
 #[test]
-fn lc_15_a7_null_means_deleted_and_nothing_else() {
+fn lc_15_a7_result_is_null_only_for_deletions() {
     let survives = Setup::new(|script| {
         script.on_apply(|request, good| ApplyResponse { new_state: Some(request.prior_state.clone()), ..good() })
     });
     let (applied, diagnostics) = delete(&survives);
-    assert_blamed(&diagnostics, "Provider returned invalid result object after apply");
+    assert_provider_bug(&diagnostics, "Provider returned invalid result object after apply");
     assert_eq!(get(&applied.state, "id"), s("1"));
     let (applied, diagnostics) = update(&with_fault(Fault::Null));
-    assert_blamed(&diagnostics, "Provider returned invalid result object after apply");
+    assert_provider_bug(&diagnostics, "Provider returned invalid result object after apply");
     assert_eq!(get(&applied.state, "name"), s("old"), "the prior object stays");
 }
 
@@ -134,7 +134,7 @@ fn lc_16_a_failed_update_keeps_what_was_returned_or_the_prior_object() {
 }
 
 #[test]
-fn lc_16_the_prior_object_stays_with_all_that_was_kept_with_it() {
+fn lc_16_prior_object_is_kept_with_private_data_and_identity() {
     let setup = Setup::new(|script| {
         script.on_apply(|_, good| ApplyResponse {
             new_state: None,

@@ -1,4 +1,4 @@
-//! Marks, places and secrets across the provider boundary (LC-26, LC-28, LC-30).
+//! Marks, locations and secrets across the provider boundary (LC-26, LC-28, LC-30).
 
 use groma_provider::{PlanResponse, ProviderDiagnostic};
 use groma_scripted::{Fault, Operation};
@@ -41,7 +41,7 @@ fn lc_30_values_cross_unmarked_and_marks_come_back() {
 }
 
 #[test]
-fn lc_29_what_the_schema_hides_is_marked() {
+fn lc_29_sensitive_attributes_are_marked() {
     let setup = Setup::new(|script| script);
     let (planned, _) = setup.plan(setup.null(), setup.object([("secret", s("p"))]));
     assert!(get(&planned.unwrap().state, "secret").marks().is_sensitive());
@@ -109,7 +109,7 @@ fn lc_04_the_provider_gets_the_proposed_new_state() {
 }
 
 #[test]
-fn answers_that_take_a_while_are_checked_too() {
+fn pending_answers_are_checked() {
     let setup = Setup::new(|script| {
         script
             .delay(Operation::Plan, std::time::Duration::from_millis(5))
@@ -141,7 +141,7 @@ fn lc_29_marks_of_write_only_values_do_not_come_back() {
     let (planned, diagnostics) = setup.plan(setup.null(), config.clone());
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     let planned = planned.unwrap().state;
-    assert!(!planned.deep_marks().is_ephemeral(), "null is nothing that must not be kept");
+    assert!(!planned.deep_marks().is_ephemeral(), "null may be stored");
     let (applied, diagnostics) = setup.apply(setup.null(), planned, config);
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     assert!(!applied.state.deep_marks().is_ephemeral());

@@ -1,4 +1,4 @@
-//! Functions of providers, directly and from the language.
+//! Provider-defined functions, called directly and from expressions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,7 +50,7 @@ fn call(checked: &Checked, name: &str, text: &str) -> Result<Value, String> {
 }
 
 #[test]
-fn lc_28_wrong_open_and_fickle_results_are_the_providers_bug() {
+fn lc_28_invalid_unknown_and_inconsistent_results_are_provider_bugs() {
     let checked = checked();
     assert_eq!(call(&checked, "shout", "a"), Ok(s("A")));
     assert_eq!(call(&checked, "shout", "a"), Ok(s("A")), "again the same");
@@ -67,9 +67,9 @@ fn lc_28_wrong_open_and_fickle_results_are_the_providers_bug() {
     assert!(call(&checked, "nothing", "a").unwrap_err().contains("no function named"));
 }
 
-/// A function that takes unknown values gives back what it can say already.
+/// A function that accepts unknown arguments may return partly known results.
 #[test]
-fn lc_28_a_result_may_be_open_where_an_argument_is() {
+fn lc_28_result_may_be_unknown_with_unknown_arguments() {
     let checked = checked();
     let call = |name: &str| wait(checked.call_function(&name.into(), vec![Value::unknown(Type::String)]));
     assert_eq!(call("open"), Ok(Value::unknown(Type::String)));
@@ -77,7 +77,7 @@ fn lc_28_a_result_may_be_open_where_an_argument_is() {
     assert!(call("wrong").unwrap_err().text.contains("number is required"));
 }
 
-/// The value of an expression where the provider is known as `test`, and the details of errors.
+/// Evaluates an expression with the provider as `test`; returns the value and the error details.
 fn evaluate(text: &str) -> (Value, Vec<String>) {
     let sources = Arc::new(Sources::new());
     let mut context = FunctionContext::new("", Arc::clone(&sources));
@@ -91,7 +91,7 @@ fn evaluate(text: &str) -> (Value, Vec<String>) {
 }
 
 #[test]
-fn the_language_calls_functions_by_local_names() {
+fn expressions_call_functions_by_local_provider_name() {
     let (value, problems) = evaluate("provider::test::shout(\"a${1 + 1}\")");
     assert_eq!((value, problems), (s("A2"), Vec::new()));
     let (_, problems) = evaluate("provider::test::refuse(\"a\")");

@@ -11,7 +11,7 @@ use groma_provider::{
 use groma_scripted::{DataScript, EphemeralScript, Fault, Operation, ResourceScript, Scripted};
 use groma_value::{Kind, Type, Value};
 
-use crate::support::{Setup, assert_blamed, attribute, get, no_blocks, object, s, schema, wait};
+use crate::support::{Setup, assert_provider_bug, attribute, get, no_blocks, object, s, schema, wait};
 
 fn read(setup: &Setup, current: Value) -> (Option<Read>, Diagnostics) {
     let input = ReadInput { current, ..ReadInput::default() };
@@ -19,7 +19,7 @@ fn read(setup: &Setup, current: Value) -> (Option<Read>, Diagnostics) {
 }
 
 #[test]
-fn lc_21_a_read_says_what_there_is() {
+fn lc_21_read_returns_current_object() {
     let setup = Setup::new(|script| script);
     let object = setup.object([("id", s("1")), ("name", s("a")), ("secret", s("p"))]);
     setup.world().put("test_object", "1", object.clone());
@@ -38,7 +38,7 @@ fn lc_21_unknown_wrong_and_write_only_values_from_a_read_are_errors() {
         setup.world().put("test_object", "1", object.clone());
         let (found, diagnostics) = read(&setup, object);
         assert!(found.is_none());
-        assert_blamed(&diagnostics, "Provider produced invalid object");
+        assert_provider_bug(&diagnostics, "Provider produced invalid object");
     }
 }
 
@@ -85,12 +85,12 @@ fn lc_20_upgraded_objects_are_known_and_of_the_schemas_type() {
         let setup = Setup::new(|script| script.fault(Operation::Upgrade, fault));
         let (state, diagnostics) = upgrade(&setup, 0, json);
         assert!(state.is_none());
-        assert_blamed(&diagnostics, "Invalid resource state upgrade");
+        assert_provider_bug(&diagnostics, "Invalid resource state upgrade");
     }
 }
 
 #[test]
-fn lc_19_objects_of_a_newer_provider_are_left_alone() {
+fn lc_19_objects_of_newer_provider_versions_are_rejected() {
     let setup = Setup::new(|script| script);
     let (state, diagnostics) = upgrade(&setup, 1, "{}");
     assert!(state.is_none());
@@ -117,7 +117,7 @@ fn lc_23_an_import_is_one_object_of_the_right_type() {
 }
 
 #[test]
-fn lc_23_imports_that_make_no_sense_are_errors() {
+fn lc_23_invalid_imports_are_errors() {
     type Change = fn(ImportResponse) -> ImportResponse;
     let twice: Change = |mut response| {
         response.imported.extend(response.imported.clone());
@@ -198,7 +198,7 @@ fn lc_32_moves_across_types_are_checked() {
     {
         let (moved, diagnostics) = move_state(&wrong);
         assert!(moved.is_none());
-        assert_blamed(&diagnostics, "Provider returned invalid value");
+        assert_provider_bug(&diagnostics, "Provider returned invalid value");
     }
     let unable = Scripted::new("test").capabilities(groma_provider::ServerCapabilities::default());
     let mut setup = Setup::new(|script| script);
@@ -207,7 +207,7 @@ fn lc_32_moves_across_types_are_checked() {
     assert_eq!(diagnostics.iter().next().unwrap().summary, "Unsupported `moved` across resource types");
 }
 
-/// A data source or ephemeral resource with `name` optional and `result` computed.
+/// A data source or ephemeral resource with an optional `name` and a computed `result`.
 fn found_schema() -> Schema {
     Schema::new(Block::new([("name", attribute(Use::Optional)), ("result", attribute(Use::Computed))], no_blocks()))
 }
@@ -256,7 +256,7 @@ fn lc_32_ephemeral_resources_echo_their_configuration() {
     assert_eq!(get(&opened.result, "result"), s("computed-result"));
     wait(checked.close_ephemeral(&subject, opened.private));
     assert_eq!(provider.call_texts(), ["open test_secret a", "close test_secret a"]);
-    // A schema in which the result is no longer the provider's to choose makes the same answer a lie.
+    // With a schema in which `result` is not computed, the same response violates the contract.
     let strict = Schema::new(Block::new(
         [("name", attribute(Use::Optional)), ("result", attribute(Use::Optional))],
         no_blocks(),
@@ -268,7 +268,7 @@ fn lc_32_ephemeral_resources_echo_their_configuration() {
 }
 
 #[test]
-fn lc_32_unsound_schemas_are_refused_when_they_are_loaded() {
+fn lc_32_invalid_schemas_are_rejected_on_load() {
     let unsound = Schema::new(Block::new(
         [("Rule", attribute(Use::Optional))],
         [("Rule", NestedBlock::new(Nesting::List, Block::default()))],
@@ -288,7 +288,7 @@ fn lc_32_unsound_schemas_are_refused_when_they_are_loaded() {
 }
 
 #[test]
-fn lc_32_p8_a_read_may_only_be_put_off_when_that_is_allowed() {
+fn lc_32_p8_read_may_be_deferred_only_if_allowed() {
     let setup = Setup::new(|script| {
         script.on_read(|_, good| groma_provider::ReadResponse {
             deferred: Some(groma_provider::Deferred::AbsentPrerequisite),
@@ -298,7 +298,7 @@ fn lc_32_p8_a_read_may_only_be_put_off_when_that_is_allowed() {
     let object = setup.object([("id", s("1"))]);
     let (found, diagnostics) = read(&setup, object.clone());
     assert!(found.is_none());
-    assert_blamed(&diagnostics, "Provider deferred changes when Terraform did not allow deferrals");
+    assert_provider_bug(&diagnostics, "Provider deferred changes when Terraform did not allow deferrals");
     let capabilities = ClientCapabilities { deferral_allowed: true, ..Default::default() };
     let input = ReadInput { current: object, capabilities, ..ReadInput::default() };
     let (found, diagnostics) = wait(setup.checked.read(&setup.subject(), input));

@@ -1,4 +1,4 @@
-//! P1 to P9.
+//! Plan rules P1 to P9.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use groma_provider::{
 use groma_scripted::{Fault, Operation, Scripted};
 use groma_value::{Path, Type, Value};
 
-use crate::support::{Setup, assert_blamed, get, no_blocks, s, schema, unknown, wait, with};
+use crate::support::{Setup, assert_provider_bug, get, no_blocks, s, schema, unknown, wait, with};
 
 const INVALID: &str = "Provider produced invalid plan";
 
 #[test]
-fn a_good_plan_passes_with_what_is_not_known_yet() {
+fn conforming_plan_passes_with_unknowns() {
     let setup = Setup::new(|script| script);
     let (planned, diagnostics) = setup.plan(setup.null(), setup.object([("name", s("a")), ("token", s("t"))]));
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
@@ -29,11 +29,11 @@ fn lc_15_p1_a_planned_deletion_is_null() {
     });
     let (planned, diagnostics) = setup.plan(setup.object([("id", s("1"))]), setup.null());
     assert!(planned.is_none());
-    assert_blamed(&diagnostics, INVALID);
+    assert_provider_bug(&diagnostics, INVALID);
 }
 
 #[test]
-fn a_provider_that_does_not_want_to_is_not_asked_about_deletions() {
+fn provider_without_plan_destroy_is_not_asked_to_plan_deletions() {
     let setup = Setup::new(|script| script.fault(Operation::Plan, Fault::Panic));
     let provider = Scripted::new("test").capabilities(ServerCapabilities::default());
     let checked = groma_provider::Checked::new(std::sync::Arc::new(provider), setup.checked.address().clone());
@@ -55,7 +55,7 @@ fn lc_29_p2_write_only_values_must_not_be_planned() {
     for purpose in [PlanPurpose::Change, PlanPurpose::Replacement] {
         let (planned, diagnostics) = setup.plan_for(purpose, setup.null(), setup.object([("token", s("t"))]));
         assert!(planned.is_none());
-        let detail = assert_blamed(&diagnostics, INVALID);
+        let detail = assert_provider_bug(&diagnostics, INVALID);
         assert!(detail.contains(".token: a write-only attribute has a value"), "{detail}");
     }
 }
@@ -66,7 +66,7 @@ fn lc_01_p3_a_plan_has_the_type_of_the_schema() {
         let setup = Setup::new(|script| script.fault(Operation::Plan, Fault::Returns("name", Value::bool(true))));
         let (planned, diagnostics) = setup.plan_for(purpose, setup.null(), setup.object([("name", s("a"))]));
         assert!(planned.is_none());
-        let detail = assert_blamed(&diagnostics, INVALID);
+        let detail = assert_provider_bug(&diagnostics, INVALID);
         assert!(detail.contains("test_object.web[0].name: string is required, not bool"), "{detail}");
     }
 }
@@ -77,7 +77,7 @@ fn lc_07_p4_a_planned_value_is_the_configured_or_the_prior_one() {
     for purpose in [PlanPurpose::Change, PlanPurpose::Placeholder] {
         let (planned, diagnostics) = setup.plan_for(purpose, setup.null(), setup.object([("name", s("b"))]));
         assert!(planned.is_none());
-        let detail = assert_blamed(&diagnostics, INVALID);
+        let detail = assert_provider_bug(&diagnostics, INVALID);
         assert!(detail.contains("planned value \"B\" is not the configured value \"b\""), "{detail}");
         assert_eq!(setup.sources.text(diagnostics.iter().next().unwrap().subject.unwrap()).unwrap(), "\"web\"");
     }
@@ -87,10 +87,10 @@ fn lc_07_p4_a_planned_value_is_the_configured_or_the_prior_one() {
 }
 
 #[test]
-fn lc_08_p4_only_computed_attributes_are_the_providers_to_choose() {
+fn lc_08_p4_provider_may_choose_only_computed_attributes() {
     let setup = Setup::new(|script| script.fault(Operation::Plan, Fault::Returns("name", s("b"))));
     let (_, diagnostics) = setup.plan(setup.null(), setup.object([]));
-    assert_blamed(&diagnostics, INVALID);
+    assert_provider_bug(&diagnostics, INVALID);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn lc_17_legacy_providers_are_only_logged_for_planned_values() {
     assert_eq!(*setup.log.lock().unwrap(), [INVALID]);
 }
 
-/// A provider that decides about blocks itself (optional and computed, in the older type system) plans them as unknown as a whole.
+/// A legacy provider with optional and computed blocks plans them as wholly unknown.
 #[test]
 fn lc_17_unknown_blocks_go_back_to_legacy_providers_as_they_were_planned() {
     let port = Block::new([("port", groma_provider::Attribute::optional(Type::Number))], no_blocks());
@@ -129,11 +129,11 @@ fn lc_17_legacy_providers_are_not_exempt_from_shapes() {
     let setup = Setup::new(|script| script.legacy().fault(Operation::Plan, Fault::Returns("name", Value::bool(true))));
     let (planned, diagnostics) = setup.plan(setup.null(), setup.object([]));
     assert!(planned.is_none());
-    assert_blamed(&diagnostics, INVALID);
+    assert_provider_bug(&diagnostics, INVALID);
 }
 
 #[test]
-fn lc_32_p5_paths_to_replace_exist_and_really_change() {
+fn lc_32_p5_replace_paths_must_exist_and_change() {
     let asks_for = |names: &'static [&'static str]| {
         Setup::new(move |script| {
             script.on_plan(move |_, good| {
@@ -151,21 +151,21 @@ fn lc_32_p5_paths_to_replace_exist_and_really_change() {
     let wrong = asks_for(&["nonsense"]);
     let (planned, diagnostics) = wrong.plan(prior(), setup.object([("name", s("b"))]));
     assert!(planned.is_none());
-    assert!(assert_blamed(&diagnostics, INVALID).contains(".nonsense"));
+    assert!(assert_provider_bug(&diagnostics, INVALID).contains(".nonsense"));
 }
 
 #[test]
-fn lc_32_p8_an_answer_may_only_be_put_off_when_that_is_allowed() {
+fn lc_32_p8_plan_may_be_deferred_only_if_allowed() {
     let setup = Setup::new(|script| {
         script.on_plan(|_, good| PlanResponse { deferred: Some(Deferred::AbsentPrerequisite), ..good() })
     });
     let (planned, diagnostics) = setup.plan(setup.null(), setup.object([]));
     assert!(planned.is_none());
-    assert_blamed(&diagnostics, "Provider deferred changes when Terraform did not allow deferrals");
+    assert_provider_bug(&diagnostics, "Provider deferred changes when Terraform did not allow deferrals");
 }
 
 #[test]
-fn pl_45_a_change_may_be_put_off_with_a_reason_where_the_client_can_take_it() {
+fn pl_45_deferral_reason_is_returned_if_allowed() {
     let setup = Setup::new(|script| {
         script.on_plan(|request, good| {
             let allowed = request.client_capabilities.deferral_allowed;
@@ -182,12 +182,12 @@ fn pl_45_a_change_may_be_put_off_with_a_reason_where_the_client_can_take_it() {
         let (planned, diagnostics) = wait(setup.checked.plan(&setup.subject(), input));
         assert!(diagnostics.is_empty(), "{diagnostics:?}");
         let expected = deferral_allowed.then_some(Deferred::ProviderConfigUnknown);
-        assert_eq!(planned.unwrap().deferred, expected, "the provider is told what the client can take");
+        assert_eq!(planned.unwrap().deferred, expected, "the capability reaches the provider");
     }
 }
 
 #[test]
-fn lc_31_p9_identities_are_known_and_of_their_schema() {
+fn lc_31_p9_identities_are_known_and_conform_to_schema() {
     let id = IdentityAttribute { ty: Type::String, import: IdentityImport::Required, description: String::new() };
     let identified = || {
         schema().identified_by(IdentitySchema { version: 0, attributes: BTreeMap::from([("id".into(), id.clone())]) })
@@ -201,7 +201,7 @@ fn lc_31_p9_identities_are_known_and_of_their_schema() {
     let open = returning(Value::object([("id", unknown())]));
     assert!(open.plan(open.null(), open.object([])).1.is_empty(), "open while the object is yet to be made");
     let (_, diagnostics) = open.plan(prior(&open), open.object([]));
-    assert_blamed(&diagnostics, "Provider produced invalid identity");
+    assert_provider_bug(&diagnostics, "Provider produced invalid identity");
     let wrong = returning(Value::object([("name", s("x"))]));
     let (_, diagnostics) = wrong.plan(prior(&wrong), wrong.object([]));
     assert_eq!(
@@ -231,10 +231,10 @@ fn lc_10_a1_the_final_plan_agrees_with_the_initial_one() {
     let initial = setup.object([("id", unknown()), ("name", s("a"))]);
     let last = setup.object([("id", s("1")), ("name", s("b"))]);
     let diagnostics = setup.checked.check_final_plan(&setup.subject(), &initial, &last);
-    let detail = assert_blamed(&diagnostics, "Provider produced inconsistent final plan");
+    let detail = assert_provider_bug(&diagnostics, "Provider produced inconsistent final plan");
     assert!(detail.contains(".name: was \"a\", but now \"b\""), "{detail}");
     let agreeing = setup.object([("id", s("1")), ("name", s("a"))]);
     assert!(setup.checked.check_final_plan(&setup.subject(), &initial, &agreeing).is_empty());
     let action = setup.checked.action_changed(&setup.subject(), "Update", "Replace");
-    assert_blamed(&action.into(), "Provider produced inconsistent final plan");
+    assert_provider_bug(&action.into(), "Provider produced inconsistent final plan");
 }

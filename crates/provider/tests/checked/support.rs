@@ -1,4 +1,4 @@
-//! A provider with one type, held to its contract, and short ways to call it.
+//! A checked provider with one type, and shorthands for its calls.
 
 use std::sync::{Arc, Mutex};
 
@@ -38,7 +38,7 @@ pub struct Setup {
     pub span: Span,
 }
 
-/// The text of the resource that diagnostics point into.
+/// The source of the resource that diagnostics point to.
 const TEXT: &str = "name = \"web\"\nsize = \"large\"\nrule {\n  port = 80\n}\n";
 
 impl Setup {
@@ -71,7 +71,7 @@ impl Setup {
         self.provider.world()
     }
 
-    /// An object: these attributes, the others as in an empty block.
+    /// Creates an object with these attributes; the others are empty.
     pub fn object<const N: usize>(&self, values: [(&str, Value); N]) -> Value {
         object(&self.schema.block, &values)
     }
@@ -94,15 +94,15 @@ impl Setup {
         wait(self.checked.apply(&self.subject(), input))
     }
 
-    /// `summary [text at fault]: detail` for each diagnostic.
+    /// Formats diagnostics as `summary [source text]: detail`.
     pub fn texts(&self, diagnostics: &Diagnostics) -> Vec<String> {
         let at = |span: Option<Span>| span.and_then(|span| self.sources.text(span)).unwrap_or_default();
         diagnostics.iter().map(|found| format!("{} [{}]: {}", found.summary, at(found.subject), found.detail)).collect()
     }
 }
 
-/// The only diagnostic there is must be of this summary, about this address, and name the provider's bug.
-pub fn assert_blamed(diagnostics: &Diagnostics, summary: &str) -> String {
+/// Checks the only diagnostic: its summary, its address, and that it reports a provider bug.
+pub fn assert_provider_bug(diagnostics: &Diagnostics, summary: &str) -> String {
     let found: Vec<_> = diagnostics.iter().collect();
     let [only] = found.as_slice() else { panic!("one diagnostic expected: {diagnostics:#?}") };
     assert_eq!(only.summary, summary);
@@ -119,7 +119,7 @@ pub fn object(block: &Block, values: &[(&str, Value)]) -> Value {
     )
 }
 
-/// `object` with another value for one attribute.
+/// Changes one attribute of `object`.
 pub fn with(object: &Value, name: &str, value: Value) -> Value {
     Value::object(
         object
@@ -150,7 +150,7 @@ pub fn attribute(usage: Use) -> Attribute {
     Attribute::new(groma_provider::AttributeType::Type(Type::String), usage)
 }
 
-/// Waits for an answer on this thread.
+/// Blocks until the answer is ready.
 pub fn wait<T: Unpin>(answer: Answer<'_, T>) -> T {
     answer.wait()
 }

@@ -22,7 +22,7 @@ use super::log::{Event, Outcome};
 use super::object::Object;
 
 /// The longest wait of an operation, so that a failed test leaves no thread behind for good.
-const LONGEST_WAIT: Duration = Duration::from_secs(900);
+const MAX_WAIT: Duration = Duration::from_secs(900);
 /// The name that means all objects in instructions to fail.
 pub const EVERY: &str = "*";
 
@@ -100,8 +100,8 @@ pub enum StoreError {
     NotFound(String),
     /// The object that serves the provider's endpoint does not exist.
     Unreachable(String),
-    /// The test told the operation to fail.
-    Told,
+    /// A test injected the failure.
+    Injected,
     /// The directory cannot be read or written.
     Io(String),
 }
@@ -113,7 +113,7 @@ impl StoreError {
             Self::InUse(_) => "Object in use",
             Self::NotFound(_) => "Object not found",
             Self::Unreachable(_) => "Endpoint unreachable",
-            Self::Told => "Injected failure",
+            Self::Injected => "Injected failure",
             Self::Io(_) => "Store not available",
         }
     }
@@ -124,7 +124,7 @@ impl StoreError {
             Self::InUse(users) => format!("used by {}", users.join(", ")),
             Self::NotFound(id) => format!("{id} does not exist"),
             Self::Unreachable(endpoint) => format!("no object serves {endpoint}"),
-            Self::Told => String::from("told to fail"),
+            Self::Injected => String::from("injected by the test"),
             Self::Io(error) => error.clone(),
         }
     }
@@ -308,17 +308,17 @@ impl Store {
         })?;
         let name = object.split('#').next().unwrap_or_default();
         self.wait_as_instructed(operation, name)?;
-        self.in_turn(operation, object, || {
+        self.in_gate_order(operation, object, || {
             self.locked(|content| {
-                let told = self.take_instruction(operation, name)?;
-                let result = match told {
-                    Some(Moment::Before) => Err(StoreError::Told),
+                let instruction = self.take_instruction(operation, name)?;
+                let result = match instruction {
+                    Some(Moment::Before) => Err(StoreError::Injected),
                     _ => reachable(content, endpoint).and_then(|()| change(content)),
                 };
                 let (end, result) = match result {
                     Ok((id, result)) => (
                         event(number, &id, Outcome::Done),
-                        Ok(Done { result, problem: told.map(|_| StoreError::Told) }),
+                        Ok(Done { result, problem: instruction.map(|_| StoreError::Injected) }),
                     ),
                     Err(error) => {
                         let reason = format!("{}: {}", error.summary(), error.detail());
@@ -332,7 +332,12 @@ impl Store {
     }
 
     /// Runs `change` when the gate lets it through, if operations are held.
-    fn in_turn<T>(&self, operation: Operation, object: &str, change: impl FnOnce() -> T) -> Result<T, StoreError> {
+    fn in_gate_order<T>(
+        &self,
+        operation: Operation,
+        object: &str,
+        change: impl FnOnce() -> T,
+    ) -> Result<T, StoreError> {
         let Ok(seed) = self.read("hold")?.trim().parse::<u64>() else { return Ok(change()) };
         let text = format!("{} {object}", operation.as_str());
         Ok(self.gate.pass(rank(seed, operation == Operation::Delete, &text), change))
@@ -340,7 +345,7 @@ impl Store {
 
     fn wait_as_instructed(&self, operation: Operation, name: &str) -> Result<(), StoreError> {
         let line = format!("{} {name}", operation.as_str());
-        let polls = LONGEST_WAIT.as_millis() / POLL.as_millis();
+        let polls = MAX_WAIT.as_millis() / POLL.as_millis();
         for _ in 0..polls {
             if !self.read("wait")?.lines().any(|waiting| waiting == line) {
                 break;
@@ -355,11 +360,11 @@ impl Store {
         let lines = self.read("fail")?;
         let starts = [name, EVERY].map(|name| format!("{} {name} ", operation.as_str()));
         let is_meant = |line: &&str| starts.iter().any(|start| line.starts_with(start));
-        let Some(told) = lines.lines().find(is_meant) else { return Ok(None) };
-        if told.contains(" once ") {
-            self.write("fail", &lines.replacen(&format!("{told}\n"), "", 1))?;
+        let Some(instruction) = lines.lines().find(is_meant) else { return Ok(None) };
+        if instruction.contains(" once ") {
+            self.write("fail", &lines.replacen(&format!("{instruction}\n"), "", 1))?;
         }
-        Ok(Some(if told.ends_with(" after") { Moment::After } else { Moment::Before }))
+        Ok(Some(if instruction.ends_with(" after") { Moment::After } else { Moment::Before }))
     }
 
     /// Runs `work` on the content while no other thread or process does, and writes what it changed.

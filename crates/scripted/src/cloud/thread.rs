@@ -15,7 +15,7 @@ struct Shared<T> {
 pub(super) fn on_own_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Answer<'static, T> {
     let shared = Arc::new(Mutex::new(Shared { result: None, waker: None }));
     let mut work = Some(work);
-    Answer::later(poll_fn(move |context| {
+    Answer::pending(poll_fn(move |context| {
         let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(result) = state.result.take() {
             return Poll::Ready(result);

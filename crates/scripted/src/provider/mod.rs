@@ -1,7 +1,7 @@
-//! The scripted provider: what it has, and what it was asked.
+//! The scripted provider: its types, and the calls it received.
 
-mod answers;
-mod faulty;
+mod faults;
+mod responses;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,16 +17,16 @@ use crate::call::{Call, Operation, name_of};
 use crate::script::{ActionScript, DataScript, EphemeralScript, Handler, ListScript, ResourceScript};
 use crate::world::World;
 
-/// What a function gives for its arguments.
+/// The implementation of a function.
 type FunctionBody = dyn Fn(&[Value]) -> Result<Value, FunctionError> + Send + Sync;
 
-/// The same, for the provider's configuration and its arguments.
+/// The implementation of a function that depends on the provider configuration.
 type ConfiguredBody = dyn Fn(&Value, &[Value]) -> Result<Value, FunctionError> + Send + Sync;
 
-/// What the provider writes for an object.
-type Generating = dyn Fn(&GenerateConfigRequest) -> GenerateConfigResponse + Send + Sync;
+/// The generation of a configuration.
+type GenerateConfig = dyn Fn(&GenerateConfigRequest) -> GenerateConfigResponse + Send + Sync;
 
-/// A provider whose responses a test decides.
+/// A provider whose responses are decided by a test.
 pub struct Scripted {
     name: String,
     config: Arc<Schema>,
@@ -37,11 +37,11 @@ pub struct Scripted {
     ephemeral: BTreeMap<Name, EphemeralScript>,
     actions: BTreeMap<Name, ActionScript>,
     lists: BTreeMap<Name, ListScript>,
-    generate: Option<Arc<Generating>>,
+    generate: Option<Arc<GenerateConfig>>,
     functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<FunctionBody>)>,
-    /// Those that it has once it is configured.
+    /// Functions that exist only after configuration.
     configured_functions: BTreeMap<Name, (Arc<FunctionSignature>, Arc<ConfiguredBody>)>,
-    /// What it was configured with, once all of that is known.
+    /// The provider configuration, once it is wholly known.
     configured: Mutex<Option<Value>>,
     configure: Option<Handler<ConfigureRequest, ProviderDiagnostics>>,
     world: World,
@@ -50,12 +50,13 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// A provider without types, called `name` in its own messages.
+    /// Creates a provider without types, named `name` in its messages.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             config: Arc::default(),
             meta: None,
+            // Both capabilities make the engine send calls that tests want to see recorded.
             capabilities: ServerCapabilities { plan_destroy: true, move_resource_state: true, ..Default::default() },
             resources: BTreeMap::new(),
             data_sources: BTreeMap::new(),
@@ -73,42 +74,42 @@ impl Scripted {
         }
     }
 
-    /// The same, with a resource type.
+    /// Adds a resource type.
     #[must_use]
     pub fn resource(mut self, type_name: impl Into<Name>, script: ResourceScript) -> Self {
         self.resources.insert(type_name.into(), script);
         self
     }
 
-    /// The same, with a data source.
+    /// Adds a data source.
     #[must_use]
     pub fn data(mut self, type_name: impl Into<Name>, script: DataScript) -> Self {
         self.data_sources.insert(type_name.into(), script);
         self
     }
 
-    /// The same, with an ephemeral resource type.
+    /// Adds an ephemeral resource type.
     #[must_use]
     pub fn ephemeral(mut self, type_name: impl Into<Name>, script: EphemeralScript) -> Self {
         self.ephemeral.insert(type_name.into(), script);
         self
     }
 
-    /// The same, with an action type.
+    /// Adds an action type.
     #[must_use]
     pub fn action(mut self, type_name: impl Into<Name>, script: ActionScript) -> Self {
         self.actions.insert(type_name.into(), script);
         self
     }
 
-    /// The same, with a search for objects of a resource type.
+    /// Adds a list query for objects of a resource type.
     #[must_use]
     pub fn list(mut self, type_name: impl Into<Name>, script: ListScript) -> Self {
         self.lists.insert(type_name.into(), script);
         self
     }
 
-    /// The same, which writes configurations for objects.
+    /// Sets the generation of configurations, and announces the capability.
     #[must_use]
     pub fn on_generate_config(
         mut self,
@@ -119,7 +120,7 @@ impl Scripted {
         self
     }
 
-    /// The same, with a function.
+    /// Adds a function that the schema declares.
     #[must_use]
     pub fn function(
         mut self,
@@ -131,7 +132,7 @@ impl Scripted {
         self
     }
 
-    /// The same, with a function that it has only once all of its configuration is known: `body` is handed that too.
+    /// Adds a function that exists only once the configuration is wholly known, which `body` receives, too.
     #[must_use]
     pub fn configured_function(
         mut self,
@@ -143,14 +144,14 @@ impl Scripted {
         self
     }
 
-    /// The same, with a configuration.
+    /// Sets the schema of the provider configuration.
     #[must_use]
     pub fn config(mut self, schema: Schema) -> Self {
         self.config = Arc::new(schema);
         self
     }
 
-    /// The same, with another answer to being configured.
+    /// Replaces the response to configuration.
     #[must_use]
     pub fn on_configure(
         mut self,
@@ -163,48 +164,48 @@ impl Scripted {
         self
     }
 
-    /// The same, which takes `provider_meta` blocks.
+    /// Sets the schema of `provider_meta` blocks.
     #[must_use]
     pub fn meta(mut self, schema: Schema) -> Self {
         self.meta = Some(Arc::new(schema));
         self
     }
 
-    /// The same, with other capabilities.
+    /// Replaces the announced capabilities.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ServerCapabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// The same, with the objects of `world`: for a second run with the objects of a first.
+    /// Shares the objects of `world`, for example for a second run with the objects of the first.
     #[must_use]
     pub fn in_world(mut self, world: World) -> Self {
         self.world = world;
         self
     }
 
-    /// The objects it manages.
+    /// Returns the managed objects.
     pub fn world(&self) -> &World {
         &self.world
     }
 
-    /// All calls so far, in order.
+    /// Returns all calls so far, in order.
     pub fn calls(&self) -> Vec<Call> {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All calls so far as text, in order: `plan test_object web`.
+    /// Returns all calls so far, in order and formatted: `plan test_object web`.
     pub fn call_texts(&self) -> Vec<String> {
         self.calls().iter().map(ToString::to_string).collect()
     }
 
-    /// Forgets the calls so far.
+    /// Clears the record of calls.
     pub fn forget_calls(&self) {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Whether it was asked to stop.
+    /// Whether the provider was call to stop.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::SeqCst)
     }
@@ -216,7 +217,7 @@ impl Scripted {
         object
     }
 
-    /// What it was configured with, once all of that is known.
+    /// Locks the provider configuration, which is `None` unless wholly known.
     fn configuration(&self) -> MutexGuard<'_, Option<Value>> {
         self.configured.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -228,7 +229,7 @@ impl Scripted {
         })
     }
 
-    /// Records a call about something open, which is known by the bytes it was opened with.
+    /// Records a call for an open ephemeral resource, which is identified by its private data.
     fn record_opened(&self, operation: Operation, type_name: &str, private: &[u8]) {
         let name = Value::string(String::from_utf8_lossy(private));
         self.record(operation, type_name, &[&Value::object([("name", name)])]);

@@ -74,7 +74,7 @@ fn apply(context: &mut Context, mut arguments: Apply, kind: Kind) -> Outcome {
     let ticker = Ticker::start(Arc::clone(&watched.progress));
     let mut applied = ready.run.apply(ready.plan, ready.inputs, recorder);
     // Everything is done: the providers end while the state is written.
-    groma_plugin::client::end_ahead();
+    groma_plugin::client::begin_shutdown_all();
     drop(ticker);
     let mut problems = merged(ready.warnings, std::mem::take(&mut applied.diagnostics));
     save(context, &mut ready.store, &mut applied.state, &mut problems);

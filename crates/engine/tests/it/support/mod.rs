@@ -21,7 +21,8 @@ use groma_scripted::Scripted;
 use groma_state::State;
 use groma_value::Type;
 
-/// How the scripted provider is reached: the tests of `over_protocol_5` and `over_protocol_6` are those of the other files once more.
+/// How the scripted provider is reached: the tests of `over_protocol_5` and `over_protocol_6` are those of the other
+/// files once more.
 const SPOKEN: Option<Protocol> = match env!("CARGO_CRATE_NAME").as_bytes() {
     b"over_protocol_5" => Some(Protocol::V5),
     b"over_protocol_6" => Some(Protocol::V6),
@@ -206,7 +207,7 @@ impl Project {
             runtime: Arc::new(
                 tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap(),
             ),
-            conversations: groma_plugin::client::beside_processes,
+            conversations: groma_plugin::client::plugin_runtime,
         }
     }
 

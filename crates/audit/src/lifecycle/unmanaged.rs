@@ -1,29 +1,29 @@
-//! What is not managed: data sources, ephemeral resources, searches and actions.
+//! Lifecycles without a managed object: data sources, ephemeral resources, list queries and actions.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_provider::contract::{check_compatible, check_planned, check_shape, check_unknowns, check_write_only};
 use groma_provider::{
-    CloseEphemeralRequest, InvokeActionRequest, ListDetail, ListRequest, ListWanted, Listed, OpenEphemeralRequest,
+    CloseEphemeralRequest, InvokeActionRequest, ListControl, ListDetail, ListRequest, Listed, OpenEphemeralRequest,
     PlanActionRequest, Private, ReadDataRequest, ReadDataResponse, RenewEphemeralRequest,
 };
 use groma_value::Value;
 
-use super::later::with_unknowns;
-use super::{End, Extent, Life, Stepped, capabilities};
+use super::after_create::with_unknowns;
+use super::{Extent, Lifecycle, Outcome, StepResult, capabilities};
 use crate::kind::Kind;
 use crate::rule::{Rule, Step, Weight};
 
-/// So many objects are asked for in a search.
-const WANTED: u64 = 5;
+/// The limit of a list query.
+const LIST_LIMIT: u64 = 5;
 
-impl Life<'_> {
-    /// A data source: read twice, which should find the same.
-    pub(super) fn lead_data(&mut self, config: &Value) -> Stepped<()> {
+impl Lifecycle<'_> {
+    /// Reads a data source twice, which should give equal results.
+    pub(super) fn run_data(&mut self, config: &Value) -> StepResult<()> {
         self.check_unknown_arguments(config)?;
         let first = self.read_data(config)?;
         if first.diagnostics.has_errors() {
-            return Err(End::Refused(first.diagnostics));
+            return Err(Outcome::Refused(first.diagnostics));
         }
         if first.deferred.is_some() || !self.check_data(config, &first.state) {
             return Ok(());
@@ -37,7 +37,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    fn read_data(&mut self, config: &Value) -> Stepped<ReadDataResponse> {
+    fn read_data(&mut self, config: &Value) -> StepResult<ReadDataResponse> {
         let request = ReadDataRequest {
             type_name: self.type_name.clone(),
             address: None,
@@ -46,10 +46,10 @@ impl Life<'_> {
             client_capabilities: capabilities(),
         };
         let answer = self.caller.call(|provider| provider.read_data(request), |response| &response.diagnostics);
-        answer.map_err(|silence| self.silent(Step::Read, silence))
+        answer.map_err(|no_response| self.unresponsive(Step::Read, no_response))
     }
 
-    /// Whether what was read can be used at all.
+    /// Checks the result of a read; returns whether further checks make sense.
     fn check_data(&mut self, config: &Value, state: &Value) -> bool {
         let schema = self.schema.clone();
         let block = &schema.block;
@@ -60,19 +60,19 @@ impl Life<'_> {
             return false;
         }
         if state.is_null() {
-            self.observe(Rule::Existence, Weight::Error, step, String::new(), "there is no object at all".into());
+            self.observe(Rule::Existence, Weight::Error, step, String::new(), "returned no object".into());
             return false;
         }
         self.note(&check_unknowns(state), Weight::Error, step, |_| Rule::Read);
         self.note(&check_write_only(block, state), Weight::Error, step, |_| Rule::WriteOnly);
-        // No engine holds data sources to what is configured, but references to arguments surprise.
+        // Terraform does not enforce this for data sources, but references to their arguments would be misleading.
         let wrong = check_planned(block, &block.null_value(), config, state);
         self.note(&wrong, Weight::Advice, step, Rule::of_plan);
         true
     }
 
-    /// An ephemeral resource: opened, renewed where it asks for that, and closed.
-    pub(super) fn lead_ephemeral(&mut self, config: &Value) -> Stepped<()> {
+    /// Opens an ephemeral resource, renews it if it requests that, and closes it.
+    pub(super) fn run_ephemeral(&mut self, config: &Value) -> StepResult<()> {
         self.check_unknown_arguments(config)?;
         if self.extent == Extent::Plan {
             return Ok(());
@@ -83,9 +83,9 @@ impl Life<'_> {
             client_capabilities: capabilities(),
         };
         let answer = self.caller.call(|provider| provider.open_ephemeral(request), |response| &response.diagnostics);
-        let opened = answer.map_err(|silence| self.silent(Step::Open, silence))?;
+        let opened = answer.map_err(|no_response| self.unresponsive(Step::Open, no_response))?;
         if opened.diagnostics.has_errors() {
-            return Err(End::Failed(opened.diagnostics));
+            return Err(Outcome::Failed(opened.diagnostics));
         }
         if opened.deferred.is_some() {
             return Ok(());
@@ -103,31 +103,31 @@ impl Life<'_> {
         self.close(private)
     }
 
-    fn renew(&mut self, private: Private) -> Stepped<Private> {
+    fn renew(&mut self, private: Private) -> StepResult<Private> {
         let request = RenewEphemeralRequest { type_name: self.type_name.clone(), private: Private::clone(&private) };
         let answer = self.caller.call(|provider| provider.renew_ephemeral(request), |response| &response.diagnostics);
-        let renewed = answer.map_err(|silence| self.silent(Step::Renew, silence))?;
+        let renewed = answer.map_err(|no_response| self.unresponsive(Step::Renew, no_response))?;
         if let Some(problem) = renewed.diagnostics.iter().find(|problem| problem.is_error()) {
-            let message = format!("it asks to be renewed, and that fails: {}", problem.summary);
+            let message = format!("requested a renewal, which failed: {}", problem.summary);
             self.observe(Rule::Lease, Weight::Error, Step::Renew, String::new(), message);
             return Ok(private);
         }
         Ok(renewed.private)
     }
 
-    fn close(&mut self, private: Private) -> Stepped<()> {
+    fn close(&mut self, private: Private) -> StepResult<()> {
         let request = CloseEphemeralRequest { type_name: self.type_name.clone(), private };
         let answer = self.caller.call(|provider| provider.close_ephemeral(request), |problems| problems);
-        let problems = answer.map_err(|silence| self.silent(Step::Close, silence))?;
+        let problems = answer.map_err(|no_response| self.unresponsive(Step::Close, no_response))?;
         if let Some(problem) = problems.iter().find(|problem| problem.is_error()) {
-            let message = format!("what was just opened cannot be closed: {}", problem.summary);
+            let message = format!("closing the opened resource failed: {}", problem.summary);
             self.observe(Rule::Lease, Weight::Error, Step::Close, String::new(), message);
         }
         Ok(())
     }
 
-    /// A search: what it finds can be told apart, and has the form of its resource type.
-    pub(super) fn lead_list(&mut self, config: &Value) -> Stepped<()> {
+    /// Runs a list query; its results must have identities and conform to the resource type.
+    pub(super) fn run_list(&mut self, config: &Value) -> StepResult<()> {
         self.check_unknown_arguments(config)?;
         let found: Arc<Mutex<Vec<Listed>>> = Arc::default();
         let sink = Arc::clone(&found);
@@ -135,21 +135,21 @@ impl Life<'_> {
             type_name: self.type_name.clone(),
             config: config.clone(),
             detail: ListDetail::Objects,
-            limit: WANTED,
+            limit: LIST_LIMIT,
             found: Arc::new(move |listed| {
                 let mut all = sink.lock().unwrap_or_else(PoisonError::into_inner);
                 all.push(listed);
-                if all.len() as u64 >= WANTED { ListWanted::Enough } else { ListWanted::More }
+                if all.len() as u64 >= LIST_LIMIT { ListControl::Stop } else { ListControl::Continue }
             }),
         };
         let answer = self.caller.call(|provider| provider.list_resource(request), |problems| problems);
-        let problems = answer.map_err(|silence| self.silent(Step::Search, silence))?;
+        let problems = answer.map_err(|no_response| self.unresponsive(Step::Search, no_response))?;
         if problems.has_errors() {
-            return Err(End::Refused(problems));
+            return Err(Outcome::Refused(problems));
         }
         let provider = Arc::clone(&self.caller.provider);
         let Ok(Some(listed_type)) = provider.resource_schema(&self.type_name) else {
-            let message = "there is no resource type of that name".to_owned();
+            let message = "no resource type has that name".to_owned();
             self.observe(Rule::Schema, Weight::Error, Step::Schema, String::new(), message);
             return Ok(());
         };
@@ -166,11 +166,11 @@ impl Life<'_> {
         }
         match (listed.identity.as_ref().filter(|identity| !identity.is_null()), &listed_type.identity) {
             (None, _) => {
-                let message = "an object was found that nothing identifies".to_owned();
+                let message = "returned an object without an identity".to_owned();
                 self.observe(Rule::Identity, Weight::Error, step, String::new(), message);
             }
             (Some(_), None) => {
-                let message = "there is an identity, and the type has no schema for it".to_owned();
+                let message = "returned an identity, but the type has no identity schema".to_owned();
                 self.observe(Rule::Identity, Weight::Error, step, String::new(), message);
             }
             (Some(identity), Some(declared)) => {
@@ -183,7 +183,7 @@ impl Life<'_> {
         }
         match &listed.object {
             None => {
-                let message = "the object was asked for, and only its identity was given".to_owned();
+                let message = "the full object was requested, but only its identity was returned".to_owned();
                 self.observe(Rule::Existence, Weight::Advice, step, String::new(), message);
             }
             Some(object) => {
@@ -197,11 +197,11 @@ impl Life<'_> {
         }
     }
 
-    /// An action: planned with and without unknown values, and invoked where lives are whole.
-    pub(super) fn lead_action(&mut self, config: &Value) -> Stepped<()> {
+    /// Plans an action with and without unknown values, and invokes it in full lifecycles.
+    pub(super) fn run_action(&mut self, config: &Value) -> StepResult<()> {
         let problems = self.plan_action(config)?;
         if problems.has_errors() {
-            return Err(End::Refused(problems));
+            return Err(Outcome::Refused(problems));
         }
         self.check_unknown_arguments(config)?;
         if self.extent == Extent::Plan {
@@ -214,25 +214,25 @@ impl Life<'_> {
             progress: Arc::new(|_| ()),
         };
         let answer = self.caller.call(|provider| provider.invoke_action(request), |problems| problems);
-        let problems = answer.map_err(|silence| self.silent(Step::Invoke, silence))?;
-        if problems.has_errors() { Err(End::Failed(problems)) } else { Ok(()) }
+        let problems = answer.map_err(|no_response| self.unresponsive(Step::Invoke, no_response))?;
+        if problems.has_errors() { Err(Outcome::Failed(problems)) } else { Ok(()) }
     }
 
-    fn plan_action(&mut self, config: &Value) -> Stepped<groma_provider::ProviderDiagnostics> {
+    fn plan_action(&mut self, config: &Value) -> StepResult<groma_provider::ProviderDiagnostics> {
         let request = PlanActionRequest {
             type_name: self.type_name.clone(),
             config: config.clone(),
             client_capabilities: capabilities(),
         };
         let answer = self.caller.call(|provider| provider.plan_action(request), |response| &response.diagnostics);
-        let response = answer.map_err(|silence| self.silent(Step::PlanAction, silence))?;
+        let response = answer.map_err(|no_response| self.unresponsive(Step::PlanAction, no_response))?;
         Ok(response.diagnostics)
     }
 
-    /// LC-03: what is accepted when it is known is accepted while it is not.
-    fn check_unknown_arguments(&mut self, config: &Value) -> Stepped<()> {
+    /// Checks that unknown values are accepted wherever known ones are (LC-03).
+    fn check_unknown_arguments(&mut self, config: &Value) -> StepResult<()> {
         let schema = self.schema.clone();
-        for (place, open) in with_unknowns(&schema.block, config) {
+        for (path, open) in with_unknowns(&schema.block, config) {
             let mut step = Step::Validate;
             let mut problems = self.validated(&open)?;
             if !problems.has_errors() && self.kind == Kind::Action {
@@ -240,8 +240,8 @@ impl Life<'_> {
                 problems = self.plan_action(&open)?;
             }
             if let Some(problem) = problems.iter().find(|problem| problem.is_error()) {
-                let message = format!("it is refused while it is not known yet: {}", problem.summary);
-                self.observe(Rule::Unknown, Weight::Error, step, place, message);
+                let message = format!("rejected as an unknown value: {}", problem.summary);
+                self.observe(Rule::Unknown, Weight::Error, step, path, message);
             }
         }
         Ok(())

@@ -1,26 +1,27 @@
-//! Configurations that are nearly valid.
+//! Nearly valid configurations.
 
 use groma_provider::{Attribute, Block, Item, NestedBlock, Nesting, Slot, Use};
 use groma_value::{Kind, Number, Type, Value};
 
 use super::{Flaw, Generator, collection, with_slot};
-use crate::inside::Inside;
+use crate::nested_objects::NestedObjects;
 
 impl Generator {
-    /// A valid configuration with one flaw; none where the schema leaves no room for one.
+    /// Generates a configuration with one flaw; `None` if the schema does not allow one.
     pub fn nearly_valid(&mut self, block: &Block) -> Option<(Value, Flaw)> {
         let density = self.random.below(60);
         let config = self.object(block, density, &[]);
         self.flawed(block, &config, "")
     }
 
-    /// `object` with one flaw, which may lie in what is nested; the name of the flawed argument begins with `prefix`.
+    /// Adds a flaw to `object` or to one nested in it; `prefix` precedes the name of the flawed argument.
     fn flawed(&mut self, block: &Block, object: &Value, prefix: &str) -> Option<(Value, Flaw)> {
         let Kind::Object(values) = object.kind() else { return None };
         let slots = block.slots();
         let slot = slots.get(self.random.below(slots.len()))?;
         let name = format!("{prefix}{}", slot.name);
-        if let Some(inside) = Inside::of(&slot.item, values.get(&slot.name)?).filter(|_| self.random.chance(60)) {
+        if let Some(inside) = NestedObjects::of(&slot.item, values.get(&slot.name)?).filter(|_| self.random.chance(60))
+        {
             let position = self.random.below(inside.objects().len());
             let (inner, flaw) = self.flawed(inside.block(), inside.objects().get(position)?, &format!("{name}."))?;
             return Some((with_slot(block, object, &slot.name, inside.with(position, inner)), flaw));
@@ -45,7 +46,7 @@ impl Generator {
         let count = match (nested.nesting(), nested.min(), nested.max()) {
             (Nesting::List | Nesting::Set, 1.., _) => 0,
             (Nesting::Single, 1.., _) => return Some(nested.block().null_value()),
-            // Objects of a set may be the same, so that there are fewer of them than were made.
+            // Objects of a set may turn out equal, so their number cannot be exceeded reliably.
             (Nesting::List, _, Some(max)) => usize::try_from(max).ok()? + 1,
             _ => return None,
         };
@@ -54,7 +55,7 @@ impl Generator {
     }
 }
 
-/// Values that are unusual for a type, and may be all the same valid.
+/// Returns values that are unusual for a type, but may be valid.
 fn unusual(ty: &Type) -> Option<Vec<Value>> {
     Some(match ty {
         Type::String => {

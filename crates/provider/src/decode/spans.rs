@@ -1,4 +1,4 @@
-//! From the path of a value to the text that gave it (LC-26).
+//! Lookup of the source location of a value path (LC-26).
 
 use groma_diagnostics::Span;
 use groma_lang::span_within;
@@ -7,7 +7,7 @@ use groma_value::{Kind, PathStep, Value};
 use super::node::{Blocks, Entry, Node, SlotNode};
 
 impl Node {
-    /// The text that `steps` leads to; as near as possible where they lead to nothing written.
+    /// Returns the source at `steps`, or the nearest enclosing source.
     pub(super) fn span_of(&self, steps: &[PathStep]) -> Option<Span> {
         let (PathStep::Attribute(name), rest) = steps.split_first()? else { return None };
         let position = self.block.shape().position(name)?;
@@ -33,7 +33,7 @@ impl Blocks {
         Some(node.span_of(rest).unwrap_or(header))
     }
 
-    /// The block with this position or label. A dynamic block stands for as many as there may be.
+    /// Finds the block with this index or label. A dynamic block matches all indexes from its position on.
     fn entry(&self, key: &Value) -> Option<&Entry> {
         let is_dynamic = |entry: &&Entry| matches!(entry, Entry::Dynamic(_));
         match key.kind() {
@@ -49,7 +49,7 @@ impl Blocks {
                 };
                 self.entries.iter().find(labelled).or_else(|| self.entries.iter().find(is_dynamic))
             }
-            // Elements of a set have no place; with one block there is no doubt.
+            // Set elements have no usable index; the first block is exact if it is the only one.
             _ => self.entries.first(),
         }
     }

@@ -1,9 +1,9 @@
-//! The life of one object, from its configuration to its end, held to the rules on the way.
+//! The lifecycle of one object, checked against the rules step by step.
 
+mod after_create;
 mod checks;
 mod import;
-mod later;
-mod others;
+mod unmanaged;
 
 use std::sync::Arc;
 
@@ -13,33 +13,33 @@ use groma_provider::{
 };
 use groma_value::{Value, json};
 
-use crate::caller::{Caller, Silence};
+use crate::caller::{Caller, NoResponse};
 use crate::kind::Kind;
 use crate::rule::{Observation, Rule, Step, Weight};
 
-/// How far a life goes.
+/// The extent of a lifecycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// It is validated and planned: nothing is made.
+    /// Validate and plan, without creating anything.
     Plan,
-    /// It is created, read, changed, imported and deleted.
-    Whole,
+    /// The complete lifecycle, from creation to deletion.
+    Full,
 }
 
-/// How a life ended.
+/// The outcome of a lifecycle.
 #[derive(Clone, Debug)]
-pub(crate) enum End {
-    /// The configuration, or its plan, was refused.
+pub(crate) enum Outcome {
+    /// The provider rejected the configuration or its plan.
     Refused(ProviderDiagnostics),
-    /// The object could not be made or changed.
+    /// The object could not be created or updated.
     Failed(ProviderDiagnostics),
-    /// It went as far as it should.
-    Lived,
-    /// The provider fell silent.
-    Silent,
+    /// The lifecycle completed.
+    Completed,
+    /// The provider did not respond.
+    Unresponsive,
 }
 
-/// An object that is there.
+/// An existing object.
 #[derive(Clone)]
 struct Object {
     state: Value,
@@ -47,7 +47,7 @@ struct Object {
     identity: Option<Value>,
 }
 
-/// What a life is about.
+/// The type whose lifecycle is run.
 #[derive(Clone)]
 pub(crate) struct Subject {
     pub(crate) kind: Kind,
@@ -55,8 +55,8 @@ pub(crate) struct Subject {
     pub(crate) schema: Arc<Schema>,
 }
 
-/// What the life of one object is led with.
-pub(crate) struct Life<'a> {
+/// One run of a lifecycle with its observations.
+pub(crate) struct Lifecycle<'a> {
     pub(crate) caller: &'a Caller,
     pub(crate) kind: Kind,
     pub(crate) type_name: Name,
@@ -65,10 +65,10 @@ pub(crate) struct Life<'a> {
     pub(crate) observations: Vec<Observation>,
 }
 
-/// What a step leads to: an end before the whole was done.
-type Stepped<T> = Result<T, End>;
+/// The result of a step; an error ends the lifecycle early.
+type StepResult<T> = Result<T, Outcome>;
 
-impl<'a> Life<'a> {
+impl<'a> Lifecycle<'a> {
     pub(crate) fn new(caller: &'a Caller, what: &Subject, extent: Extent) -> Self {
         let Subject { kind, type_name, schema } = what.clone();
         Self { caller, kind, type_name, schema, extent, observations: Vec::new() }
@@ -78,41 +78,41 @@ impl<'a> Life<'a> {
         &self.schema.block
     }
 
-    /// What there is before an object is made.
-    fn nothing(&self) -> Object {
+    /// Returns the prior object of a creation.
+    fn absent_object(&self) -> Object {
         Object { state: self.block().null_value(), private: Private::default(), identity: None }
     }
 
-    fn observe(&mut self, rule: Rule, weight: Weight, step: Step, place: String, message: String) {
-        let observation = Observation { rule, weight, step, place, message };
+    fn observe(&mut self, rule: Rule, weight: Weight, step: Step, path: String, message: String) {
+        let observation = Observation { rule, weight, step, path, message };
         if !self.observations.contains(&observation) {
             self.observations.push(observation);
         }
     }
 
-    /// Leads a life with the configuration `config`, and with `changed` later on.
-    pub(crate) fn lead(&mut self, config: &Value, changed: Option<&Value>) -> End {
-        match self.try_lead(config, changed) {
-            Ok(()) => End::Lived,
+    /// Runs the lifecycle with the configuration `config`, and with an update to `changed`.
+    pub(crate) fn run(&mut self, config: &Value, changed: Option<&Value>) -> Outcome {
+        match self.try_run(config, changed) {
+            Ok(()) => Outcome::Completed,
             Err(end) => end,
         }
     }
 
-    fn try_lead(&mut self, config: &Value, changed: Option<&Value>) -> Stepped<()> {
+    fn try_run(&mut self, config: &Value, changed: Option<&Value>) -> StepResult<()> {
         self.validate(config)?;
         match self.kind {
-            Kind::Resource => self.lead_managed(config, changed),
-            Kind::DataSource => self.lead_data(config),
-            Kind::EphemeralResource => self.lead_ephemeral(config),
-            Kind::List => self.lead_list(config),
-            Kind::Action => self.lead_action(config),
-            // Functions have calls, and no lives.
+            Kind::Resource => self.run_managed(config, changed),
+            Kind::DataSource => self.run_data(config),
+            Kind::EphemeralResource => self.run_ephemeral(config),
+            Kind::List => self.run_list(config),
+            Kind::Action => self.run_action(config),
+            // Functions are called, but have no lifecycle.
             Kind::Function => Ok(()),
         }
     }
 
-    fn lead_managed(&mut self, config: &Value, changed: Option<&Value>) -> Stepped<()> {
-        let nothing = self.nothing();
+    fn run_managed(&mut self, config: &Value, changed: Option<&Value>) -> StepResult<()> {
+        let nothing = self.absent_object();
         let planned = self.plan(Step::Plan, &nothing, config)?;
         if planned.deferred.is_some() {
             return Ok(());
@@ -121,48 +121,49 @@ impl<'a> Life<'a> {
         if self.extent == Extent::Plan {
             return Ok(());
         }
-        let mut alive = None;
-        let made = self.apply(Step::Create, &mut alive, config, planned);
-        let result = made.and_then(|()| self.live(&mut alive, config, changed));
-        // What was made goes away again, whatever happened.
-        if !matches!(result, Err(End::Silent))
-            && let Some(object) = alive
+        let mut created = None;
+        let made = self.apply(Step::Create, &mut created, config, planned);
+        let result = made.and_then(|()| self.run_created(&mut created, config, changed));
+        // The object is deleted even after errors, so that the audit leaves nothing behind.
+        if !matches!(result, Err(Outcome::Unresponsive))
+            && let Some(object) = created
         {
             self.delete(&object)?;
         }
         result
     }
 
-    /// Everything between birth and death.
-    fn live(&mut self, alive: &mut Option<Object>, config: &Value, changed: Option<&Value>) -> Stepped<()> {
-        let Some(object) = alive.clone() else { return Ok(()) };
+    /// Runs the steps between creation and deletion.
+    fn run_created(&mut self, created: &mut Option<Object>, config: &Value, changed: Option<&Value>) -> StepResult<()> {
+        let Some(object) = created.clone() else { return Ok(()) };
         let object = self.read_back(&object)?;
         self.plan_again(&object, config)?;
         self.upgrade(&object)?;
         self.import(&object)?;
         if let Some(changed) = changed {
-            self.change(alive, changed)?;
+            self.change(created, changed)?;
         }
         Ok(())
     }
 
-    fn silent(&mut self, step: Step, silence: Silence) -> End {
-        self.observe(Rule::Answer, Weight::Error, step, String::new(), silence);
-        End::Silent
+    fn unresponsive(&mut self, step: Step, no_response: NoResponse) -> Outcome {
+        self.observe(Rule::Answer, Weight::Error, step, String::new(), no_response);
+        Outcome::Unresponsive
     }
 
-    pub(crate) fn validate(&mut self, config: &Value) -> Stepped<()> {
+    pub(crate) fn validate(&mut self, config: &Value) -> StepResult<()> {
         let problems = self.validated(config)?;
-        if problems.has_errors() { Err(End::Refused(problems)) } else { Ok(()) }
+        if problems.has_errors() { Err(Outcome::Refused(problems)) } else { Ok(()) }
     }
 
-    fn validated(&mut self, config: &Value) -> Stepped<ProviderDiagnostics> {
+    fn validated(&mut self, config: &Value) -> StepResult<ProviderDiagnostics> {
         let request = ValidateRequest {
             type_name: self.type_name.clone(),
             config: config.clone(),
             client_capabilities: capabilities(),
         };
         let kind = self.kind;
+        // The operations differ by category, but their responses do not.
         let check = |provider: &'a dyn groma_provider::Provider| match kind {
             Kind::Resource | Kind::Function => provider.validate_resource(request),
             Kind::DataSource => provider.validate_data(request),
@@ -171,20 +172,20 @@ impl<'a> Life<'a> {
             Kind::Action => provider.validate_action(request),
         };
         let answer = self.caller.call(check, |problems| problems);
-        answer.map_err(|silence| self.silent(Step::Validate, silence))
+        answer.map_err(|no_response| self.unresponsive(Step::Validate, no_response))
     }
 
-    /// A plan that keeps the rules as far as it must to be applied.
-    fn plan(&mut self, step: Step, object: &Object, config: &Value) -> Stepped<PlanResponse> {
+    /// Plans a change; an error unless the plan can be applied.
+    fn plan(&mut self, step: Step, object: &Object, config: &Value) -> StepResult<PlanResponse> {
         let response = self.planned(step, object, config)?;
         if response.diagnostics.has_errors() {
-            return Err(End::Refused(response.diagnostics));
+            return Err(Outcome::Refused(response.diagnostics));
         }
         self.check_plan(step, object, config, &response)?;
         Ok(response)
     }
 
-    fn planned(&mut self, step: Step, object: &Object, config: &Value) -> Stepped<PlanResponse> {
+    fn planned(&mut self, step: Step, object: &Object, config: &Value) -> StepResult<PlanResponse> {
         let request = PlanRequest {
             type_name: self.type_name.clone(),
             proposed_new_state: proposed_new_state(self.block(), &object.state, config),
@@ -196,20 +197,27 @@ impl<'a> Life<'a> {
             prior_identity: object.identity.clone(),
         };
         let answer = self.caller.call(|provider| provider.plan_resource(request), |response| &response.diagnostics);
-        answer.map_err(|silence| self.silent(step, silence))
+        answer.map_err(|no_response| self.unresponsive(step, no_response))
     }
 
-    /// Makes a planned change of what is `alive`, which then is what there is, half made or not.
-    fn apply(&mut self, step: Step, alive: &mut Option<Object>, config: &Value, planned: PlanResponse) -> Stepped<()> {
-        let before = alive.clone().unwrap_or_else(|| self.nothing());
+    /// Applies a planned change and updates `created`, also after a partial failure.
+    fn apply(
+        &mut self,
+        step: Step,
+        created: &mut Option<Object>,
+        config: &Value,
+        planned: PlanResponse,
+    ) -> StepResult<()> {
+        let before = created.clone().unwrap_or_else(|| self.absent_object());
         let plan = planned.planned_state.clone();
         let response = self.applied(step, &before, config, planned)?;
         let state = self.check_result(step, &plan, &response);
         let done = state.is_some() && !response.diagnostics.has_errors();
+        // A failed apply may still have created the object, which then must be deleted.
         if let Some(state) = state {
-            *alive = Some(Object { state, private: response.private, identity: response.new_identity });
+            *created = Some(Object { state, private: response.private, identity: response.new_identity });
         }
-        if done { Ok(()) } else { Err(End::Failed(response.diagnostics)) }
+        if done { Ok(()) } else { Err(Outcome::Failed(response.diagnostics)) }
     }
 
     fn applied(
@@ -218,7 +226,7 @@ impl<'a> Life<'a> {
         object: &Object,
         config: &Value,
         planned: PlanResponse,
-    ) -> Stepped<ApplyResponse> {
+    ) -> StepResult<ApplyResponse> {
         let request = ApplyRequest {
             type_name: self.type_name.clone(),
             prior_state: object.state.clone(),
@@ -229,10 +237,10 @@ impl<'a> Life<'a> {
             planned_identity: planned.planned_identity,
         };
         let answer = self.caller.call(|provider| provider.apply_resource(request), |response| &response.diagnostics);
-        answer.map_err(|silence| self.silent(step, silence))
+        answer.map_err(|no_response| self.unresponsive(step, no_response))
     }
 
-    fn read(&mut self, step: Step, object: &Object) -> Stepped<ReadResponse> {
+    fn read(&mut self, step: Step, object: &Object) -> StepResult<ReadResponse> {
         let request = ReadRequest {
             type_name: self.type_name.clone(),
             current_state: object.state.clone(),
@@ -242,11 +250,11 @@ impl<'a> Life<'a> {
             current_identity: object.identity.clone(),
         };
         let answer = self.caller.call(|provider| provider.read_resource(request), |response| &response.diagnostics);
-        answer.map_err(|silence| self.silent(step, silence))
+        answer.map_err(|no_response| self.unresponsive(step, no_response))
     }
 
-    /// The stored form of the object, upgraded although it is of today's shape (LC-19).
-    fn upgrade(&mut self, object: &Object) -> Stepped<()> {
+    /// Upgrades the stored form of the object, which has the current schema version (LC-19).
+    fn upgrade(&mut self, object: &Object) -> StepResult<()> {
         let Ok(raw) = json::to_json(&object.state, self.block().implied_type()) else { return Ok(()) };
         let Ok(raw_state) = String::from_utf8(raw) else { return Ok(()) };
         let request = UpgradeRequest {
@@ -255,20 +263,20 @@ impl<'a> Life<'a> {
             raw_state: raw_state.into(),
         };
         let answer = self.caller.call(|provider| provider.upgrade_resource(request), |response| &response.diagnostics);
-        let response = answer.map_err(|silence| self.silent(Step::Upgrade, silence))?;
+        let response = answer.map_err(|no_response| self.unresponsive(Step::Upgrade, no_response))?;
         self.check_upgrade(object, &response);
         Ok(())
     }
 
-    /// Deletes the object, as far as the provider can.
-    fn delete(&mut self, object: &Object) -> Stepped<()> {
+    /// Deletes the object, with a plan if the provider supports that.
+    fn delete(&mut self, object: &Object) -> StepResult<()> {
         let null = self.block().null_value();
         let declared = self.caller.provider.schema();
         let asked = declared.is_ok_and(|declared| declared.capabilities.plan_destroy);
         let planned = if asked {
             let planned = self.planned(Step::PlanDelete, object, &null)?;
             if planned.diagnostics.has_errors() {
-                return Err(End::Failed(planned.diagnostics));
+                return Err(Outcome::Failed(planned.diagnostics));
             }
             self.check_planned_deletion(&planned);
             PlanResponse { planned_state: null.clone(), ..planned }
@@ -277,7 +285,7 @@ impl<'a> Life<'a> {
         };
         let response = self.applied(Step::Delete, object, &null, planned)?;
         if response.diagnostics.has_errors() {
-            return Err(End::Failed(response.diagnostics));
+            return Err(Outcome::Failed(response.diagnostics));
         }
         self.check_deleted(&response);
         Ok(())

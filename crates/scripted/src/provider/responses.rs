@@ -1,4 +1,4 @@
-//! What the scripted provider answers: what its script says, or what a good provider would.
+//! The provider implementation: responses from the script, or else the default behavior.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,14 +16,14 @@ use groma_provider::{
 use groma_value::Value;
 
 use super::Scripted;
-use super::faulty::{Asked, Wrong, delayed};
+use super::faults::{CallInfo, FaultEffects, delayed};
 use crate::call::{Operation, name_of};
+use crate::default_behavior;
 use crate::fault::Fault;
-use crate::good;
 use crate::script::Handler;
 
-/// The scripted answer, or the good one.
-fn answered<Request, Response>(
+/// Returns the scripted response, or else the default one.
+fn respond_by<Request, Response>(
     handler: Option<&Handler<Request, Response>>,
     request: &Request,
     good: impl Fn() -> Response,
@@ -87,84 +87,90 @@ impl Provider for Scripted {
 
     fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::ValidateProvider, "", &[&request.config]);
-        Answer::ready(good::validate(&self.config.block, &request.config))
+        Answer::ready(default_behavior::validate(&self.config.block, &request.config))
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::Configure, "", &[&request.config]);
+        // Functions that depend on the configuration do not exist while it has unknown values, as in OpenTofu.
         *self.configuration() = request.config.is_wholly_known().then(|| request.config.clone());
-        Answer::ready(answered(self.configure.as_ref(), &request, ProviderDiagnostics::new))
+        Answer::ready(respond_by(self.configure.as_ref(), &request, ProviderDiagnostics::new))
     }
 
     fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         let object = self.record(Operation::Validate, &request.type_name, &[&request.config]);
-        let asked = Asked { operation: Operation::Validate, type_name: request.type_name.clone(), object };
-        let wrong = Wrong { refused: |_, problems| problems, spoil: |fault, found| found.extend(fault.after()) };
-        self.faulty(&asked, request, wrong, |script, request| {
-            answered(script.validate.as_ref(), request, || good::validate(&script.schema.block, &request.config))
+        let call = CallInfo { operation: Operation::Validate, type_name: request.type_name.clone(), object };
+        let effects = FaultEffects {
+            reject: |_, problems| problems,
+            distort_response: |fault, found| found.extend(fault.after()),
+        };
+        self.respond_with_faults(&call, request, effects, |script, request| {
+            respond_by(script.validate.as_ref(), request, || {
+                default_behavior::validate(&script.schema.block, &request.config)
+            })
         })
     }
 
     fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
         let object = self.record(Operation::Upgrade, &request.type_name, &[]);
-        let asked = Asked { operation: Operation::Upgrade, type_name: request.type_name.clone(), object };
-        let wrong = Wrong {
-            refused: |_, diagnostics| UpgradeResponse { upgraded_state: Value::NULL, diagnostics },
-            spoil: |fault, response: &mut UpgradeResponse| {
+        let call = CallInfo { operation: Operation::Upgrade, type_name: request.type_name.clone(), object };
+        let effects = FaultEffects {
+            reject: |_, diagnostics| UpgradeResponse { upgraded_state: Value::NULL, diagnostics },
+            distort_response: |fault, response: &mut UpgradeResponse| {
                 response.upgraded_state = fault.distort(std::mem::take(&mut response.upgraded_state));
                 response.diagnostics.extend(fault.after());
             },
         };
-        self.faulty(&asked, request, wrong, |script, request| {
-            answered(script.upgrade.as_ref(), request, || good::upgrade(script, request))
+        self.respond_with_faults(&call, request, effects, |script, request| {
+            respond_by(script.upgrade.as_ref(), request, || default_behavior::upgrade(script, request))
         })
     }
 
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
         let object = self.record(Operation::Read, &request.type_name, &[&request.current_state]);
-        let asked = Asked { operation: Operation::Read, type_name: request.type_name.clone(), object };
-        let wrong = Wrong {
-            refused: |request: &ReadRequest, diagnostics| ReadResponse {
+        let call = CallInfo { operation: Operation::Read, type_name: request.type_name.clone(), object };
+        let effects = FaultEffects {
+            reject: |request: &ReadRequest, diagnostics| ReadResponse {
                 diagnostics,
                 ..ReadResponse::unchanged(request.clone())
             },
-            spoil: |fault, response| {
+            distort_response: |fault, response| {
                 response.new_state = fault.distort(std::mem::take(&mut response.new_state));
                 response.diagnostics.extend(fault.after());
             },
         };
-        self.faulty(&asked, request, wrong, |script, request| {
-            answered(script.read.as_ref(), request, || good::read(script, &self.world, request))
+        self.respond_with_faults(&call, request, effects, |script, request| {
+            respond_by(script.read.as_ref(), request, || default_behavior::read(script, &self.world, request))
         })
     }
 
     fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
         let object = self.record(Operation::Plan, &request.type_name, &[&request.config, &request.prior_state]);
-        let asked = Asked { operation: Operation::Plan, type_name: request.type_name.clone(), object };
-        let wrong = Wrong {
-            refused: |request: &PlanRequest, diagnostics| PlanResponse {
+        let call = CallInfo { operation: Operation::Plan, type_name: request.type_name.clone(), object };
+        let effects = FaultEffects {
+            reject: |request: &PlanRequest, diagnostics| PlanResponse {
                 diagnostics,
                 ..PlanResponse::new(request.proposed_new_state.clone(), request.prior_private.clone())
             },
-            spoil: |fault, response| {
+            distort_response: |fault, response| {
                 response.planned_state = fault.distort(std::mem::take(&mut response.planned_state));
                 response.diagnostics.extend(fault.after());
             },
         };
-        self.faulty(&asked, request, wrong, |script, request| {
-            answered(script.plan.as_ref(), request, || good::plan(script, request))
+        self.respond_with_faults(&call, request, effects, |script, request| {
+            respond_by(script.plan.as_ref(), request, || default_behavior::plan(script, request))
         })
     }
 
     fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
         let object = self.record(Operation::Apply, &request.type_name, &[&request.config, &request.prior_state]);
-        let asked = Asked { operation: Operation::Apply, type_name: request.type_name.clone(), object };
-        let wrong = Wrong {
-            refused: |request: &ApplyRequest, diagnostics| ApplyResponse {
+        let call = CallInfo { operation: Operation::Apply, type_name: request.type_name.clone(), object };
+        let effects = FaultEffects {
+            reject: |request: &ApplyRequest, diagnostics| ApplyResponse {
                 diagnostics,
                 ..ApplyResponse::new(request.prior_state.clone(), request.planned_private.clone())
             },
-            spoil: |fault, response| match fault {
+            distort_response: |fault, response| match fault {
                 Fault::Nothing => response.new_state = None,
                 fault => {
                     response.new_state = response.new_state.take().map(|state| fault.distort(state));
@@ -172,25 +178,25 @@ impl Provider for Scripted {
                 }
             },
         };
-        self.faulty(&asked, request, wrong, |script, request| {
-            answered(script.apply.as_ref(), request, || good::apply(script, &self.world, request))
+        self.respond_with_faults(&call, request, effects, |script, request| {
+            respond_by(script.apply.as_ref(), request, || default_behavior::apply(script, &self.world, request))
         })
     }
 
     fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
         let object = self.record(Operation::Import, &request.type_name, &[]);
-        let asked = Asked { operation: Operation::Import, type_name: request.type_name.clone(), object };
-        let wrong = Wrong {
-            refused: |_, diagnostics| ImportResponse { diagnostics, ..ImportResponse::default() },
-            spoil: |fault, response: &mut ImportResponse| {
+        let call = CallInfo { operation: Operation::Import, type_name: request.type_name.clone(), object };
+        let effects = FaultEffects {
+            reject: |_, diagnostics| ImportResponse { diagnostics, ..ImportResponse::default() },
+            distort_response: |fault, response: &mut ImportResponse| {
                 for imported in &mut response.imported {
                     imported.state = fault.distort(std::mem::take(&mut imported.state));
                 }
                 response.diagnostics.extend(fault.after());
             },
         };
-        self.faulty(&asked, request, wrong, |script, request| {
-            answered(script.import.as_ref(), request, || good::import(script, request))
+        self.respond_with_faults(&call, request, effects, |script, request| {
+            respond_by(script.import.as_ref(), request, || default_behavior::import(script, request))
         })
     }
 
@@ -206,7 +212,7 @@ impl Provider for Scripted {
             Ok(script) => script,
             Err(problems) => return Answer::ready(refused(problems)),
         };
-        let response = answered(script.take_over.as_ref(), &request, || {
+        let response = respond_by(script.move_state.as_ref(), &request, || {
             let detail = format!("{} cannot become {}.", request.source_type_name, request.target_type_name);
             refused(ProviderDiagnostic::error("Unsupported move", detail).into())
         });
@@ -216,7 +222,7 @@ impl Provider for Scripted {
     fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::Validate, &request.type_name, &[&request.config]);
         let block = self.data_sources.get(&request.type_name).map(|script| &script.schema.block);
-        Answer::ready(block.map(|block| good::validate(block, &request.config)).unwrap_or_default())
+        Answer::ready(block.map(|block| default_behavior::validate(block, &request.config)).unwrap_or_default())
     }
 
     fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
@@ -226,24 +232,25 @@ impl Provider for Scripted {
             return Answer::ready(ReadDataResponse { state: request.config, deferred: None, diagnostics });
         };
         delayed(script.delay, move || {
-            answered(script.read.as_ref(), &request, || good::read_data(&script.schema.block, &request))
+            respond_by(script.read.as_ref(), &request, || default_behavior::read_data(&script.schema.block, &request))
         })
     }
 
     fn validate_ephemeral(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::Validate, &request.type_name, &[&request.config]);
         let block = self.ephemeral.get(&request.type_name).map(|script| &script.schema.block);
-        Answer::ready(block.map(|block| good::validate(block, &request.config)).unwrap_or_default())
+        Answer::ready(block.map(|block| default_behavior::validate(block, &request.config)).unwrap_or_default())
     }
 
     fn open_ephemeral(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
         self.record(Operation::Open, &request.type_name, &[&request.config]);
         let script = self.ephemeral.get(&request.type_name);
         let result = match script {
-            Some(script) => good::with_results(&script.schema.block, &request.config),
+            Some(script) => default_behavior::with_results(&script.schema.block, &request.config),
             None => request.config.clone(),
         };
         let renew_at = script.and_then(|script| script.renew_after).map(|after| SystemTime::now() + after);
+        // The private data identifies the resource in later renew and close calls.
         let private = name_of(&[&request.config]).into_bytes().into();
         delayed(script.and_then(|script| script.opening_takes), move || {
             let diagnostics = ProviderDiagnostics::new();
@@ -257,6 +264,7 @@ impl Provider for Scripted {
         let after = script.and_then(|script| script.renew_after);
         delayed(script.and_then(|script| script.renewal_takes), move || {
             let renew_at = after.map(|after| SystemTime::now() + after);
+            // Each renewal changes the private data, so that tests notice a stale copy.
             let private = [&request.private, &b"'"[..]].concat().into();
             EphemeralResponse { renew_at, private, ..EphemeralResponse::default() }
         })
@@ -274,7 +282,7 @@ impl Provider for Scripted {
     fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::Validate, &request.type_name, &[&request.config]);
         let said = self.actions.get(&request.type_name).map(|script| {
-            let problems = good::validate(&script.schema.block, &request.config);
+            let problems = default_behavior::validate(&script.schema.block, &request.config);
             if problems.has_errors() { problems } else { (script.validate)(&request) }
         });
         Answer::ready(said.unwrap_or_default())
@@ -311,7 +319,7 @@ impl Provider for Scripted {
     fn validate_list(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
         self.record(Operation::Validate, &request.type_name, &[&request.config]);
         let block = self.lists.get(&request.type_name).map(|script| &script.schema.block);
-        Answer::ready(block.map(|block| good::validate(block, &request.config)).unwrap_or_default())
+        Answer::ready(block.map(|block| default_behavior::validate(block, &request.config)).unwrap_or_default())
     }
 
     fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {

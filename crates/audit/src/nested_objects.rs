@@ -1,18 +1,18 @@
-//! What nested blocks, and attributes of nested types, hold: objects with a schema of their own.
+//! Objects nested in blocks and attributes.
 
 use groma_provider::{Block, Item, Nesting, collection_like};
 use groma_value::{Kind, Value};
 
-/// The objects inside of an argument, and the way to put it together with others.
-pub(crate) struct Inside<'a> {
+/// The objects nested in an argument, with operations to replace them.
+pub(crate) struct NestedObjects<'a> {
     nesting: Nesting,
     block: &'a Block,
     value: &'a Value,
     objects: Vec<Value>,
 }
 
-impl<'a> Inside<'a> {
-    /// The objects inside of `value`; nothing where there are none.
+impl<'a> NestedObjects<'a> {
+    /// Returns the objects nested in `value`; `None` if there is no object.
     pub(crate) fn of(item: &'a Item, value: &'a Value) -> Option<Self> {
         let (nesting, block) = item.nested()?;
         let objects = match (nesting, value.kind()) {
@@ -26,17 +26,17 @@ impl<'a> Inside<'a> {
         (!objects.is_empty()).then_some(Self { nesting, block, value, objects })
     }
 
-    /// Their schema.
+    /// Returns the schema of the objects.
     pub(crate) fn block(&self) -> &'a Block {
         self.block
     }
 
-    /// The objects themselves.
+    /// Returns the objects in order.
     pub(crate) fn objects(&self) -> &[Value] {
         &self.objects
     }
 
-    /// The argument with other objects, as many as there are.
+    /// Replaces all objects with an equal number of others.
     pub(crate) fn with_all(&self, mut objects: Vec<Value>) -> Value {
         match self.nesting {
             Nesting::Single | Nesting::Group => objects.pop().unwrap_or_else(|| self.value.clone()),
@@ -44,7 +44,7 @@ impl<'a> Inside<'a> {
         }
     }
 
-    /// The argument with another object in one place.
+    /// Replaces the object at `position`.
     pub(crate) fn with(&self, position: usize, object: Value) -> Value {
         let mut objects = self.objects.clone();
         if let Some(own) = objects.get_mut(position) {
@@ -53,7 +53,7 @@ impl<'a> Inside<'a> {
         self.with_all(objects)
     }
 
-    /// The argument with an object less; nothing where that is no smaller argument of the same kind.
+    /// Removes an object; `None` if it is the only one.
     pub(crate) fn without(&self, position: usize) -> Option<Value> {
         if self.objects.len() < 2 {
             return None;

@@ -1,4 +1,5 @@
-//! Messages about broken rules: always the provider's bug, never the author's mistake (LC-28).
+//! Diagnostics for violated contract rules. Violations are always the provider's bug, never the author's mistake
+//! (LC-28).
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -7,7 +8,7 @@ use crate::contract::{Secrets, Violation};
 use crate::protocol::{ClientCapabilities, Deferred};
 use crate::{ProviderDiagnostics, Schema};
 
-/// The summaries that users search for (plugin-protocol 4).
+/// Terraform's summaries of contract violations, which users search for (plugin-protocol 4).
 pub(super) mod summary {
     pub(in crate::checked) const INVALID_PLAN: &str = "Provider produced invalid plan";
     pub(in crate::checked) const INVALID_OBJECT: &str = "Provider produced invalid object";
@@ -28,8 +29,8 @@ pub(super) mod summary {
 }
 
 impl Checked {
-    /// One error for each violation: which provider, what it did, where, and what is wrong there.
-    pub(super) fn violations(
+    /// Creates one error per violation: the provider, its action `did`, the attribute, and the problem with the value.
+    pub(super) fn contract_errors(
         &self,
         subject: &Subject<'_>,
         summary: &str,
@@ -37,31 +38,32 @@ impl Checked {
         violations: &[Violation],
         secrets: Secrets<'_>,
     ) -> Diagnostics {
-        let blame = |violation: &Violation| {
+        let to_error = |violation: &Violation| {
             let detail = format!(
                 "Provider {} {did} {}{}: {}.\n\n{}",
                 self.address,
                 subject.address,
-                violation.place(),
+                violation.location(),
                 violation.message(secrets),
                 BUG
             );
             let span = match subject.body {
+                // The argument that set the value is the most useful location, even though the provider is at fault.
                 Some(body) if !violation.path.is_empty() => body.span_of(&violation.path),
                 _ => subject.span,
             };
             Diagnostic::error(summary, detail).at(span).about(subject.address.to_string())
         };
-        violations.iter().map(blame).collect()
+        violations.iter().map(to_error).collect()
     }
 
-    /// One error about the whole object.
-    pub(super) fn blame(&self, subject: &Subject<'_>, summary: &str, what: &str) -> Diagnostic {
+    /// Creates an error for a violation that concerns the whole object; `what` precedes the address in the detail.
+    pub(super) fn contract_error(&self, subject: &Subject<'_>, summary: &str, what: &str) -> Diagnostic {
         let detail = format!("Provider {} {what} {}.\n\n{BUG}", self.address, subject.address);
         Diagnostic::error(summary, detail).at(subject.span).about(subject.address.to_string())
     }
 
-    /// P8: no provider puts something off that it is not allowed to; `what` it does, before the address.
+    /// Reports a deferral that the engine did not allow (P8); `what` is the operation, for example "plan".
     pub(super) fn check_deferral(
         &self,
         subject: &Subject<'_>,
@@ -72,26 +74,26 @@ impl Checked {
         if deferred.is_none() || capabilities.deferral_allowed {
             return Ok(());
         }
-        let what = format!("answered that it cannot {what} yet, which it was not allowed to, for");
-        Err(self.blame(subject, summary::UNALLOWED_DEFERRAL, &what).into())
+        let what = format!("deferred the request to {what}, although this run does not allow deferrals, for");
+        Err(self.contract_error(subject, summary::UNALLOWED_DEFERRAL, &what).into())
     }
 
-    /// Checks a schema when it is loaded (plugin-protocol 4.3).
-    pub(super) fn sound(&self, schema: &Schema, of: &str) -> Result<(), Diagnostics> {
+    /// Validates a schema when it is loaded (plugin-protocol 4.3); `of` names its owner in the error.
+    pub(super) fn check_schema(&self, schema: &Schema, of: &str) -> Result<(), Diagnostics> {
         let problems = schema.problems();
         if problems.is_empty() {
             return Ok(());
         }
         let list: Vec<String> = problems.iter().map(|problem| format!("  - {problem}")).collect();
-        let detail = format!("Provider {} has an unsound schema for {of}:\n{}\n\n{BUG}", self.address, list.join("\n"));
+        let detail = format!("Provider {} has an invalid schema for {of}:\n{}\n\n{BUG}", self.address, list.join("\n"));
         Err(Diagnostic::error("Failed to load plugin schemas", detail).into())
     }
 
-    /// Diagnostics that no configuration belongs to.
-    pub(super) fn plain(&self, problems: ProviderDiagnostics) -> Diagnostics {
-        super::placed(problems, None, groma_diagnostics::Span::NONE, None)
+    /// Converts diagnostics of calls that have no configuration block to point to.
+    pub(super) fn without_location(&self, problems: ProviderDiagnostics) -> Diagnostics {
+        super::located(problems, None, groma_diagnostics::Span::NONE, None)
     }
 }
 
-/// The end of every message about a broken rule.
-pub(super) const BUG: &str = "This is a bug in the provider; please report it to those who develop the provider.";
+/// The last sentence of every message about a contract violation.
+pub(super) const BUG: &str = "This is a bug in the provider. Please report it in the provider's issue tracker.";

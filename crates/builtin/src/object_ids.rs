@@ -1,20 +1,20 @@
-//! Identifiers of new objects.
+//! Generation of object IDs.
 
 use std::sync::{Mutex, PoisonError};
 
 use uuid::{Builder, Uuid};
 
-/// How many identifiers the system is asked for at once.
-const AT_ONCE: usize = 256;
+/// The number of IDs per request for random bytes.
+const BATCH: usize = 256;
 
-/// Random bytes that no identifier was made of yet.
+/// Random bytes for future IDs.
 static UNUSED: Mutex<Vec<[u8; 16]>> = Mutex::new(Vec::new());
 
-/// A random UUID: one call of the system serves many objects.
-pub(crate) fn fresh() -> Uuid {
+/// Generates a random UUID. A single system call provides the bytes for many, since plans create thousands of objects.
+pub(crate) fn generate() -> Uuid {
     let mut unused = UNUSED.lock().unwrap_or_else(PoisonError::into_inner);
     let bytes = unused.pop().or_else(|| {
-        let mut bytes = [0; 16 * AT_ONCE];
+        let mut bytes = [0; 16 * BATCH];
         getrandom::fill(&mut bytes).ok()?;
         unused.extend_from_slice(bytes.as_chunks().0);
         unused.pop()
@@ -29,9 +29,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identifiers_are_random_uuids_and_none_comes_twice() {
-        let made: HashSet<Uuid> = (0..3 * AT_ONCE).map(|_| fresh()).collect();
-        assert_eq!(made.len(), 3 * AT_ONCE);
+    fn object_ids_are_unique_random_uuids() {
+        let made: HashSet<Uuid> = (0..3 * BATCH).map(|_| generate()).collect();
+        assert_eq!(made.len(), 3 * BATCH);
         assert!(made.iter().all(|id| id.get_version_num() == 4));
     }
 }

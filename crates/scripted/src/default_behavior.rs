@@ -1,4 +1,4 @@
-//! What a good provider does.
+//! The default behavior of the scripted provider, which obeys the contract.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use groma_value::{Path, Type, Value};
 use crate::script::ResourceScript;
 use crate::world::World;
 
-/// Computed attributes cannot be set.
+/// Rejects configured values for computed attributes.
 pub(crate) fn validate(block: &Block, config: &Value) -> ProviderDiagnostics {
     let Some(object) = config.as_object() else { return ProviderDiagnostics::new() };
     let set = block.attributes().filter(|(name, attribute)| {
@@ -25,7 +25,7 @@ pub(crate) fn validate(block: &Block, config: &Value) -> ProviderDiagnostics {
     .collect()
 }
 
-/// The same shape as ever.
+/// Decodes the stored object without changes.
 pub(crate) fn upgrade(script: &ResourceScript, request: &UpgradeRequest) -> UpgradeResponse {
     match request.raw_state.decode(script.schema.block.implied_type()) {
         Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
@@ -36,17 +36,17 @@ pub(crate) fn upgrade(script: &ResourceScript, request: &UpgradeRequest) -> Upgr
     }
 }
 
-/// What the world says.
+/// Looks the object up in the world.
 pub(crate) fn read(script: &ResourceScript, world: &World, request: &ReadRequest) -> ReadResponse {
     let new_state = match id_of(&request.current_state) {
         Some(id) => world.get(&request.type_name, &id).unwrap_or_else(|| script.schema.block.null_value()),
-        // An object without an id cannot be looked for.
+        // An object without an ID cannot be looked up.
         None => request.current_state.clone(),
     };
     ReadResponse { new_state, ..ReadResponse::unchanged(request.clone()) }
 }
 
-/// The proposed object; what the provider will choose on create is unknown.
+/// Plans the proposed object; on create, computed attributes are unknown.
 pub(crate) fn plan(script: &ResourceScript, request: &PlanRequest) -> PlanResponse {
     let block = &script.schema.block;
     let creates = request.prior_state.is_null() && !request.proposed_new_state.is_null();
@@ -78,7 +78,7 @@ pub(crate) fn plan(script: &ResourceScript, request: &PlanRequest) -> PlanRespon
     }
 }
 
-/// What was planned, with something made up for what was unknown.
+/// Applies the plan with generated values for unknown ones.
 pub(crate) fn apply(script: &ResourceScript, world: &World, request: &ApplyRequest) -> ApplyResponse {
     let type_name = &*request.type_name;
     if request.planned_state.is_null() {
@@ -88,13 +88,14 @@ pub(crate) fn apply(script: &ResourceScript, world: &World, request: &ApplyReque
         return ApplyResponse::new(request.planned_state.clone(), Arc::default());
     }
     let id = id_of(&request.planned_state)
+        // An update keeps the ID even if the plan made it unknown.
         .or_else(|| id_of(&request.prior_state))
         .unwrap_or_else(|| world.new_id(type_name));
     let object = each_attribute(&script.schema.block, &request.planned_state, |name, attribute, value| {
         match value.is_wholly_known() {
             true => value.clone(),
             false if name == "id" => Value::string(&id),
-            false => made_up(name, attribute, value),
+            false => generated_value(name, attribute, value),
         }
     });
     world.put(type_name, &id, object.clone());
@@ -102,7 +103,7 @@ pub(crate) fn apply(script: &ResourceScript, world: &World, request: &ApplyReque
     ApplyResponse { legacy_type_system: script.legacy, new_identity: request.planned_identity.clone(), ..response }
 }
 
-/// A stub with the id alone; reading it shows whether there is such an object.
+/// Returns a stub with only the ID; the subsequent read shows whether the object exists.
 pub(crate) fn import(script: &ResourceScript, request: &ImportRequest) -> ImportResponse {
     let id = match &request.target {
         ImportTarget::Id(id) => Value::string(id),
@@ -124,7 +125,7 @@ pub(crate) fn import(script: &ResourceScript, request: &ImportRequest) -> Import
     ImportResponse { imported: vec![imported], ..ImportResponse::default() }
 }
 
-/// The configuration with results made up.
+/// Completes the configuration with generated results.
 pub(crate) fn read_data(block: &Block, request: &ReadDataRequest) -> ReadDataResponse {
     ReadDataResponse {
         state: with_results(block, &request.config),
@@ -133,32 +134,32 @@ pub(crate) fn read_data(block: &Block, request: &ReadDataRequest) -> ReadDataRes
     }
 }
 
-/// The configuration with results made up for what it leaves to the provider.
+/// Completes the configuration with generated values for computed attributes.
 pub(crate) fn with_results(block: &Block, config: &Value) -> Value {
     each_attribute(block, config, |name, attribute, value| {
         let open = attribute.is_computed() && value.is_null();
-        if open { made_up(name, attribute, value) } else { value.clone() }
+        if open { generated_value(name, attribute, value) } else { value.clone() }
     })
 }
 
-fn made_up(name: &str, attribute: &Attribute, value: &Value) -> Value {
+fn generated_value(name: &str, attribute: &Attribute, value: &Value) -> Value {
     match attribute.ty() {
         Type::String => Value::string(format!("computed-{name}")),
         Type::Number => Value::number(1),
         Type::Bool => Value::bool(true),
         Type::Dynamic => Value::string(format!("computed-{name}")),
-        // What is not known in a value that the author gave can only be a mistake of the caller; null shows it.
+        // An unknown within a configured value is a caller's mistake, which a null makes visible.
         _ if value.is_known() => value.unknown_as_null(),
         ty => Value::null(ty),
     }
 }
 
-/// The id of an object, if it has one.
+/// Returns the ID of an object, if it has one.
 pub(crate) fn id_of(value: &Value) -> Option<String> {
     value.as_object().and_then(|object| object.get("id")?.as_str().map(str::to_owned))
 }
 
-/// `object` with every attribute as `change` wants it; nested blocks stay.
+/// Changes every attribute of `object`, including those of nested blocks, with `change`.
 fn each_attribute(block: &Block, object: &Value, mut change: impl FnMut(&str, &Attribute, &Value) -> Value) -> Value {
     let Some(view) = object.as_object() else { return object.clone() };
     let values = block.slots().iter().zip(view.values()).map(|(slot, value)| match &slot.item {
@@ -169,7 +170,7 @@ fn each_attribute(block: &Block, object: &Value, mut change: impl FnMut(&str, &A
     block.object(values)
 }
 
-/// The same for every block of a kind.
+/// Changes every attribute of the blocks of one type.
 fn nested_blocks(block: &Block, value: &Value, change: &mut impl FnMut(&str, &Attribute, &Value) -> Value) -> Value {
     let mut element = |value: &Value| each_attribute_dyn(block, value, change);
     if value.has_type(block.implied_type()) && !value.is_null() && value.is_known() {

@@ -1,4 +1,4 @@
-//! The provider that lives in another process.
+//! The provider that runs in a plugin process.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -10,53 +10,68 @@ use groma_value::Value;
 use tokio::sync::oneshot;
 
 use super::cache::SchemaCache;
-use super::running::{Beginning, Running, Start, not_started};
+use super::lazy_process::{LazyProcess, SessionSetup, Start, runtime_error};
 use super::schemas::{Kind, Schemas};
 use super::session::Session;
-use super::{actions, ephemeral, lists, objects, runtime, stores};
+use super::{actions, ephemeral, lists, resources, runtime, stores};
 use crate::methods;
 use crate::proto::v6;
 use crate::transport::LogSink;
 use crate::wire;
 
-/// A provider in another process, which is started at once and in the background: the first call waits for it. Where what
-/// it declares is known already, it is started for the first call.
+/// A provider in a plugin process, the client's main type.
 ///
-/// Dropping it ends the process, unless somebody else had started it.
+/// It owns the process and its session. [`Plugin::start`] launches the process in the background, and the first call
+/// waits for the session. If the schemas are cached, the process is launched only for the first call that needs it.
+/// Every call runs as a task on the plugin runtime thread and is answered through a channel, so callers may block or
+/// await as they need, and concurrent calls share one HTTP/2 connection.
+///
+/// A call never panics or hangs after the process has died: it returns an error diagnostic whose [`CallFate`] says
+/// whether the provider may have carried out the request. Responses are decoded by the schemas but not checked against
+/// the provider contract; that is the part of [`Checked`].
+///
+/// Dropping it shuts the process down, unless it was attached to with a reattach configuration.
 pub struct Plugin {
-    running: Running,
-    /// What the provider declares, where it need not be asked.
+    process: LazyProcess,
+    /// The cached schemas, if the provider need not be asked for them.
     known: Option<Arc<Schemas>>,
     stopped: AtomicBool,
 }
 
 impl Plugin {
-    /// Starts the process of the provider known as `address`; its log lines go to `log`.
+    /// Launches the provider process; its log lines go to `log`.
     pub fn start(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>) -> Self {
-        let plugin = Self::of(Beginning { address, start, log, cache: None, known: None });
-        plugin.running.begin();
+        let plugin = Self::of(SessionSetup { address, start, log, cache: None, known: None });
+        plugin.process.start();
         plugin
     }
 
-    /// The provider of a package whose content is known, so that what it declares is kept in `cache`. A provider that works
-    /// without being asked for it is asked once for all runs; others are asked once a run.
+    /// Launches the process of an installed package and caches its schemas in `cache`. If the cache is valid and the
+    /// provider accepts calls without a preceding schema call, the process is not launched yet.
     pub fn start_cached(address: ProviderAddress, start: Start, log: Arc<dyn LogSink>, cache: SchemaCache) -> Self {
-        match Self::kept(&address, &start, &log, &cache) {
+        match Self::from_cache(&address, &start, &log, &cache) {
             Some(plugin) => plugin,
             None => {
-                let plugin = Self::of(Beginning { address, start, log, cache: Some(cache), known: None });
-                plugin.running.begin();
+                let plugin = Self::of(SessionSetup { address, start, log, cache: Some(cache), known: None });
+                plugin.process.start();
                 plugin
             }
         }
     }
 
-    /// The same if it need not be asked: its process starts when there is something else to ask.
-    pub fn kept(address: &ProviderAddress, start: &Start, log: &Arc<dyn LogSink>, cache: &SchemaCache) -> Option<Self> {
+    /// Creates a provider from cached schemas, if the provider works without a schema call. The process starts on
+    /// demand.
+    pub fn from_cache(
+        address: &ProviderAddress,
+        start: &Start,
+        log: &Arc<dyn LogSink>,
+        cache: &SchemaCache,
+    ) -> Option<Self> {
         let kept = cache.read()?;
+        // Invalid cached schemas count as a cache miss: the provider is then asked again.
         let schemas = Schemas::new(kept.protocol()?, kept.schemas, kept.identities).ok()?;
         let known = schemas.declared().capabilities.get_provider_schema_optional.then(|| Arc::new(schemas))?;
-        Some(Self::of(Beginning {
+        Some(Self::of(SessionSetup {
             address: address.clone(),
             start: start.clone(),
             log: Arc::clone(log),
@@ -65,45 +80,45 @@ impl Plugin {
         }))
     }
 
-    fn of(beginning: Beginning) -> Self {
-        let known = beginning.known.clone();
-        Self { running: Running::new(beginning), known, stopped: AtomicBool::new(false) }
+    fn of(setup: SessionSetup) -> Self {
+        let known = setup.known.clone();
+        Self { process: LazyProcess::new(setup), known, stopped: AtomicBool::new(false) }
     }
 
-    /// What the provider declares; where it must be asked, this waits until it has answered.
+    /// Returns the schemas; blocks until the provider has answered, unless they are cached.
     fn schemas(&self) -> Result<Arc<Schemas>, ProviderDiagnostics> {
         match &self.known {
             Some(schemas) => Ok(Arc::clone(schemas)),
-            None => Ok(Arc::clone(runtime::wait(self.running.session())?.schemas())),
+            None => Ok(Arc::clone(runtime::wait(self.process.session())?.schemas())),
         }
     }
 
-    /// Holds a conversation on the plugins' thread; `otherwise` makes a response of what went wrong.
-    fn converse<R, F>(
+    /// Runs a provider call on the plugin runtime; `on_error` turns an error into a response.
+    fn call<R, F>(
         &self,
-        talk: impl FnOnce(Arc<Session>) -> F + Send + 'static,
-        otherwise: impl FnOnce(ProviderDiagnostics) -> R + Send + 'static,
+        exchange: impl FnOnce(Arc<Session>) -> F + Send + 'static,
+        on_error: impl FnOnce(ProviderDiagnostics) -> R + Send + 'static,
     ) -> Answer<'_, R>
     where
         R: Send + 'static,
         F: Future<Output = Result<R, ProviderDiagnostics>> + Send + 'static,
     {
-        let session = self.running.session();
+        let session = self.process.session();
         let (answer, answered) = oneshot::channel();
-        let held = runtime::hold(Box::pin(async move {
+        let queued = runtime::spawn(Box::pin(async move {
             let outcome = match session.await {
-                Ok(session) => talk(session).await,
+                Ok(session) => exchange(session).await,
                 Err(problems) => Err(problems),
             };
-            // Nobody may be waiting any more.
+            // The receiver is gone if the caller has dropped the answer.
             let _ = answer.send(outcome);
         }));
-        if let Err(problem) = held {
-            return Answer::ready(otherwise(not_started(problem)));
+        if let Err(problem) = queued {
+            return Answer::ready(on_error(runtime_error(problem)));
         }
-        Answer::later(async move {
-            let outcome = answered.await.unwrap_or_else(|_| Err(not_started("the conversation with it broke off")));
-            outcome.unwrap_or_else(otherwise)
+        Answer::pending(async move {
+            let outcome = answered.await.unwrap_or_else(|_| Err(runtime_error("its task ended unexpectedly")));
+            outcome.unwrap_or_else(on_error)
         })
     }
 
@@ -138,21 +153,21 @@ impl Provider for Plugin {
     }
 
     fn configured_functions(&self) -> Answer<'_, Result<Functions, ProviderDiagnostics>> {
-        self.converse(|session| async move { session.functions().await.map(Ok) }, Err)
+        self.call(|session| async move { session.functions().await.map(Ok) }, Err)
     }
 
     fn validate_provider_config(&self, request: ValidateProviderRequest) -> Answer<'_, ProviderDiagnostics> {
-        let talk = async move |session: Arc<Session>| {
+        let exchange = async move |session: Arc<Session>| {
             let config = session.encode(&request.config, session.schemas().declared().config.block.implied_type())?;
             let request = v6::validate_provider_config::Request { config };
             let response = session.call(methods::VALIDATE_PROVIDER, request).await?;
             Ok(wire::diagnostics(response.diagnostics))
         };
-        self.converse(talk, |problems| problems)
+        self.call(exchange, |problems| problems)
     }
 
     fn configure(&self, request: ConfigureRequest) -> Answer<'_, ProviderDiagnostics> {
-        let talk = async move |session: Arc<Session>| {
+        let exchange = async move |session: Arc<Session>| {
             let config = session.encode(&request.config, session.schemas().declared().config.block.implied_type())?;
             let request = v6::configure_provider::Request {
                 terraform_version: request.terraform_version,
@@ -162,108 +177,109 @@ impl Provider for Plugin {
             let response = session.call(methods::CONFIGURE, request).await?;
             Ok(wire::diagnostics(response.diagnostics))
         };
-        self.converse(talk, |problems| problems)
+        self.call(exchange, |problems| problems)
     }
 
     fn validate_resource(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| objects::validate_resource(session, request), |problems| problems)
+        self.call(|session| resources::validate_resource(session, request), |problems| problems)
     }
 
     fn upgrade_resource(&self, request: UpgradeRequest) -> Answer<'_, UpgradeResponse> {
-        let otherwise = |diagnostics| UpgradeResponse { upgraded_state: Value::DYNAMIC, diagnostics };
-        self.converse(|session| objects::upgrade(session, request), otherwise)
+        let on_error = |diagnostics| UpgradeResponse { upgraded_state: Value::DYNAMIC, diagnostics };
+        self.call(|session| resources::upgrade(session, request), on_error)
     }
 
     fn upgrade_identity(&self, request: UpgradeIdentityRequest) -> Answer<'_, UpgradeIdentityResponse> {
-        let otherwise = |diagnostics| UpgradeIdentityResponse { upgraded_identity: Value::DYNAMIC, diagnostics };
-        self.converse(|session| objects::upgrade_identity(session, request), otherwise)
+        let on_error = |diagnostics| UpgradeIdentityResponse { upgraded_identity: Value::DYNAMIC, diagnostics };
+        self.call(|session| resources::upgrade_identity(session, request), on_error)
     }
 
     fn read_resource(&self, request: ReadRequest) -> Answer<'_, ReadResponse> {
         let (new_state, private) = (request.current_state.clone(), Arc::clone(&request.private));
         let new_identity = request.current_identity.clone();
-        let otherwise = |diagnostics| ReadResponse { new_state, private, deferred: None, new_identity, diagnostics };
-        self.converse(|session| objects::read(session, request), otherwise)
+        let on_error = |diagnostics| ReadResponse { new_state, private, deferred: None, new_identity, diagnostics };
+        self.call(|session| resources::read(session, request), on_error)
     }
 
     fn plan_resource(&self, request: PlanRequest) -> Answer<'_, PlanResponse> {
-        let otherwise = PlanResponse::new(request.proposed_new_state.clone(), Arc::clone(&request.prior_private));
-        self.converse(
-            |session| objects::plan(session, request),
-            move |diagnostics| PlanResponse { diagnostics, ..otherwise },
+        let on_error = PlanResponse::new(request.proposed_new_state.clone(), Arc::clone(&request.prior_private));
+        self.call(
+            |session| resources::plan(session, request),
+            move |diagnostics| PlanResponse { diagnostics, ..on_error },
         )
     }
 
     fn apply_resource(&self, request: ApplyRequest) -> Answer<'_, ApplyResponse> {
         let private = Arc::clone(&request.planned_private);
-        let otherwise = |diagnostics| ApplyResponse {
+        let on_error = |diagnostics| ApplyResponse {
             new_state: None,
             private,
             legacy_type_system: false,
             new_identity: None,
             diagnostics,
         };
-        self.converse(|session| objects::apply(session, request), otherwise)
+        self.call(|session| resources::apply(session, request), on_error)
     }
 
     fn import_resource(&self, request: ImportRequest) -> Answer<'_, ImportResponse> {
-        let otherwise = |diagnostics| ImportResponse { diagnostics, ..ImportResponse::default() };
-        self.converse(|session| objects::import(session, request), otherwise)
+        let on_error = |diagnostics| ImportResponse { diagnostics, ..ImportResponse::default() };
+        self.call(|session| resources::import(session, request), on_error)
     }
 
     fn move_resource(&self, request: MoveRequest) -> Answer<'_, MoveResponse> {
         let target_private = Arc::clone(&request.source_private);
-        let otherwise = |diagnostics| MoveResponse {
+        let on_error = |diagnostics| MoveResponse {
             target_state: Value::DYNAMIC,
             target_private,
             target_identity: None,
             diagnostics,
         };
-        self.converse(|session| objects::move_state(session, request), otherwise)
+        self.call(|session| resources::move_state(session, request), on_error)
     }
 
     fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| objects::validate_data(session, request), |problems| problems)
+        self.call(|session| resources::validate_data(session, request), |problems| problems)
     }
 
     fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
         let state = request.config.clone();
-        let otherwise = |diagnostics| ReadDataResponse { state, deferred: None, diagnostics };
-        self.converse(|session| objects::read_data(session, request), otherwise)
+        let on_error = |diagnostics| ReadDataResponse { state, deferred: None, diagnostics };
+        self.call(|session| resources::read_data(session, request), on_error)
     }
 
     fn validate_ephemeral(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| ephemeral::validate(session, request), |problems| problems)
+        self.call(|session| ephemeral::validate(session, request), |problems| problems)
     }
 
     fn open_ephemeral(&self, request: OpenEphemeralRequest) -> Answer<'_, OpenEphemeralResponse> {
         let result = request.config.clone();
-        let otherwise = |diagnostics| OpenEphemeralResponse {
+        let on_error = |diagnostics| OpenEphemeralResponse {
             result,
             renew_at: None,
             private: Arc::default(),
             deferred: None,
             diagnostics,
         };
-        self.converse(|session| ephemeral::open(session, request), otherwise)
+        self.call(|session| ephemeral::open(session, request), on_error)
     }
 
     fn renew_ephemeral(&self, request: RenewEphemeralRequest) -> Answer<'_, EphemeralResponse> {
         let private = Arc::clone(&request.private);
-        let otherwise = |diagnostics| EphemeralResponse { renew_at: None, private, diagnostics };
-        self.converse(|session| ephemeral::renew(session, request), otherwise)
+        let on_error = |diagnostics| EphemeralResponse { renew_at: None, private, diagnostics };
+        self.call(|session| ephemeral::renew(session, request), on_error)
     }
 
     fn close_ephemeral(&self, request: CloseEphemeralRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| ephemeral::close(session, request), |problems| problems)
+        self.call(|session| ephemeral::close(session, request), |problems| problems)
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
-        let otherwise = |problems: ProviderDiagnostics| {
+        let on_error = |problems: ProviderDiagnostics| {
+            // The evaluator adds the function name, so the details alone make the message.
             let text = problems.iter().map(|one| one.detail.as_str()).collect::<Vec<_>>().join("\n");
             Err(FunctionError { text, argument: None })
         };
-        self.converse(|session| ephemeral::call_function(session, request), otherwise)
+        self.call(|session| ephemeral::call_function(session, request), on_error)
     }
 
     fn action_schema(&self, type_name: &str) -> SchemaLookup {
@@ -271,16 +287,16 @@ impl Provider for Plugin {
     }
 
     fn validate_action(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| actions::validate(session, request), |problems| problems)
+        self.call(|session| actions::validate(session, request), |problems| problems)
     }
 
     fn plan_action(&self, request: PlanActionRequest) -> Answer<'_, PlanActionResponse> {
-        let otherwise = |diagnostics| PlanActionResponse { deferred: None, diagnostics };
-        self.converse(|session| actions::plan(session, request), otherwise)
+        let on_error = |diagnostics| PlanActionResponse { deferred: None, diagnostics };
+        self.call(|session| actions::plan(session, request), on_error)
     }
 
     fn invoke_action(&self, request: InvokeActionRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| actions::invoke(session, request), |problems| problems)
+        self.call(|session| actions::invoke(session, request), |problems| problems)
     }
 
     fn list_schema(&self, type_name: &str) -> SchemaLookup {
@@ -288,16 +304,16 @@ impl Provider for Plugin {
     }
 
     fn validate_list(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| lists::validate(session, request), |problems| problems)
+        self.call(|session| lists::validate(session, request), |problems| problems)
     }
 
     fn list_resource(&self, request: ListRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| lists::list(session, request), |problems| problems)
+        self.call(|session| lists::list(session, request), |problems| problems)
     }
 
     fn generate_config(&self, request: GenerateConfigRequest) -> Answer<'_, GenerateConfigResponse> {
-        let otherwise = |diagnostics| GenerateConfigResponse { config: Value::DYNAMIC, diagnostics };
-        self.converse(|session| lists::generate(session, request), otherwise)
+        let on_error = |diagnostics| GenerateConfigResponse { config: Value::DYNAMIC, diagnostics };
+        self.call(|session| lists::generate(session, request), on_error)
     }
 
     fn state_store_schema(&self, type_name: &str) -> SchemaLookup {
@@ -305,54 +321,55 @@ impl Provider for Plugin {
     }
 
     fn validate_state_store(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| stores::validate(session, request), |problems| problems)
+        self.call(|session| stores::validate(session, request), |problems| problems)
     }
 
     fn configure_state_store(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse> {
         let chunk_size = request.chunk_size;
-        let otherwise = move |diagnostics| ConfigureStateStoreResponse { chunk_size, diagnostics };
-        self.converse(|session| stores::configure(session, request), otherwise)
+        let on_error = move |diagnostics| ConfigureStateStoreResponse { chunk_size, diagnostics };
+        self.call(|session| stores::configure(session, request), on_error)
     }
 
     fn read_state(&self, request: StateRequest) -> Answer<'_, ReadStateResponse> {
-        let otherwise = |diagnostics| ReadStateResponse { bytes: Vec::new(), diagnostics };
-        self.converse(|session| stores::read(session, request), otherwise)
+        let on_error = |diagnostics| ReadStateResponse { bytes: Vec::new(), diagnostics };
+        self.call(|session| stores::read(session, request), on_error)
     }
 
     fn write_state(&self, request: WriteStateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| stores::write(session, request), |problems| problems)
+        self.call(|session| stores::write(session, request), |problems| problems)
     }
 
     fn lock_state(&self, request: LockStateRequest) -> Answer<'_, LockStateResponse> {
-        let otherwise = |diagnostics| LockStateResponse { lock_id: String::new(), diagnostics };
-        self.converse(|session| stores::lock(session, request), otherwise)
+        let on_error = |diagnostics| LockStateResponse { lock_id: String::new(), diagnostics };
+        self.call(|session| stores::lock(session, request), on_error)
     }
 
     fn unlock_state(&self, request: UnlockStateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| stores::unlock(session, request), |problems| problems)
+        self.call(|session| stores::unlock(session, request), |problems| problems)
     }
 
     fn states(&self, type_name: Name) -> Answer<'_, StatesResponse> {
-        let otherwise = |diagnostics| StatesResponse { state_ids: Vec::new(), diagnostics };
-        self.converse(|session| stores::states(session, type_name), otherwise)
+        let on_error = |diagnostics| StatesResponse { state_ids: Vec::new(), diagnostics };
+        self.call(|session| stores::states(session, type_name), on_error)
     }
 
     fn delete_state(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics> {
-        self.converse(|session| stores::delete(session, request), |problems| problems)
+        self.call(|session| stores::delete(session, request), |problems| problems)
     }
 
     fn has_ended(&self) -> bool {
-        self.running.has_ended()
+        self.process.has_ended()
     }
 
     fn stop(&self) {
+        // One stop request suffices; a second interrupt must not queue another call to a busy provider.
         if self.stopped.swap(true, Ordering::SeqCst) {
             return;
         }
-        let (Ok(runtime), Some(session)) = (runtime::handle(), self.running.begun()) else { return };
+        let (Ok(runtime), Some(session)) = (runtime::handle(), self.process.session_if_started()) else { return };
         runtime.spawn(async move {
             if let Ok(session) = session.await {
-                // What a provider says to this changes nothing: its running calls are waited for.
+                // The response is irrelevant: calls in flight end with responses of their own.
                 let _ = session.call(methods::STOP, v6::stop_provider::Request {}).await;
             }
         });

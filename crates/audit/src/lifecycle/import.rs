@@ -1,20 +1,21 @@
-//! The object found again by what names it (LC-23, LC-24).
+//! Import of the created object (LC-23, LC-24).
 
 use groma_provider::contract::{check_compatible, check_shape, check_unknowns, check_write_only};
 use groma_provider::{ImportRequest, ImportTarget, Private};
 use groma_value::{Kind, Value};
 
-use super::{Life, Object, Stepped, capabilities};
+use super::{Lifecycle, Object, StepResult, capabilities};
 use crate::rule::{Rule, Step, Weight};
 
-impl Life<'_> {
-    /// Imports the object by its identity, or by its id where there is none. A provider may refuse (LC-25).
-    pub(super) fn import(&mut self, object: &Object) -> Stepped<()> {
+impl Lifecycle<'_> {
+    /// Imports the object by its identity, or by its ID without one. The provider may not support import (LC-25).
+    pub(super) fn import(&mut self, object: &Object) -> StepResult<()> {
         let step = Step::Import;
         let Some(target) = target(object) else { return Ok(()) };
         let request = ImportRequest { type_name: self.type_name.clone(), target, client_capabilities: capabilities() };
         let answer = self.caller.call(|provider| provider.import_resource(request), |response| &response.diagnostics);
-        let response = answer.map_err(|silence| self.silent(step, silence))?;
+        let response = answer.map_err(|no_response| self.unresponsive(step, no_response))?;
+        // Import is optional, so a refusal is no violation.
         if response.diagnostics.has_errors() || response.deferred.is_some() {
             return Ok(());
         }
@@ -25,7 +26,7 @@ impl Life<'_> {
             return Ok(());
         }
         if imported.state.is_null() {
-            let message = "it succeeded, and there is no object".to_owned();
+            let message = "succeeded without returning an object".to_owned();
             self.observe(Rule::Import, Weight::Error, step, String::new(), message);
             return Ok(());
         }
@@ -49,19 +50,19 @@ impl Life<'_> {
             return Ok(());
         }
         if read.new_state.is_null() {
-            let message = "what was just made is not found by what names it".to_owned();
+            let message = "the new object cannot be found by its identity or ID".to_owned();
             self.observe(Rule::Import, Weight::Advice, step, String::new(), message);
             return Ok(());
         }
         if check_shape(block.implied_type(), &read.new_state).is_empty() {
-            // What an import leaves out, the next plan sets: only other values are wrong.
-            let both = only_where_both(&object.state, &read.new_state);
-            let mut places: Vec<String> =
-                check_compatible(block, &object.state, &both).iter().map(|wrong| wrong.place()).collect();
-            places.dedup();
-            if !places.is_empty() {
+            // Attributes that the import leaves null are set by the next plan, so only different values count.
+            let both = fill_missing(&object.state, &read.new_state);
+            let mut paths: Vec<String> =
+                check_compatible(block, &object.state, &both).iter().map(|wrong| wrong.location()).collect();
+            paths.dedup();
+            if !paths.is_empty() {
                 let message =
-                    format!("by the id that is in its state, it is found with other values in {}", places.join(", "));
+                    format!("importing it by the ID in its state returns different values in {}", paths.join(", "));
                 self.observe(Rule::Import, Weight::Advice, step, String::new(), message);
             }
         }
@@ -77,8 +78,8 @@ fn target(object: &Object) -> Option<ImportTarget> {
     id.as_str().filter(|id| !id.is_empty()).map(|id| ImportTarget::Id(id.to_owned()))
 }
 
-/// `found` with the values of `made` where `found` has none.
-fn only_where_both(made: &Value, found: &Value) -> Value {
+/// Completes `found` with values of `made` where `found` has none.
+fn fill_missing(made: &Value, found: &Value) -> Value {
     let (Kind::Object(made), Kind::Object(view)) = (made.kind(), found.kind()) else { return found.clone() };
     let empty = |value: &Value| value.is_null() || value.held_length() == Some(0);
     let values = made.values().iter().zip(view.values());

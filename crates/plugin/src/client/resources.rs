@@ -1,4 +1,4 @@
-//! The calls about managed resources and data sources.
+//! Client side of calls for managed resources and data sources.
 
 use std::sync::Arc;
 
@@ -100,6 +100,7 @@ pub(super) async fn read(session: Arc<Session>, request: ReadRequest) -> Outcome
 }
 
 pub(super) async fn plan(session: Arc<Session>, request: PlanRequest) -> Outcome<PlanResponse> {
+    // A provider without `plan_destroy` may not handle a null configuration, so Terraform does not send it one either.
     let plans_destroy = session.schemas().declared().capabilities.plan_destroy;
     if request.proposed_new_state.is_null() && !plans_destroy {
         return Ok(PlanResponse::new(request.proposed_new_state, request.prior_private));
@@ -150,7 +151,7 @@ pub(super) async fn apply(session: Arc<Session>, request: ApplyRequest) -> Outco
     };
     let response = session.call(methods::APPLY, message).await?;
     let mut diagnostics = wire::diagnostics(response.diagnostics);
-    // Whatever can be understood is kept: something has been made or changed.
+    // The real object may have been created or changed, so everything that can be decoded is returned for the state.
     let new_state = session.decode(response.new_state.as_ref(), ty).map(Some);
     let new_state = new_state.unwrap_or_else(|problems| {
         diagnostics.extend(problems);
@@ -254,7 +255,7 @@ fn identity_message(
     ty: Option<&Type>,
 ) -> Outcome<Option<ResourceIdentityData>> {
     match ty {
-        Some(ty) => wire::encode_identity(value, ty).map_err(|error| session.misunderstood("An identity", &error)),
+        Some(ty) => wire::encode_identity(value, ty).map_err(|error| session.invalid_value("An identity", &error)),
         None => Ok(None),
     }
 }
@@ -264,7 +265,7 @@ pub(super) fn identity_value(
     message: Option<&ResourceIdentityData>,
     ty: Option<&Type>,
 ) -> Outcome<Option<Value>> {
-    wire::decode_identity(message, ty).map_err(|error| session.misunderstood("The identity in an answer", &error))
+    wire::decode_identity(message, ty).map_err(|error| session.invalid_value("The identity in a response", &error))
 }
 
 fn version(version: u64) -> i64 {

@@ -1,12 +1,12 @@
-//! Configurations that are a little smaller than one: the way to the smallest that shows a problem.
+//! Shrinking of configurations towards the smallest one that reproduces a finding.
 
 use groma_provider::{Block, Item, Use};
 use groma_value::{Kind, Type, Value};
 
-use crate::inside::Inside;
+use crate::nested_objects::NestedObjects;
 
-/// Everything that is one step smaller than `config`: an argument left out, an element less, a value plainer.
-pub fn smaller(block: &Block, config: &Value) -> Vec<Value> {
+/// Returns all configurations that are one step smaller: without an argument or element, or with a simpler value.
+pub fn shrink_candidates(block: &Block, config: &Value) -> Vec<Value> {
     let Kind::Object(object) = config.kind() else { return Vec::new() };
     let mut found = Vec::new();
     for (position, (slot, value)) in block.slots().iter().zip(object.values()).enumerate() {
@@ -22,29 +22,30 @@ pub fn smaller(block: &Block, config: &Value) -> Vec<Value> {
             Item::Block(nested) => nested.min() == 0,
         };
         let empty = slot.item.empty_value();
+        // Removal first: it shrinks more than simplification.
         if can_go && value != empty {
             put(empty.clone());
         }
-        match (Inside::of(&slot.item, value), slot.item.nested()) {
-            (Some(inside), _) => smaller_inside(&inside).into_iter().for_each(&mut put),
+        match (NestedObjects::of(&slot.item, value), slot.item.nested()) {
+            (Some(inside), _) => shrink_nested(&inside).into_iter().for_each(&mut put),
             (None, Some(_)) => {}
-            (None, None) => plainer(value).into_iter().for_each(&mut put),
+            (None, None) => simpler(value).into_iter().for_each(&mut put),
         }
     }
     found
 }
 
-/// An object less, or one of the objects smaller.
-fn smaller_inside(inside: &Inside<'_>) -> Vec<Value> {
+/// Returns the variants with one object removed or shrunk.
+fn shrink_nested(inside: &NestedObjects<'_>) -> Vec<Value> {
     let fewer = (0..inside.objects().len()).filter_map(|position| inside.without(position));
     let objects = inside.objects().iter().enumerate();
     let within = objects.flat_map(|(position, object)| {
-        smaller(inside.block(), object).into_iter().map(move |object| inside.with(position, object))
+        shrink_candidates(inside.block(), object).into_iter().map(move |object| inside.with(position, object))
     });
     fewer.chain(within).collect()
 }
 
-fn plainer(value: &Value) -> Vec<Value> {
+fn simpler(value: &Value) -> Vec<Value> {
     match value.kind() {
         Kind::String(text) if text.chars().count() > 1 => {
             let half: String = text.chars().take(text.chars().count() / 2).collect();

@@ -1,4 +1,4 @@
-//! What comes after the creation, and what comes before everything is known.
+//! Lifecycle steps after creation, and checks with unknown values.
 
 use groma_provider::contract::{
     Secrets, check_compatible, check_shape, check_unknowns, check_write_only, normalize_legacy,
@@ -6,14 +6,14 @@ use groma_provider::contract::{
 use groma_provider::{Block, Item, PlanResponse, Slot};
 use groma_value::{Kind, Value};
 
-use super::{End, Life, Object, Stepped};
+use super::{Lifecycle, Object, Outcome, StepResult};
 use crate::generate::with_slot;
 use crate::rule::{Rule, Step, Weight};
 
-/// So many arguments are tried with a value that is not known yet.
+/// The number of arguments that are tried with an unknown value.
 const UNKNOWN_ARGUMENTS: usize = 4;
 
-/// `config` while one of its arguments is not known yet: for some of them, where the argument is and the configuration.
+/// Makes one argument at a time unknown; returns some variants of `config` with the path of the argument.
 pub(super) fn with_unknowns(block: &Block, config: &Value) -> Vec<(String, Value)> {
     let Kind::Object(object) = config.kind() else { return Vec::new() };
     let slots = block.slots().iter().zip(object.values());
@@ -24,26 +24,26 @@ pub(super) fn with_unknowns(block: &Block, config: &Value) -> Vec<(String, Value
     set.take(UNKNOWN_ARGUMENTS).map(open).collect()
 }
 
-impl Life<'_> {
-    /// LC-03, LC-10, LC-11: the same configuration while one of its values is not known yet.
+impl Lifecycle<'_> {
+    /// Validates and plans variants of the configuration with one unknown value (LC-03, LC-10, LC-11).
     pub(super) fn check_unknown_values(
         &mut self,
         nothing: &Object,
         config: &Value,
         last: &PlanResponse,
-    ) -> Stepped<()> {
+    ) -> StepResult<()> {
         let schema = self.schema.clone();
-        for (place, open) in with_unknowns(&schema.block, config) {
+        for (path, open) in with_unknowns(&schema.block, config) {
             let refusal = self.validated(&open)?;
             if let Some(problem) = refusal.iter().find(|problem| problem.is_error()) {
-                let message = format!("it is refused while it is not known yet: {}", problem.summary);
-                self.observe(Rule::Unknown, Weight::Error, Step::Validate, place, message);
+                let message = format!("rejected as an unknown value: {}", problem.summary);
+                self.observe(Rule::Unknown, Weight::Error, Step::Validate, path, message);
                 continue;
             }
             let first = self.planned(Step::Plan, nothing, &open)?;
             if let Some(problem) = first.diagnostics.iter().find(|problem| problem.is_error()) {
-                let message = format!("there is no plan while it is not known yet: {}", problem.summary);
-                self.observe(Rule::Unknown, Weight::Advice, Step::Plan, place, message);
+                let message = format!("cannot be planned with an unknown value: {}", problem.summary);
+                self.observe(Rule::Unknown, Weight::Advice, Step::Plan, path, message);
                 continue;
             }
             if first.deferred.is_some() || self.check_plan(Step::Plan, nothing, &open, &first).is_err() {
@@ -51,18 +51,18 @@ impl Life<'_> {
             }
             for changed in check_compatible(&schema.block, &first.planned_state, &last.planned_state) {
                 let what = changed.message(Secrets::new(&schema.block, &[]));
-                let message = format!("{what} (planned first while {place} was not known yet)");
-                self.observe(Rule::FinalPlan, Weight::Error, Step::Plan, changed.place(), message);
+                let message = format!("{what} (after a plan with {path} unknown)");
+                self.observe(Rule::FinalPlan, Weight::Error, Step::Plan, changed.location(), message);
             }
         }
         Ok(())
     }
 
-    /// LC-21, LC-22: the object as it is read right after it was made.
-    pub(super) fn read_back(&mut self, object: &Object) -> Stepped<Object> {
+    /// Reads the new object right after its creation (LC-21, LC-22).
+    pub(super) fn read_back(&mut self, object: &Object) -> StepResult<Object> {
         let response = self.read(Step::Read, object)?;
         if let Some(problem) = response.diagnostics.iter().find(|problem| problem.is_error()) {
-            let message = format!("what was just made cannot be read: {}", problem.summary);
+            let message = format!("the new object cannot be read: {}", problem.summary);
             self.observe(Rule::Drift, Weight::Advice, Step::Read, String::new(), message);
             return Ok(object.clone());
         }
@@ -80,7 +80,7 @@ impl Life<'_> {
             return Ok(object.clone());
         }
         if response.new_state.is_null() {
-            let message = "what was just made is not found".to_owned();
+            let message = "the new object was not found".to_owned();
             self.observe(Rule::Drift, Weight::Advice, Step::Read, String::new(), message);
             return Ok(object.clone());
         }
@@ -90,12 +90,12 @@ impl Life<'_> {
         Ok(Object { state, private: response.private, identity: response.new_identity })
     }
 
-    /// FW-03: with the same configuration there is nothing to do.
-    pub(super) fn plan_again(&mut self, object: &Object, config: &Value) -> Stepped<()> {
+    /// Plans the same configuration again, which should find no changes (FW-03).
+    pub(super) fn plan_again(&mut self, object: &Object, config: &Value) -> StepResult<()> {
         let step = Step::PlanAgain;
         let response = self.planned(step, object, config)?;
         if let Some(problem) = response.diagnostics.iter().find(|problem| problem.is_error()) {
-            let message = format!("there is no plan for what was just made: {}", problem.summary);
+            let message = format!("planning the new object again failed: {}", problem.summary);
             self.observe(Rule::Stable, Weight::Advice, step, String::new(), message);
             return Ok(());
         }
@@ -109,15 +109,15 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// The object changed to another configuration, or replaced by one of it.
-    pub(super) fn change(&mut self, alive: &mut Option<Object>, changed: &Value) -> Stepped<()> {
-        let Some(object) = alive.clone() else { return Ok(()) };
-        // That the other configuration is refused says nothing about the life so far.
+    /// Updates or replaces the object with another configuration.
+    pub(super) fn change(&mut self, created: &mut Option<Object>, changed: &Value) -> StepResult<()> {
+        let Some(object) = created.clone() else { return Ok(()) };
+        // A rejection of the other configuration is not a finding.
         if self.validated(changed)?.has_errors() {
             return Ok(());
         }
         let planned = match self.plan(Step::PlanUpdate, &object, changed) {
-            Err(End::Refused(_)) => return Ok(()),
+            Err(Outcome::Refused(_)) => return Ok(()),
             planned => planned?,
         };
         if planned.deferred.is_some() {
@@ -127,11 +127,11 @@ impl Life<'_> {
             if planned.planned_state == object.state {
                 return Ok(());
             }
-            return self.apply(Step::Update, alive, changed, planned);
+            return self.apply(Step::Update, created, changed, planned);
         }
         self.delete(&object)?;
-        *alive = None;
-        let planned = self.plan(Step::Plan, &self.nothing(), changed)?;
-        self.apply(Step::Create, alive, changed, planned)
+        *created = None;
+        let planned = self.plan(Step::Plan, &self.absent_object(), changed)?;
+        self.apply(Step::Create, created, changed, planned)
     }
 }

@@ -1,4 +1,4 @@
-//! Each response held to its rules.
+//! Checks of responses against the rules.
 
 use groma_provider::contract::{
     Secrets, Violation, check_compatible, check_planned, check_shape, check_unknowns, check_write_only,
@@ -7,10 +7,10 @@ use groma_provider::contract::{
 use groma_provider::{ApplyResponse, PlanResponse, UpgradeResponse};
 use groma_value::Value;
 
-use super::{End, Life, Object, Stepped};
+use super::{Lifecycle, Object, Outcome, StepResult};
 use crate::rule::{Observation, Rule, Step, Weight};
 
-impl Life<'_> {
+impl Lifecycle<'_> {
     pub(super) fn note(
         &mut self,
         violations: &[Violation],
@@ -25,7 +25,7 @@ impl Life<'_> {
                 rule: rule(violation),
                 weight,
                 step,
-                place: violation.place(),
+                path: violation.location(),
                 message: violation.message(secrets),
             };
             if !self.observations.contains(&observation) {
@@ -34,33 +34,33 @@ impl Life<'_> {
         }
     }
 
-    /// P1 to P9; an error when nothing further can be done with the plan.
+    /// Checks rules P1 to P9; an error ends the lifecycle, if nothing further can be done with the plan.
     pub(super) fn check_plan(
         &mut self,
         step: Step,
         object: &Object,
         config: &Value,
         response: &PlanResponse,
-    ) -> Stepped<()> {
+    ) -> StepResult<()> {
         let schema = self.schema.clone();
         let block = &schema.block;
         let planned = &response.planned_state;
         let shape = check_shape(block.implied_type(), planned);
         if !shape.is_empty() {
             self.note(&shape, Weight::Error, step, |_| Rule::Shape);
-            return Err(End::Lived);
+            return Err(Outcome::Completed);
         }
         self.note(&check_write_only(block, planned), Weight::Error, step, |_| Rule::WriteOnly);
         let weight = if response.legacy_type_system { Weight::Exempt } else { Weight::Error };
         let wrong = check_planned(block, &object.state, config, planned);
         self.note(&wrong, weight, step, Rule::of_plan);
         if planned.is_null() {
-            return Err(End::Lived);
+            return Err(Outcome::Completed);
         }
         for path in &response.requires_replace {
             let (before, after) = (object.state.path_get(path), planned.path_get(path));
             if !object.state.is_null() && before.is_err() && after.is_err() {
-                let message = "a replacement is asked for because of an attribute that does not exist".to_owned();
+                let message = "requires replacement for an attribute that does not exist".to_owned();
                 self.observe(Rule::Replacement, Weight::Error, step, path.to_string(), message);
             }
         }
@@ -74,7 +74,7 @@ impl Life<'_> {
         let schema = self.schema.clone();
         match &schema.identity {
             None => {
-                let message = "there is an identity, and the type has no schema for it".to_owned();
+                let message = "returned an identity, but the type has no identity schema".to_owned();
                 self.observe(Rule::Identity, Weight::Error, step, String::new(), message);
             }
             Some(declared) => {
@@ -87,14 +87,14 @@ impl Life<'_> {
         }
     }
 
-    /// A2 to A8; the object as it may be kept.
+    /// Checks rules A2 to A8 and returns the object to record.
     pub(super) fn check_result(&mut self, step: Step, planned: &Value, response: &ApplyResponse) -> Option<Value> {
         let schema = self.schema.clone();
         let block = &schema.block;
         let failed = response.diagnostics.has_errors();
         let Some(state) = response.new_state.clone() else {
             if !failed {
-                self.observe(Rule::Existence, Weight::Error, step, String::new(), "there is no object at all".into());
+                self.observe(Rule::Existence, Weight::Error, step, String::new(), "returned no object".into());
             }
             return None;
         };
@@ -105,18 +105,20 @@ impl Life<'_> {
         }
         if state.is_null() {
             if !failed {
-                let message = "it succeeded, and there is no object".to_owned();
+                let message = "succeeded without returning an object".to_owned();
                 self.observe(Rule::Existence, Weight::Error, step, String::new(), message);
             }
             return None;
         }
         self.note(&check_write_only(block, &state), Weight::Error, step, |_| Rule::WriteOnly);
+        // One finding per cause: the rest of the lifecycle continues without the invalid values.
         let state = without_write_only(block, &state);
         let state = if response.legacy_type_system { normalize_legacy(block, &state) } else { state };
         self.note(&check_unknowns(&state), Weight::Error, step, |_| Rule::Known);
         if !failed {
             let weight = if response.legacy_type_system { Weight::Exempt } else { Weight::Error };
             let wrong = check_compatible(block, planned, &state);
+            // Unknown values were already reported by `check_unknowns`.
             let wrong: Vec<Violation> = wrong.into_iter().filter(|one| Rule::of_result(one) != Rule::Known).collect();
             self.note(&wrong, weight, step, Rule::of_result);
             self.check_identity(step, response.new_identity.as_ref(), true);
@@ -127,7 +129,7 @@ impl Life<'_> {
     pub(super) fn check_upgrade(&mut self, object: &Object, response: &UpgradeResponse) {
         let step = Step::Upgrade;
         if let Some(problem) = response.diagnostics.iter().find(|problem| problem.is_error()) {
-            let message = format!("it was refused: {}", problem.summary);
+            let message = format!("rejected: {}", problem.summary);
             return self.observe(Rule::Upgrade, Weight::Error, step, String::new(), message);
         }
         let schema = self.schema.clone();
@@ -141,14 +143,14 @@ impl Life<'_> {
 
     pub(super) fn check_planned_deletion(&mut self, response: &PlanResponse) {
         if !response.planned_state.is_null() {
-            let message = "an object is planned, and it is to be deleted".to_owned();
+            let message = "planned a non-null object for a deletion".to_owned();
             self.observe(Rule::Existence, Weight::Error, Step::PlanDelete, String::new(), message);
         }
     }
 
     pub(super) fn check_deleted(&mut self, response: &ApplyResponse) {
         if response.new_state.as_ref().is_none_or(|state| !state.is_null()) {
-            let message = "it succeeded, and there is an object still".to_owned();
+            let message = "succeeded, but still returned an object".to_owned();
             self.observe(Rule::Existence, Weight::Error, Step::Delete, String::new(), message);
         }
     }

@@ -1,4 +1,4 @@
-//! What an answer comes to: what it tells, unless the provider reports errors or breaks the contract.
+//! Conversion of a provider's response into the result of a checked call.
 
 use groma_diagnostics::Diagnostics;
 
@@ -6,19 +6,19 @@ use super::Subject;
 use crate::ProviderDiagnostics;
 
 impl Subject<'_> {
-    /// What `check` makes of an answer, and the provider's own problems before those that it finds. An answer with errors is not looked at.
-    pub(super) fn settled<T>(
+    /// Returns the result of `check` along with the provider's diagnostics. A response with errors is not checked.
+    pub(super) fn checked<T>(
         &self,
         problems: ProviderDiagnostics,
         check: impl FnOnce() -> Result<T, Diagnostics>,
     ) -> (Option<T>, Diagnostics) {
         let failed = problems.has_errors();
-        let mut diagnostics = self.place(problems);
+        let mut diagnostics = self.locate(problems);
         if failed {
             return (None, diagnostics);
         }
         match check() {
-            Ok(told) => (Some(told), diagnostics),
+            Ok(value) => (Some(value), diagnostics),
             Err(broken) => {
                 diagnostics.append(broken);
                 (None, diagnostics)
@@ -27,7 +27,7 @@ impl Subject<'_> {
     }
 }
 
-/// That no rule is broken, or else which.
-pub(super) fn unbroken(broken: Diagnostics) -> Result<(), Diagnostics> {
+/// Returns an error if `broken` contains any diagnostic.
+pub(super) fn no_violations(broken: Diagnostics) -> Result<(), Diagnostics> {
     if broken.is_empty() { Ok(()) } else { Err(broken) }
 }

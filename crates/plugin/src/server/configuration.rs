@@ -1,4 +1,4 @@
-//! Calls about configurations, data sources, ephemeral resources and functions.
+//! Calls for provider configuration, validation, data sources, ephemeral resources and functions.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use groma_provider::{
 use groma_value::Value;
 use prost::bytes::Bytes;
 
-use super::adapter::{Adapter, Step, given, taken, validation};
+use super::adapter::{Adapter, StepResult, decode_request, encode_response, validation};
 use crate::proto::v6;
 use crate::wire;
 
-/// The problems of a response that has nothing else.
-type Problems = Step<ProviderDiagnostics>;
+/// The result of calls that respond with diagnostics alone.
+type Problems = StepResult<ProviderDiagnostics>;
 
 impl Adapter {
     pub async fn validate_provider(&self, message: v6::validate_provider_config::Request) -> Problems {
         let own = self.own_schema()?;
-        let config = given(message.config.as_ref(), own.config.block.implied_type(), "the configuration")?;
+        let config = decode_request(message.config.as_ref(), own.config.block.implied_type(), "the configuration")?;
         Ok(self.provider().validate_provider_config(ValidateProviderRequest { config }).await)
     }
 
     pub async fn configure(&self, message: v6::configure_provider::Request) -> Problems {
         let own = self.own_schema()?;
         let request = ConfigureRequest {
-            config: given(message.config.as_ref(), own.config.block.implied_type(), "the configuration")?,
+            config: decode_request(message.config.as_ref(), own.config.block.implied_type(), "the configuration")?,
             terraform_version: message.terraform_version,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),
         };
@@ -52,19 +52,22 @@ impl Adapter {
         Ok(self.provider().validate_ephemeral(request).await)
     }
 
-    pub async fn read_data(&self, message: v6::read_data_source::Request) -> Step<v6::read_data_source::Response> {
+    pub async fn read_data(
+        &self,
+        message: v6::read_data_source::Request,
+    ) -> StepResult<v6::read_data_source::Response> {
         let schema = self.data_source(&message.type_name)?;
         let ty = schema.block.implied_type();
         let request = ReadDataRequest {
             address: None,
-            config: given(message.config.as_ref(), ty, "the configuration")?,
+            config: decode_request(message.config.as_ref(), ty, "the configuration")?,
             meta: self.meta(message.provider_meta.as_ref())?,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),
             type_name: message.type_name.into(),
         };
         let mut response = self.provider().read_data(request).await;
         Ok(v6::read_data_source::Response {
-            state: taken(&response.state, ty, &mut response.diagnostics),
+            state: encode_response(&response.state, ty, &mut response.diagnostics),
             deferred: wire::deferred_message(response.deferred),
             diagnostics: wire::diagnostics_message(&response.diagnostics),
         })
@@ -73,17 +76,17 @@ impl Adapter {
     pub async fn open(
         &self,
         message: v6::open_ephemeral_resource::Request,
-    ) -> Step<v6::open_ephemeral_resource::Response> {
+    ) -> StepResult<v6::open_ephemeral_resource::Response> {
         let schema = self.ephemeral(&message.type_name)?;
         let ty = schema.block.implied_type();
         let request = OpenEphemeralRequest {
-            config: given(message.config.as_ref(), ty, "the configuration")?,
+            config: decode_request(message.config.as_ref(), ty, "the configuration")?,
             client_capabilities: wire::client_capabilities(message.client_capabilities.as_ref()),
             type_name: message.type_name.into(),
         };
         let mut response = self.provider().open_ephemeral(request).await;
         Ok(v6::open_ephemeral_resource::Response {
-            result: taken(&response.result, ty, &mut response.diagnostics),
+            result: encode_response(&response.result, ty, &mut response.diagnostics),
             renew_at: wire::time_message(response.renew_at),
             private: Some(wire::private_bytes(&response.private)),
             deferred: wire::deferred_message(response.deferred),
@@ -120,24 +123,30 @@ impl Adapter {
     }
 
     async fn called(&self, message: v6::call_function::Request) -> Result<v6::DynamicValue, FunctionError> {
-        let unfit = |text: String, argument| FunctionError { text, argument };
+        let function_error = |text: String, argument| FunctionError { text, argument };
         let Some(signature) = self.function(&message.name).await else {
-            return Err(unfit(format!("This provider has no function named \"{}\".", message.name), None));
+            return Err(function_error(format!("This provider has no function named \"{}\".", message.name), None));
         };
         let arguments = message.arguments.iter().enumerate().map(|(position, argument)| {
             let parameter = signature.parameters.get(position).or(signature.variadic.as_ref());
-            let parameter =
-                parameter.ok_or_else(|| unfit("There are more arguments than parameters.".to_owned(), None))?;
-            wire::decode(Some(argument), &parameter.ty).map_err(|error| unfit(error.to_string(), Some(position)))
+            let parameter = parameter.ok_or_else(|| {
+                function_error("The call has more arguments than the function has parameters.".to_owned(), None)
+            })?;
+            wire::decode(Some(argument), &parameter.ty)
+                .map_err(|error| function_error(error.to_string(), Some(position)))
         });
         let arguments: Vec<Value> = arguments.collect::<Result<_, _>>()?;
         if arguments.len() < signature.parameters.len() {
-            return Err(unfit("There are fewer arguments than parameters.".to_owned(), None));
+            return Err(function_error(
+                "The call has fewer arguments than the function has parameters.".to_owned(),
+                None,
+            ));
         }
         let request = CallFunctionRequest { name: message.name.into(), signature: Arc::clone(&signature), arguments };
         let result = self.provider().call_function(request).await?;
-        wire::encode(&result, &signature.return_type)
-            .map_err(|error| unfit(format!("The result does not fit the function's return type: {error}."), None))
+        wire::encode(&result, &signature.return_type).map_err(|error| {
+            function_error(format!("The result does not match the function's return type: {error}."), None)
+        })
     }
 }
 

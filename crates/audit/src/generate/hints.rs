@@ -1,30 +1,30 @@
-//! What texts of a provider give away about the values that an attribute takes.
+//! Hints about valid attribute values in a provider's texts.
 
 use std::collections::BTreeMap;
 
 use groma_provider::{Block, Item, ProviderDiagnostics};
 use groma_value::PathStep;
 
-/// Words by the name of the attribute that they may be values of.
+/// Candidate values by attribute name.
 ///
-/// A schema says that an attribute is a string; its description, or the message about a wrong value, says which strings. Words
-/// in quotes, backticks and brackets are tried as values.
+/// A schema says only that an attribute is a string; its description or an error message may name the valid strings.
+/// Words in quotes, backticks and brackets are candidates.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Clues {
+pub(crate) struct ValueHints {
     words: BTreeMap<String, Vec<String>>,
 }
 
-/// More words about one attribute are no better than these.
-const MOST: usize = 40;
-/// The longest text that may be a word.
-const LONGEST: usize = 60;
+/// The maximum number of candidates per attribute.
+const MAX_CANDIDATES: usize = 40;
+/// The maximum length of a candidate, in bytes.
+const MAX_LENGTH: usize = 60;
 
-impl Clues {
-    /// What the descriptions of `block` say.
+impl ValueHints {
+    /// Collects candidates from the descriptions in `block`.
     pub(crate) fn of(block: &Block) -> Self {
-        let mut clues = Self::default();
-        clues.describe(block);
-        clues
+        let mut hints = Self::default();
+        hints.describe(block);
+        hints
     }
 
     fn describe(&mut self, block: &Block) {
@@ -45,13 +45,13 @@ impl Clues {
         }
         let known = self.words.entry(name.to_owned()).or_default();
         for word in found {
-            if known.len() < MOST && word != name && !known.contains(&word) {
+            if known.len() < MAX_CANDIDATES && word != name && !known.contains(&word) {
                 known.push(word);
             }
         }
     }
 
-    /// Learns from what a provider said about a configuration that it did not take.
+    /// Collects candidates from the errors about a rejected configuration.
     pub(crate) fn learn(&mut self, block: &Block, problems: &ProviderDiagnostics) {
         for problem in problems.iter().filter(|problem| problem.is_error()) {
             let named = problem.path.steps().iter().rev().find_map(|step| match step {
@@ -60,6 +60,7 @@ impl Clues {
             });
             match named {
                 Some(name) => self.note(&name, &problem.detail),
+                // Providers often omit the attribute path and name the attribute only in the text.
                 None => {
                     let mentioned = block.slots().iter().filter(|slot| problem.detail.contains(&*slot.name));
                     let names: Vec<String> = mentioned.map(|slot| slot.name.to_string()).collect();
@@ -69,13 +70,13 @@ impl Clues {
         }
     }
 
-    /// The words for the attribute `name`.
+    /// Returns the candidates for the attribute `name`.
     pub(crate) fn about(&self, name: &str) -> &[String] {
         self.words.get(name).map_or(&[], Vec::as_slice)
     }
 }
 
-/// What stands in quotes, backticks and brackets.
+/// Extracts the words in quotes, backticks and brackets.
 fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (open, close) in [('"', '"'), ('`', '`'), ('[', ']')] {
@@ -90,7 +91,9 @@ fn words(text: &str) -> Vec<String> {
             let plain = parts.into_iter().map(|word| word.trim_matches(['"', '`', '\'']).trim());
             found.extend(
                 plain
-                    .filter(|word| !word.is_empty() && word.len() <= LONGEST && !word.contains(['(', '\n', '[', ']']))
+                    .filter(|word| {
+                        !word.is_empty() && word.len() <= MAX_LENGTH && !word.contains(['(', '\n', '[', ']'])
+                    })
                     .map(str::to_owned),
             );
         }
@@ -103,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_in_quotes_backticks_and_brackets_are_clues() {
+    fn words_in_quotes_backticks_and_brackets_are_hints() {
         assert_eq!(words("one of `RSA`, `ECDSA`"), ["RSA", "ECDSA"]);
         assert_eq!(words(r#"expected to be one of [a b], got "c""#), ["c", "a", "b"]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Configurations that somebody wrote, out of a file.
+//! User-provided configurations from a file.
 
 use std::sync::Arc;
 
@@ -9,47 +9,48 @@ use groma_provider::{Block, BodyDecoder, Provider, ProviderDiagnostics};
 use groma_value::Value;
 
 use crate::kind::Kind;
-use crate::options::Given;
+use crate::options::UserConfig;
 
-/// What a file may have blocks for.
-const GIVEN: [Kind; 3] = [Kind::Resource, Kind::DataSource, Kind::EphemeralResource];
+/// The categories that a file may contain blocks of.
+const KINDS: [Kind; 3] = [Kind::Resource, Kind::DataSource, Kind::EphemeralResource];
 
 fn kind_of(word: &str) -> Kind {
-    GIVEN.into_iter().find(|kind| kind.block() == word).unwrap_or(Kind::Resource)
+    KINDS.into_iter().find(|kind| kind.block() == word).unwrap_or(Kind::Resource)
 }
 
-/// What a file says.
+/// The content of a configuration file.
 #[derive(Clone, Debug, Default)]
-pub struct GivenFile {
-    /// The provider's configuration, if there is a provider block.
+pub struct UserConfigFile {
+    /// The provider configuration, if the file has a provider block.
     pub provider_config: Option<Value>,
-    /// The resources, data sources and ephemeral resources.
-    pub resources: Vec<Given>,
+    /// The configurations of resources, data sources and ephemeral resources.
+    pub resources: Vec<UserConfig>,
 }
 
-/// Reads `text`, a configuration of provider, resource, data and ephemeral blocks without references, for `provider`.
+/// Reads `text`, a configuration for `provider` that consists of provider, resource, data and ephemeral blocks without
+/// references.
 ///
 /// # Errors
 ///
-/// What is wrong with the text; `sources` has it.
-pub fn given_file(
+/// The errors in the text, with locations in `sources`.
+pub fn parse_user_configs(
     provider: &dyn Provider,
     name: &str,
     text: &str,
     sources: &Arc<Sources>,
-) -> Result<GivenFile, Diagnostics> {
+) -> Result<UserConfigFile, Diagnostics> {
     let Some(file) = sources.add(name, text) else {
         return Err(Diagnostic::error("Unreadable file", format!("The file {name} is too large.")).into());
     };
     let (parsed, mut problems) = groma_hcl::parse_file(&file);
     let scope = EmptyScope::new(FunctionContext::new(".", sources.clone()));
     let mut blocks = BodySchema::new().block("provider", &["name"]);
-    for kind in GIVEN {
+    for kind in KINDS {
         blocks = blocks.block(kind.block(), &["type", "name"]);
     }
     let (content, _, found) = parsed.body.partial_content(&blocks);
     problems.append(found);
-    let mut given = GivenFile::default();
+    let mut given = UserConfigFile::default();
     for block in &content.blocks {
         match (&*block.kind.name, block.labels.first()) {
             ("provider", _) => match provider.schema() {
@@ -62,7 +63,7 @@ pub fn given_file(
                 Ok(Some(schema)) => {
                     let kind = kind_of(word);
                     let config = decoded(&block.body, &schema.block, &scope, &mut problems);
-                    given.resources.push(Given { kind, type_name: type_name.value.clone(), config });
+                    given.resources.push(UserConfig { kind, type_name: type_name.value.clone(), config });
                 }
                 Ok(None) => {
                     let kind = kind_of(word).name();
@@ -77,16 +78,16 @@ pub fn given_file(
     if problems.has_errors() { Err(problems) } else { Ok(given) }
 }
 
-/// What is in a body, apart from the arguments that are the language's and not the type's.
+/// Decodes a body, ignoring meta-arguments.
 fn decoded(body: &Body, block: &Arc<Block>, scope: &EmptyScope, problems: &mut Diagnostics) -> Value {
-    let mut of_the_language = BodySchema::new();
+    let mut meta_arguments = BodySchema::new();
     for name in ["count", "for_each", "depends_on", "provider"] {
-        of_the_language = of_the_language.optional(name);
+        meta_arguments = meta_arguments.optional(name);
     }
     for (kind, labels) in [("lifecycle", &[][..]), ("connection", &[]), ("provisioner", &["type"])] {
-        of_the_language = of_the_language.block(kind, labels);
+        meta_arguments = meta_arguments.block(kind, labels);
     }
-    let (_, body, found) = body.partial_content(&of_the_language);
+    let (_, body, found) = body.partial_content(&meta_arguments);
     problems.append(found);
     let (decoder, found) = BodyDecoder::new(&body, block);
     problems.append(found);

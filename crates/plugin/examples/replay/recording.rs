@@ -1,4 +1,4 @@
-//! The calls of a life of many instances, prepared by leading it once.
+//! Recording of the calls in the lifecycle of many instances.
 
 use std::sync::Arc;
 
@@ -12,19 +12,19 @@ use prost::bytes::Bytes;
 
 use super::calls::{Call, Outcome, ask};
 
-/// What is asked.
-pub struct Story {
-    /// Once a process.
-    pub beginning: Vec<Call>,
-    /// To plan each instance from nothing.
+/// The recorded calls; each inner vector must be sent in order.
+pub struct Recording {
+    /// Calls once per process.
+    pub setup: Vec<Call>,
+    /// Calls to plan each new instance.
     pub plan: Vec<Vec<Call>>,
-    /// To make it.
+    /// Calls to create each instance.
     pub apply: Vec<Vec<Call>>,
-    /// To find out that nothing is to be done.
+    /// Calls of a no-op plan for each existing instance.
     pub again: Vec<Vec<Call>>,
 }
 
-/// The answer about schemas, of which only one is looked at: on the wire the same as the protocol's.
+/// The schema response with undecoded schemas, of which one is needed; identical to the protocol's message on the wire.
 #[derive(Clone, PartialEq, Message)]
 struct RawSchemas {
     #[prost(bytes = "vec", optional, tag = "1")]
@@ -33,32 +33,32 @@ struct RawSchemas {
     resources: std::collections::BTreeMap<String, Vec<u8>>,
 }
 
-impl Story {
-    /// Leads the life once: the calls that it took.
+impl Recording {
+    /// Runs the lifecycle once and records its calls.
     pub async fn prepared(
         connection: &Connection,
         type_name: &str,
         count: usize,
         configuration: &str,
     ) -> Outcome<Self> {
-        let (life, beginning) = Life::begun(connection, type_name).await?;
-        let mut story = Self { beginning, plan: Vec::new(), apply: Vec::new(), again: Vec::new() };
+        let (recorder, setup) = Recorder::start(connection, type_name).await?;
+        let mut recording = Self { setup, plan: Vec::new(), apply: Vec::new(), again: Vec::new() };
         for number in 0..count {
-            life.lead(&mut story, &configuration.replace('#', &number.to_string())).await?;
+            recorder.record(&mut recording, &configuration.replace('#', &number.to_string())).await?;
         }
-        Ok(story)
+        Ok(recording)
     }
 }
 
-/// A connection, and the type whose objects live.
-struct Life<'a> {
+/// A connection and the resource type whose lifecycle is recorded.
+struct Recorder<'a> {
     connection: &'a Connection,
     type_name: String,
     schema: Schema,
 }
 
-impl<'a> Life<'a> {
-    async fn begun(connection: &'a Connection, type_name: &str) -> Outcome<(Self, Vec<Call>)> {
+impl<'a> Recorder<'a> {
+    async fn start(connection: &'a Connection, type_name: &str) -> Outcome<(Self, Vec<Call>)> {
         let protocol = connection.protocol();
         let request = v6::get_provider_schema::Request {};
         let asked = Call::new(protocol, ["GetSchema", "GetProviderSchema"], &request);
@@ -81,16 +81,16 @@ impl<'a> Life<'a> {
             config,
             client_capabilities: capabilities(),
         };
-        let beginning = vec![
+        let setup = vec![
             asked,
             identities,
             Call::new(protocol, ["PrepareProviderConfig", "ValidateProviderConfig"], &validate),
             Call::new(protocol, ["Configure", "ConfigureProvider"], &configure),
         ];
-        for call in &beginning {
+        for call in &setup {
             ask(connection, call).await?;
         }
-        Ok((Self { connection, type_name: type_name.to_owned(), schema }, beginning))
+        Ok((Self { connection, type_name: type_name.to_owned(), schema }, setup))
     }
 
     fn ty(&self) -> &Type {
@@ -101,8 +101,8 @@ impl<'a> Life<'a> {
         Call::new(self.connection.protocol(), names, message)
     }
 
-    /// One instance: planned, made, read, and planned again.
-    async fn lead(&self, story: &mut Story, configuration: &str) -> Outcome<()> {
+    /// Records one instance: plan, create, read, and plan again.
+    async fn record(&self, recording: &mut Recording, configuration: &str) -> Outcome<()> {
         let config = filled(self.ty(), configuration)?;
         let validate = self.call(
             ["ValidateResourceTypeConfig", "ValidateResourceConfig"],
@@ -112,34 +112,34 @@ impl<'a> Life<'a> {
                 client_capabilities: capabilities(),
             },
         );
-        let plan = self.plan(&Value::null(self.ty().clone()), &config, Kept::default())?;
+        let plan = self.plan(&Value::null(self.ty().clone()), &config, Stored::default())?;
         let planned: v6::plan_resource_change::Response = answered(self.connection, &plan).await?;
-        sound(&planned.diagnostics)?;
+        check(&planned.diagnostics)?;
         let apply = self.apply(&config, planned)?;
         let made: v6::apply_resource_change::Response = answered(self.connection, &apply).await?;
-        sound(&made.diagnostics)?;
+        check(&made.diagnostics)?;
         let object = wire::decode(made.new_state.as_ref(), self.ty()).map_err(|error| error.to_string())?;
-        let kept = Kept { private: made.private, identity: made.new_identity };
-        let mut again = self.upgrades(&object, &kept)?;
-        again.push(self.read(&object, &kept)?);
+        let stored = Stored { private: made.private, identity: made.new_identity };
+        let mut again = self.upgrades(&object, &stored)?;
+        again.push(self.read(&object, &stored)?);
         again.push(validate.clone());
-        again.push(self.plan(&object, &config, kept)?);
-        story.plan.push(vec![validate.clone(), plan.clone()]);
-        story.apply.push(vec![validate, plan, apply]);
-        story.again.push(again);
+        again.push(self.plan(&object, &config, stored)?);
+        recording.plan.push(vec![validate.clone(), plan.clone()]);
+        recording.apply.push(vec![validate, plan, apply]);
+        recording.again.push(again);
         Ok(())
     }
 
-    fn plan(&self, prior: &Value, config: &Value, kept: Kept) -> Outcome<Call> {
+    fn plan(&self, prior: &Value, config: &Value, stored: Stored) -> Outcome<Call> {
         let proposed = proposed_new_state(&self.schema.block, prior, config);
         let message = v6::plan_resource_change::Request {
             type_name: self.type_name.clone(),
             prior_state: encoded(prior, self.ty())?,
             proposed_new_state: encoded(&proposed, self.ty())?,
             config: encoded(config, self.ty())?,
-            prior_private: kept.private,
+            prior_private: stored.private,
             client_capabilities: capabilities(),
-            prior_identity: kept.identity,
+            prior_identity: stored.identity,
             ..Default::default()
         };
         Ok(self.call(["PlanResourceChange"; 2], &message))
@@ -158,44 +158,44 @@ impl<'a> Life<'a> {
         Ok(self.call(["ApplyResourceChange"; 2], &message))
     }
 
-    /// What is stored is brought into today's shape before anything else.
-    fn upgrades(&self, object: &Value, kept: &Kept) -> Outcome<Vec<Call>> {
+    /// Records the upgrade calls, which precede every other use of a stored object.
+    fn upgrades(&self, object: &Value, stored: &Stored) -> Outcome<Vec<Call>> {
         let state = v6::upgrade_resource_state::Request {
             type_name: self.type_name.clone(),
             version: i64::try_from(self.schema.version).unwrap_or_default(),
-            raw_state: Some(stored(object, self.ty())?),
+            raw_state: Some(raw_state(object, self.ty())?),
         };
         let mut calls = vec![self.call(["UpgradeResourceState"; 2], &state)];
-        let identity = kept.identity.as_ref().and_then(|identity| identity.identity_data.as_ref());
+        let identity = stored.identity.as_ref().and_then(|identity| identity.identity_data.as_ref());
         if let (Some(identity), Some(schema)) = (identity, &self.schema.identity) {
             let ty = schema.implied_type();
             let value = wire::decode(Some(identity), &ty).map_err(|error| error.to_string())?;
             let message = v6::upgrade_resource_identity::Request {
                 type_name: self.type_name.clone(),
                 version: i64::try_from(schema.version).unwrap_or_default(),
-                raw_identity: Some(stored(&value, &ty)?),
+                raw_identity: Some(raw_state(&value, &ty)?),
             };
             calls.push(self.call(["UpgradeResourceIdentity"; 2], &message));
         }
         Ok(calls)
     }
 
-    fn read(&self, object: &Value, kept: &Kept) -> Outcome<Call> {
+    fn read(&self, object: &Value, stored: &Stored) -> Outcome<Call> {
         let message = v6::read_resource::Request {
             type_name: self.type_name.clone(),
             current_state: encoded(object, self.ty())?,
-            private: kept.private.clone(),
+            private: stored.private.clone(),
             provider_meta: None,
             client_capabilities: capabilities(),
-            current_identity: kept.identity.clone(),
+            current_identity: stored.identity.clone(),
         };
         Ok(self.call(["ReadResource"; 2], &message))
     }
 }
 
-/// What is kept with an object.
+/// The provider data stored along with an object.
 #[derive(Clone, Default)]
-struct Kept {
+struct Stored {
     private: Bytes,
     identity: Option<v6::ResourceIdentityData>,
 }
@@ -211,7 +211,7 @@ async fn answered<R: Message + Default>(connection: &Connection, call: &Call) ->
     R::decode(ask(connection, call).await?).map_err(|error| error.to_string())
 }
 
-fn sound(problems: &[v6::Diagnostic]) -> Outcome<()> {
+fn check(problems: &[v6::Diagnostic]) -> Outcome<()> {
     problems.first().map_or(Ok(()), |problem| Err(format!("{}: {}", problem.summary, problem.detail)))
 }
 
@@ -219,13 +219,13 @@ fn encoded(value: &Value, ty: &Type) -> Outcome<Option<v6::DynamicValue>> {
     wire::encode(value, ty).map(Some).map_err(|error| error.to_string())
 }
 
-fn stored(value: &Value, ty: &Type) -> Outcome<v6::RawState> {
+fn raw_state(value: &Value, ty: &Type) -> Outcome<v6::RawState> {
     let mut text = String::new();
     json::write_json(value, ty, &mut text).map_err(|error| error.to_string())?;
     Ok(wire::raw_json(&text.into()))
 }
 
-/// The object of `configuration`, with null for all that it does not say.
+/// Parses `configuration` into an object with null for missing attributes.
 fn filled(ty: &Type, configuration: &str) -> Outcome<Value> {
     let mut object: serde_json::Map<String, serde_json::Value> =
         serde_json::from_str(configuration).map_err(|error| format!("{configuration}: {error}"))?;
