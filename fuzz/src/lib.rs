@@ -6,6 +6,7 @@
 mod answers;
 mod kept;
 mod packages;
+mod screens;
 mod services;
 mod words;
 
@@ -25,6 +26,7 @@ use groma_value::{Marks, Type, Value, json, msgpack};
 pub use answers::answers;
 pub use kept::{saved_plan, schema_cache, sealed};
 pub use packages::{archive, emulator_file, plugin, signature, type_schema};
+pub use screens::terminal_text;
 pub use services::key_services;
 pub use words::{address, functions};
 
@@ -61,6 +63,7 @@ pub const TARGETS: &[Target] = &[
     ("key_services", key_services),
     ("saved_plan", saved_plan),
     ("schema_cache", schema_cache),
+    ("terminal_text", terminal_text),
 ];
 
 fn text(bytes: &[u8]) -> &str {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use groma_provider::{Answer, Provider, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Answer, CallFate, FunctionError, Provider, ProviderDiagnostic, ProviderDiagnostics};
 
 /// The reason why a call got no response.
 pub(crate) type NoResponse = String;
@@ -44,20 +44,15 @@ impl Caller {
     }
 }
 
-/// Whether a diagnostic reports that the provider did not survive a call: by the plugin client for a dead process, by
-/// the framework for a panic.
+/// Whether a diagnostic reports that the provider did not survive a call: without an answer, or by a panic in the provider's code.
+/// A panic in another process is known by its summary alone, because the protocol carries no more about it.
 fn is_no_response(problem: &ProviderDiagnostic) -> bool {
-    matches!(
-        &*problem.summary,
-        "Plugin did not respond" | "Failed to call provider" | "Failed to start provider" | "Provider code panicked"
-    )
+    problem.fate != CallFate::Answered || problem.summary == "Provider code panicked"
 }
 
-/// Whether a function error, which has no summary, reports that the provider did not survive the call.
-pub(crate) fn mentions_no_response(text: &str) -> bool {
-    ["ended during the call", "The connection to the provider", "Cannot run the provider call", "stopped with a panic"]
-        .iter()
-        .any(|words| text.contains(words))
+/// Whether the error of a function reports that the provider did not survive the call.
+pub(crate) fn is_function_no_response(error: &FunctionError) -> bool {
+    error.fate != CallFate::Answered || error.text.contains("stopped with a panic")
 }
 
 /// Omits a stack trace after the first lines, which is useful only with the provider's source.

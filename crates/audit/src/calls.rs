@@ -6,7 +6,7 @@ use groma_provider::contract::{Secrets, check_shape, check_unknowns};
 use groma_provider::{CallFunctionRequest, FunctionError, FunctionSignature, Name, Parameter, ProviderDiagnostics};
 use groma_value::Value;
 
-use crate::caller::{Caller, NoResponse, mentions_no_response};
+use crate::caller::{Caller, NoResponse, is_function_no_response};
 use crate::generate::Generator;
 use crate::rule::{Observation, Rule, Step, Weight};
 
@@ -118,7 +118,7 @@ impl Trial<'_> {
             |(_, problems)| problems,
         )?;
         match result {
-            Err(problem) if mentions_no_response(&problem.text) => Err(problem.text),
+            Err(problem) if is_function_no_response(&problem) => Err(problem.text),
             result => Ok(result),
         }
     }

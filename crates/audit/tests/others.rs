@@ -218,9 +218,7 @@ impl Provider for Breaking {
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let first = request.arguments.first().cloned().unwrap();
         Answer::ready(match (first.as_str(), self.0) {
-            (None, Fault::RefusesUnknownArgument) => {
-                Err(FunctionError { text: "a text is needed".to_owned(), argument: Some(0) })
-            }
+            (None, Fault::RefusesUnknownArgument) => Err(FunctionError::new("a text is needed".to_owned()).at(0)),
             (None, _) => Ok(Value::unknown(Type::String)),
             (_, Fault::ResultOfWrongType) => Ok(Value::TRUE),
             (_, Fault::ResultUnknown) => Ok(Value::unknown(Type::String)),

@@ -27,6 +27,7 @@ const EXAMPLES: &[&str] = &[
     "name,size\n\"a, b\",1\n\"c\"\"d\",2\n",
     "(?P<year>\\d{4})-[[:alpha:]]+(?i:x|y)*?\\pL$",
     "10.0.0.0/8",
+    "a\u{1b}[8mb\u{9b}2Jc\u{202e}d\re\u{7f}f\r\n\u{1b}]0;title\u{7}",
     "{\"typeName\":\"A::B::C\",\"definitions\":{\"T\":{\"type\":\"object\",\"properties\":{\"Key\":{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"},\"Next\":{\"$ref\":\"#/definitions/T\"}}}},\"properties\":{\"Id\":{\"type\":\"string\"},\"Tags\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/definitions/T\"}}},\"readOnlyProperties\":[\"/properties/Id\"],\"primaryIdentifier\":[\"/properties/Id\"],\"oneOf\":[{\"required\":[\"Tags\"]}]}",
     "{\"header\":{\"format\":1,\"seed\":5}}\n{\"put\":{\"region\":\"eu-west-1\",\"type_name\":\"A::B::C\",\"identifier\":\"x\",\"model\":{\"Id\":\"x\"},\"at\":7}}\n",
     "{\"example.com/a/b\":{\"Protocol\":\"grpc\",\"ProtocolVersion\":6,\"Pid\":7,\"Test\":true,\"Addr\":{\"Network\":\"unix\",\"String\":\"/x\"}}}",

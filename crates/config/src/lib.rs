@@ -25,7 +25,6 @@ pub use checks::{
     unless_misspelt,
 };
 pub use configuration::{Configuration, DeepReference, LoadedFile, Soundness, TestFile, TestRun, Tested};
-pub use decode::is_for_another_version;
 pub use load::{
     InstalledModules, ModuleLocator, ModuleRequest, has_test_files, load, load_alone, load_encryption, load_with,
 };

@@ -11,6 +11,18 @@ pub enum Severity {
     Warning,
 }
 
+/// The kind of a problem that some code treats differently from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DiagnosticKind {
+    /// A problem that is shown like any other.
+    #[default]
+    General,
+    /// A configuration requires another version of the program.
+    UnsupportedVersion,
+    /// An assertion of a check block depends on values that are known only after apply.
+    UnknownAssertion,
+}
+
 /// A value that took part in a problem, for the reader: `var.name` and `is "x"`.
 ///
 /// Whoever makes one has already replaced sensitive values by words.
@@ -49,6 +61,8 @@ pub struct FunctionParameter {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
+    /// What it is, where code decides on it.
+    pub kind: DiagnosticKind,
     /// One line that people search for; no full stop.
     pub summary: String,
     /// Whole sentences: what happened and what to do. May hold several paragraphs.
@@ -85,6 +99,7 @@ impl Diagnostic {
     fn new(severity: Severity, summary: String, detail: String) -> Self {
         Self {
             severity,
+            kind: DiagnosticKind::General,
             summary,
             detail,
             subject: None,
@@ -96,6 +111,13 @@ impl Diagnostic {
             address: None,
             origin: None,
         }
+    }
+
+    /// The same, of another kind.
+    #[must_use]
+    pub fn of_kind(mut self, kind: DiagnosticKind) -> Self {
+        self.kind = kind;
+        self
     }
 
     /// The same, about the text at `span`.

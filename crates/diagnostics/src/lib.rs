@@ -17,7 +17,7 @@ mod suggest;
 
 pub use clusters::{cluster_count, clusters};
 pub use consequences::Consequences;
-pub use diagnostic::{Diagnostic, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
+pub use diagnostic::{Diagnostic, DiagnosticKind, Diagnostics, FunctionCall, FunctionParameter, Observed, Severity};
 pub use encoding::{Decoded, InvalidByte};
 pub use name::{Name, begins_name, continues_name};
 pub use quote::{quoted, write_literal, write_literal_content, write_quoted};

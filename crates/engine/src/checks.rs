@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use groma_config::Condition;
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 use groma_hcl::{Expression, ExpressionKind};
 use groma_lang::{Scope, evaluate};
 use groma_state::{CheckResult, CheckStatus, CheckedObject};
@@ -38,8 +38,11 @@ impl Checkable {
     }
 }
 
-/// The summary of the warning that an assertion of a check block is evaluated during apply.
-pub const UNKNOWN_ASSERTION: &str = "Check block assertion known after apply";
+/// Warns that an assertion of a check block cannot be evaluated before apply.
+pub(crate) fn unknown_assertion() -> Diagnostic {
+    let detail = "The assertion stands on values that only apply will know; it is checked then.";
+    Diagnostic::warning("Check block assertion known after apply", detail).of_kind(DiagnosticKind::UnknownAssertion)
+}
 
 /// The placeholder for messages with sensitive values; results do not keep it.
 const HIDDEN_SENSITIVE: &str =

@@ -56,7 +56,6 @@ mod world;
 
 pub use applying::{AppliedRun, Done};
 pub use cancel::{Cancellation, Stop};
-pub use checks::UNKNOWN_ASSERTION;
 pub use config_graph::{
     Circles, DrawnObject, Operation, OperationNode, ResourceDependencies, operation_graph, resource_dependencies,
 };

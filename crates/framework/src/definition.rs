@@ -95,7 +95,7 @@ pub trait Definition: Send + Sync {
     /// Calls a function.
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = format!("there is no function named {:?}", request.name);
-        Answer::ready(Err(FunctionError { text, argument: None }))
+        Answer::ready(Err(FunctionError::new(text)))
     }
 
     /// Checks the provider's configuration; may hold unknown values.

@@ -134,10 +134,10 @@ pub use groma_value as value;
 // What every provider needs of the layer below.
 pub use groma_provider::Name;
 pub use groma_provider::{
-    ActionProgress, Answer, CallFunctionRequest, ClientCapabilities, ConfigureRequest, ConfigureStateStoreRequest,
-    ConfigureStateStoreResponse, Deferred, Description, FunctionError, FunctionSignature, IdentityAttribute,
-    IdentityImport, IdentitySchema, ImportTarget, InvokeActionRequest, ListControl, ListDetail, ListRequest, ListSink,
-    Listed, LockStateRequest, LockStateResponse, Nesting, ObjectNesting, Parameter, PlanActionRequest,
-    PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, ReadStateResponse, SchemaProblem, StateRequest,
-    StatesResponse, TypeNames, UnlockStateRequest, Use, WriteStateRequest,
+    ActionProgress, Answer, CallFate, CallFunctionRequest, ClientCapabilities, ConfigureRequest,
+    ConfigureStateStoreRequest, ConfigureStateStoreResponse, Deferred, Description, FunctionError, FunctionSignature,
+    IdentityAttribute, IdentityImport, IdentitySchema, ImportTarget, InvokeActionRequest, ListControl, ListDetail,
+    ListRequest, ListSink, Listed, LockStateRequest, LockStateResponse, Nesting, ObjectNesting, Parameter,
+    PlanActionRequest, PlanActionResponse, ProviderDiagnostic, ProviderDiagnostics, ReadStateResponse, SchemaProblem,
+    StateRequest, StatesResponse, TypeNames, UnlockStateRequest, Use, WriteStateRequest,
 };

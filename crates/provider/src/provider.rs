@@ -267,7 +267,7 @@ pub trait Provider: Send + Sync {
     /// Calls a function, whether declared or available only after configuration.
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = format!("the provider has no function named {:?}", request.name);
-        Answer::ready(Err(FunctionError { text, argument: None }))
+        Answer::ready(Err(FunctionError::new(text)))
     }
 
     /// Returns the schema of a state store.

@@ -71,19 +71,24 @@ pub(crate) fn put_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Result<
     storage.write_at(&[*first], 0)
 }
 
-/// Fills a file with the pieces that `write` passes on, in the way of [`put_content`], up to the last step. A long content is on
-/// its way to the disk while the rest is still made.
+/// Replaces the content of a file by `length` bytes that `write` passes on piece by piece, in the way of [`put_content`], and waits
+/// until it is on the disk. Only that last step waits: before it the file is unreadable for as long as `write` takes. A long
+/// content is on its way to the disk while the rest is still made.
 ///
 /// # Errors
-/// When the disk is full or fails; then the file is empty again, if that is possible.
+/// As for [`replace_content`].
 pub(crate) fn fill_content(
     storage: &dyn Storage,
+    length: u64,
     write: impl FnOnce(&mut Take<'_>) -> io::Result<()>,
-) -> io::Result<Filled<'_>> {
+) -> io::Result<Content> {
+    if length > storage.length()? {
+        storage.reserve(length)?;
+    }
     let mut hasher = crc32fast::Hasher::new();
-    let mut length = 0;
+    let mut written = 0;
     let mut first = None;
-    let ended = thread::scope(|scope| {
+    thread::scope(|scope| {
         let mut sender = EarlySync::of(storage, scope);
         write(&mut |piece| {
             hasher.update(piece);
@@ -92,56 +97,21 @@ pub(crate) fn fill_content(
                     let Some((begin, rest)) = piece.split_first() else { return Ok(()) };
                     first = Some(*begin);
                     storage.write_at(&[UNFINISHED], 0)?;
-                    length = 1;
+                    written = 1;
                     rest
                 }
                 Some(_) => piece,
             };
-            storage.write_at(rest, length)?;
-            length += rest.len() as u64;
-            sender.written(length);
+            storage.write_at(rest, written)?;
+            written += rest.len() as u64;
+            sender.written(written);
             Ok(())
         })?;
-        storage.set_length(length)?;
-        storage.sync()
-    });
-    let filled = Filled { storage, content: Content { length, checksum: hasher.finalize() }, first };
-    match ended {
-        Ok(()) => Ok(filled),
-        Err(error) => {
-            filled.give_up();
-            Err(error)
-        }
-    }
-}
-
-/// A file that has all of its content but the first byte.
-#[must_use]
-pub(crate) struct Filled<'a> {
-    storage: &'a dyn Storage,
-    content: Content,
-    first: Option<u8>,
-}
-
-impl Filled<'_> {
-    /// Has the file begin with its first byte, when its content is safe elsewhere; returns the content.
-    ///
-    /// # Errors
-    /// When the disk fails; then the file is empty again, if that is possible.
-    pub fn finish(self) -> io::Result<Content> {
-        let written = self.first.map_or(Ok(()), |first| self.storage.write_at(&[first], 0));
-        if let Err(error) = written.and_then(|()| self.storage.sync()) {
-            self.give_up();
-            return Err(error);
-        }
-        Ok(self.content)
-    }
-
-    /// Empties the file.
-    pub fn give_up(self) {
-        // Best effort: what was written is known to be unfinished.
-        let _ = self.storage.set_length(0);
-    }
+        storage.set_length(written)?;
+        first.map_or(Ok(()), |first| storage.write_at(&[first], 0))
+    })?;
+    storage.sync()?;
+    Ok(Content { length: written, checksum: hasher.finalize() })
 }
 
 /// What a file begins with while its content is replaced: no JSON begins so.
@@ -186,21 +156,33 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_filled_piece_by_piece_or_stays_empty() {
+    fn stopped_fill_leaves_the_old_content_or_an_unreadable_file() {
         let pieces: [&[u8]; 4] = [b"", b"{\"a\"", b":1", b"}"];
-        for room in 0..=10 {
-            let file = Faulty::with(b"", Some(room));
-            let filled = fill_content(&file, |take| pieces.iter().try_for_each(|piece| take(piece)));
-            let filled = filled.and_then(Filled::finish);
-            // The first byte is written twice.
-            if room < 8 {
-                assert!(filled.is_err(), "{room}");
-                assert!(file.bytes().is_empty() || file.bytes()[0] == UNFINISHED, "{room}");
-            } else {
-                assert_eq!(filled.unwrap(), Content::of(b"{\"a\":1}"));
-                assert_eq!(file.bytes(), b"{\"a\":1}");
+        for (old, room) in
+            ["", "{}", "{a checkpoint}"].into_iter().flat_map(|old| (0..=10).map(move |room| (old, room)))
+        {
+            let file = Faulty::with(old.as_bytes(), Some(room));
+            let filled = fill_content(&file, 7, |take| pieces.iter().try_for_each(|piece| take(piece)));
+            match filled {
+                // The first byte is written twice.
+                Ok(content) => {
+                    assert!(room >= 8, "{room}");
+                    assert_eq!(content, Content::of(b"{\"a\":1}"));
+                    assert_eq!(file.bytes(), b"{\"a\":1}");
+                }
+                Err(_) if room == 0 => assert_eq!(file.bytes(), old.as_bytes()),
+                // An empty file would mean that there are no objects.
+                Err(_) => assert!(is_unfinished(&file.bytes()), "{old} {room}"),
             }
         }
+    }
+
+    #[test]
+    fn fill_without_room_touches_nothing() {
+        let file = Faulty::with(b"{old}", Some(3));
+        file.0.lock().unwrap().reserves = true;
+        let error = fill_content(&file, 20, |take| take(b"{a longer content..}")).unwrap_err();
+        assert_eq!((error.kind(), file.bytes()), (io::ErrorKind::StorageFull, b"{old}".to_vec()));
     }
 
     #[test]

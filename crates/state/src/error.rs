@@ -59,6 +59,9 @@ impl StateError {
             _ => StateErrorKind::Io,
         };
         let advice = match kind {
+            StateErrorKind::DiskFull if error.kind() == io::ErrorKind::FileTooLarge => {
+                " Raise the limit on the size of files (ulimit -f), then run the command again."
+            }
             StateErrorKind::DiskFull => " Make room on the disk, then run the command again.",
             StateErrorKind::Denied => " Check who owns the file and its folder, and their permissions.",
             _ if error.kind() == io::ErrorKind::IsADirectory => " The path names a folder; a file is needed.",

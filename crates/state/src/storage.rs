@@ -17,7 +17,8 @@ pub(crate) trait Storage: Send + Sync {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
     /// Cuts it off, or extends it by zeros.
     fn set_length(&self, length: u64) -> io::Result<()>;
-    /// Makes sure that it can grow to `length` without running out of disk; may do nothing where that is unknown.
+    /// Makes sure that it can grow to `length` without running out of disk or exceeding the process's limit on file sizes; may do
+    /// nothing where that is unknown.
     fn reserve(&self, length: u64) -> io::Result<()>;
     /// Waits until its content is on the disk.
     fn sync(&self) -> io::Result<()>;
@@ -83,6 +84,7 @@ impl Storage for File {
     }
 
     fn reserve(&self, length: u64) -> io::Result<()> {
+        platform::check_size_limit(length)?;
         platform::reserve(self, length)
     }
 
@@ -122,6 +124,15 @@ mod platform {
 
     pub fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
         file.write_all_at(bytes, offset)
+    }
+
+    /// Fails where a file of `length` exceeds the limit on file sizes (`ulimit -f`), which reserving blocks does not observe.
+    pub fn check_size_limit(length: u64) -> io::Result<()> {
+        use nix::sys::resource::{Resource, getrlimit};
+        match getrlimit(Resource::RLIMIT_FSIZE) {
+            Ok((limit, _)) if length > limit => Err(nix::errno::Errno::EFBIG.into()),
+            _ => Ok(()),
+        }
     }
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -175,6 +186,10 @@ mod platform {
             bytes = &bytes[written..];
             offset += written as u64;
         }
+        Ok(())
+    }
+
+    pub fn check_size_limit(_: u64) -> io::Result<()> {
         Ok(())
     }
 

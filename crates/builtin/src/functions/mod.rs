@@ -86,7 +86,7 @@ pub(crate) fn find(name: &str) -> Option<Arc<FunctionSignature>> {
 }
 
 pub(crate) fn call(request: &CallFunctionRequest) -> Result<Value, FunctionError> {
-    let failed = |text: String, argument| Err(FunctionError { text, argument });
+    let failed = |text: String, argument| Err(FunctionError { argument, ..FunctionError::new(text) });
     let Some(function) = all().iter().find(|function| *function.name == *request.name) else {
         return failed(format!("no function named {:?}", request.name), None);
     };

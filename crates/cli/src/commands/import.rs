@@ -14,6 +14,7 @@ use super::configuration::{has_configuration, load_blocks_in};
 use super::context::{Context, Telling};
 use super::operation::{open_state, run as new_run};
 use super::outcome::{Outcome, fail};
+use super::rescue::save;
 use super::variables::{Missing, values};
 use crate::arguments::ImportArguments;
 use crate::settings::Questions;
@@ -57,13 +58,14 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
     let mut run = new_run(context, configuration, hooks, arguments.parallelism)?;
     let (plan, problems) = run.plan(state, &options);
     warnings.append(problems);
-    let failed = warnings.has_errors();
-    if let Some(mut plan) = plan.filter(|_| !failed) {
-        store.save(&mut plan.prior_state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
-        tell_success(context);
+    if let Some(mut plan) = plan.filter(|_| !warnings.has_errors()) {
+        save(context, &mut store, &mut plan.prior_state, &mut warnings);
+        if !warnings.has_errors() {
+            tell_success(context);
+        }
     }
     context.show(&warnings);
-    Ok(u8::from(failed))
+    Ok(u8::from(warnings.has_errors()))
 }
 
 /// Parses the target address and the identifier.

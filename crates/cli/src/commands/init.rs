@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use groma_config::{Configuration, TestFolder, is_for_another_version};
-use groma_diagnostics::{Diagnostic, Diagnostics, io_reason};
+use groma_config::{Configuration, TestFolder};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, io_reason};
 use groma_install::modules::{Freshness, copy_module, shown};
 
 use super::backend::{Elsewhere, active_workspace, has_state, paths_in, unless_off};
@@ -195,6 +195,7 @@ fn modules(
 
 /// The problems of a configuration with which nothing was begun. Of one for another version nothing else is said: it may be right there.
 fn unreadable(context: &Context, problems: Diagnostics) -> Diagnostics {
+    let is_for_another_version = |problem: &Diagnostic| problem.kind == DiagnosticKind::UnsupportedVersion;
     if problems.iter().any(is_for_another_version) {
         return problems.into_iter().filter(is_for_another_version).collect();
     }

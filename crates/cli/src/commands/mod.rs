@@ -47,6 +47,7 @@ mod provider_packages;
 mod provider_source;
 mod providers;
 mod query;
+mod rescue;
 mod results;
 mod schema;
 mod servers;

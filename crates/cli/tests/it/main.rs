@@ -47,6 +47,7 @@ mod provider_instances;
 mod provisioner_checks;
 mod provisioners;
 mod remote_state;
+mod rescue;
 mod saved_plans;
 mod servers;
 mod several_mistakes;

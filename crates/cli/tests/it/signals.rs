@@ -61,3 +61,43 @@ fn a_run_that_is_to_outlive_its_terminal_does() {
     assert!(!said.contains("Two interrupts received"), "{said}");
     assert!(said.contains("(local-exec): put in order"), "{said}");
 }
+
+/// Whether limits on threads can be tested: they do not hold for the superuser, who can become somebody else.
+fn can_become_somebody_else() -> bool {
+    let tried = Command::new("setpriv").args(["--reuid=65534", "--clear-groups", "prlimit", "--version"]).output();
+    let is_possible = tried.is_ok_and(|ran| ran.status.success());
+    if !is_possible {
+        println!("skipped: no other user");
+    }
+    is_possible
+}
+
+#[test]
+fn thread_that_cannot_be_started_is_an_error_with_advice() {
+    use std::os::unix::fs::PermissionsExt;
+    if !can_become_somebody_else() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("main.tf", "module \"m\" {\n  source = \"registry.example.invalid/a/b/c\"\n}\n");
+    folder.write("own/main.tf", &WAITING.replace("sleep 60", "true"));
+    std::fs::copy(env!("CARGO_BIN_EXE_groma"), folder.path("groma")).unwrap();
+    for path in ["", "own", "groma"] {
+        std::fs::set_permissions(folder.path(path), PermissionsExt::from_mode(0o777)).unwrap();
+    }
+    let program = folder.path("groma").display().to_string();
+    for arguments in [&["init"][..], &["-chdir=own", "apply", "-auto-approve"], &["-chdir=own", "validate"]] {
+        let mut advised = false;
+        for limit in 1..=4 {
+            let mut command = Command::new("setpriv");
+            let limited = ["--reuid=65534", "--clear-groups", "prlimit", &format!("--nproc={limit}"), &program];
+            command.args(limited).args(arguments).current_dir(folder.path("")).env("HOME", folder.path("home"));
+            let ran = command.stdin(std::process::Stdio::null()).output().unwrap();
+            let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+            let words: Vec<&str> = said.split_whitespace().filter(|word| *word != "│").collect();
+            assert!(matches!(ran.status.code(), Some(0 | 1)), "{arguments:?} {limit}: {said}");
+            advised |= words.join(" ").contains("ulimit -u");
+        }
+        assert!(advised, "{arguments:?}");
+    }
+}

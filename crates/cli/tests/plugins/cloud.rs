@@ -82,3 +82,24 @@ pub fn killed() {
     assert_eq!(objects, ["lb#1", "web#2"]);
     assert_eq!(done(&store).last().map(String::as_str), Some("delete web#1"));
 }
+
+/// Neither the journal nor the state may grow beyond 64 KiB.
+pub fn limited_files() {
+    let (folder, store) = prepared(Folder::new());
+    let head = CONFIGURATION.split("resource").next().unwrap();
+    folder.write(
+        "main.tf",
+        &format!("{head}resource \"cloud_object\" \"many\" {{\n  count = 400\n  name  = count.index\n}}\n"),
+    );
+    let ran = folder.run_limited("ulimit -f 128", &["apply", "-auto-approve", "-var=v=1", "-parallelism=2"]);
+    let said = ran.err;
+    assert_eq!(ran.code, 1, "{said}");
+    assert!(said.contains("File too large") || said.contains("file too large"), "{said}");
+    assert!(said.contains("ulimit -f"), "{said}");
+    let made = store.objects().unwrap().len();
+    assert!((1..400).contains(&made), "{made}: {said}");
+    // Whatever was made is known.
+    let applied = folder.ok(&["apply", "-auto-approve", "-var=v=1"]);
+    assert!(applied.contains(&format!("{} added, 0 changed, 0 destroyed", 400 - made)), "{made} {applied}{said}");
+    assert_eq!(store.objects().unwrap().len(), 400);
+}

@@ -9,6 +9,7 @@ mod cloud;
 mod common;
 mod lost;
 mod put_off;
+mod secrets;
 mod silent;
 mod stopping;
 
@@ -62,6 +63,8 @@ const TESTS: &[Test] = &[
     ("a_plan_describes_no_ephemeral_resources", blocks::ephemeral_resources),
     ("objects_are_destroyed_after_their_users_by_a_provider_in_a_process", cloud::in_order),
     ("a_run_killed_amid_an_update_keeps_the_order_of_destruction", cloud::killed),
+    ("no_command_prints_a_secret_or_leaves_one_behind", secrets::nowhere),
+    ("limit_on_file_sizes_stops_a_run_before_a_call_and_loses_nothing", cloud::limited_files),
     ("wrong_arguments_of_actions_and_lifecycles_are_told", blocks::wrong_arguments),
 ];
 
@@ -99,6 +102,7 @@ fn plugin() -> ExitCode {
                 Arc::new(groma_scripted::cloud::Cloud::new("cloud", store)),
             )
         }
+        Ok(secrets::MANNER) => groma_plugin::serve(ADDRESS, Arc::new(secrets::provider())),
         Ok("speechless") => groma_plugin::serve(ADDRESS, Arc::new(silent::Speechless)),
         _ => groma_plugin::serve(ADDRESS, provider()),
     }

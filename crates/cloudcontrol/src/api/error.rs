@@ -94,6 +94,11 @@ impl Fault {
                 | Self::HandlerInternalFailure
         )
     }
+
+    /// Whether the service may have begun what a start call asks for, although this is its answer, or there was none.
+    pub fn may_have_begun(self) -> bool {
+        matches!(self, Self::NetworkFailure | Self::ServiceInternalError | Self::HandlerInternalFailure | Self::Other)
+    }
 }
 
 /// An operation that was refused.

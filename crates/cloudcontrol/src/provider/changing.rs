@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use groma_framework::{CreateRequest, ObjectResponse, PrivateData, ProviderDiagnostic, UpdateRequest};
+use groma_framework::{CallFate, CreateRequest, ObjectResponse, PrivateData, ProviderDiagnostic, UpdateRequest};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
@@ -71,6 +71,8 @@ async fn not_created(
 ) -> ObjectResponse {
     let fields = &interpreted.fields;
     let problem = diagnostic(interpreted, failure);
+    // Once the object is in the state, nothing needs to be asked for again.
+    let recorded = problem.clone().unanswered(CallFate::Answered);
     let left_behind = match &failure.identifier {
         Some(identifier) if failure.code != Some(HandlerErrorCode::AlreadyExists) => Some(identifier),
         _ => None,
@@ -79,7 +81,7 @@ async fn not_created(
         match connection.get(&interpreted.schema, identifier).await {
             Ok(None) => {}
             // Whether it is there cannot be said: better a record of nothing than an object nobody knows of.
-            Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, problem),
+            Ok(Some(_)) | Err(_) => return unfinished(fields, planned, identifier, private, recorded),
         }
     }
     ObjectResponse::failed(problem)

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use groma_framework::CallFate;
+
 use super::tags::TagSettings;
 use crate::api::{
     Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode,
@@ -45,6 +47,8 @@ pub struct Failure {
     pub fault: Option<Fault>,
     /// The object the request is about, if the service named it.
     pub identifier: Option<String>,
+    /// Whether the service may do, or have done, what it was asked for.
+    pub fate: CallFate,
 }
 
 impl Failure {
@@ -55,6 +59,7 @@ impl Failure {
             code: None,
             fault: Some(error.fault),
             identifier: None,
+            fate: CallFate::Answered,
         }
     }
 
@@ -67,7 +72,13 @@ impl Failure {
             code: event.error_code,
             fault: None,
             identifier: event.identifier.clone(),
+            fate: CallFate::Answered,
         }
+    }
+
+    /// The same failure of a request whose end is unknown.
+    fn unanswered(self) -> Self {
+        Self { fate: CallFate::NoResponse, ..self }
     }
 
     /// Whether the object is not there.
@@ -86,7 +97,7 @@ impl Connection {
             client_token: Some(token.to_owned()),
             role_arn: self.role_arn.clone(),
         };
-        let started = self.patiently(OPERATION, || self.api.create_resource(request.clone())).await?;
+        let started = self.start(OPERATION, || self.api.create_resource(request.clone())).await?;
         let ended = self.finish(OPERATION, started, schema.handlers.create.as_ref()).await?;
         ended
             .identifier
@@ -110,7 +121,7 @@ impl Connection {
             client_token: Some(token.to_owned()),
             role_arn: self.role_arn.clone(),
         };
-        let started = self.patiently(OPERATION, || self.api.update_resource(request.clone())).await?;
+        let started = self.start(OPERATION, || self.api.update_resource(request.clone())).await?;
         self.finish(OPERATION, started, schema.handlers.update.as_ref()).await.map(drop)
     }
 
@@ -123,7 +134,7 @@ impl Connection {
             client_token: None,
             role_arn: self.role_arn.clone(),
         };
-        let ended = match self.patiently(OPERATION, || self.api.delete_resource(request.clone())).await {
+        let ended = match self.start(OPERATION, || self.api.delete_resource(request.clone())).await {
             Ok(started) => self.finish(OPERATION, started, schema.handlers.delete.as_ref()).await,
             Err(failure) => Err(failure),
         };
@@ -167,8 +178,29 @@ impl Connection {
         }
     }
 
+    /// Makes a call that starts a request. If an attempt may have reached the service and all failed, the request is unanswered.
+    async fn start<'a>(
+        &'a self,
+        operation: &str,
+        call: impl Fn() -> Answer<'a, ProgressEvent>,
+    ) -> Result<ProgressEvent, Failure> {
+        let may_have_begun = AtomicBool::new(false);
+        let noted = || -> Answer<'_, ProgressEvent> {
+            let (attempt, noted) = (call(), &may_have_begun);
+            Box::pin(async move {
+                let answer = attempt.await;
+                if answer.as_ref().is_err_and(|error| error.fault.may_have_begun()) {
+                    noted.store(true, Ordering::Relaxed);
+                }
+                answer
+            })
+        };
+        let started = self.patiently(operation, noted).await;
+        started.map_err(|failure| if may_have_begun.load(Ordering::Relaxed) { failure.unanswered() } else { failure })
+    }
+
     /// Repeats a call that was throttled, or met another one, with the very same request.
-    async fn patiently<'a, T>(&'a self, operation: &str, call: impl Fn() -> Answer<'a, T>) -> Result<T, Failure> {
+    async fn patiently<'a, T>(&self, operation: &str, call: impl Fn() -> Answer<'a, T>) -> Result<T, Failure> {
         let mut delay = self.first_delay;
         let mut repeated = 0;
         loop {
@@ -206,7 +238,7 @@ impl Connection {
             }
             if begun.elapsed() > Duration::from_secs(minutes.saturating_mul(60)) {
                 let detail = format!("timed out after {minutes} minutes; request {}", event.request_token);
-                return Err(Failure::ended(operation, detail, &event));
+                return Err(Failure::ended(operation, detail, &event).unanswered());
             }
             if self.is_stopping() && !cancelled {
                 cancelled = true;
@@ -227,7 +259,7 @@ impl Connection {
                 .await
             {
                 Ok(event) => event,
-                Err(failure) => return Err(Failure { identifier: last.identifier, ..failure }),
+                Err(failure) => return Err(Failure { identifier: last.identifier, ..failure }.unanswered()),
             };
             event.identifier = event.identifier.or(last.identifier);
         }

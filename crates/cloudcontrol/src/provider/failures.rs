@@ -36,5 +36,5 @@ pub(super) fn diagnostic(interpreted: &Interpreted, failure: &Failure) -> Provid
         _ => "",
     };
     let detail = format!("{}: {}{advice}", interpreted.schema.type_name, failure.detail);
-    ProviderDiagnostic::error(failure.summary.clone(), detail)
+    ProviderDiagnostic::error(failure.summary.clone(), detail).unanswered(failure.fate)
 }

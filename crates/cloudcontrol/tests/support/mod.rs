@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use groma_cloudcontrol::AwsCloudControl;
+use groma_cloudcontrol::api::CloudControl;
 use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use groma_framework::Server;
@@ -65,6 +66,11 @@ impl World {
     /// With this configuration of the provider.
     pub fn configured(store: Arc<Store>, settings: &Json) -> Self {
         let api = Arc::new(Embedded::new(store.clone(), "eu-central-1"));
+        Self::with_api(store, api, settings)
+    }
+
+    /// With a service that stands between the provider and the emulator.
+    pub fn with_api(store: Arc<Store>, api: Arc<dyn CloudControl>, settings: &Json) -> Self {
         let provider = AwsCloudControl::default().with_api(api).with_first_delay(Duration::from_micros(100)).served();
         let block = provider.schema().unwrap().config.block.clone();
         let config = written(settings, &block);
@@ -161,17 +167,21 @@ impl World {
     }
 
     pub fn delete(&self, type_name: &str, object: &Object) {
+        let response = self.try_delete(type_name, object);
+        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
+        assert!(response.new_state.unwrap().is_null());
+    }
+
+    pub fn try_delete(&self, type_name: &str, object: &Object) -> ApplyResponse {
         let null = Value::null(object.state.ty());
-        let response = wait(self.provider.apply_resource(ApplyRequest {
+        wait(self.provider.apply_resource(ApplyRequest {
             type_name: type_name.into(),
             prior_state: object.state.clone(),
             planned_state: null.clone(),
             config: null,
             planned_private: object.private.clone(),
             ..ApplyRequest::default()
-        }));
-        assert!(!response.diagnostics.has_errors(), "{:?}", response.diagnostics);
-        assert!(response.new_state.unwrap().is_null());
+        }))
     }
 
     /// Creates, and checks that nothing is left to do: neither a read nor another plan changes anything.

@@ -104,6 +104,6 @@ fn compatible(attribute: &Attribute, decoding: &mut Decoding<'_>) {
             "This module is written for OpenTofu {constraints}; this program stands for OpenTofu {stands_for}. Change the constraint, or \
              use a program version that meets it."
         );
-        decoding.error(span, version::UNSUPPORTED_OPENTOFU, detail);
+        decoding.report(version::unsupported(version::UNSUPPORTED_OPENTOFU, detail).at(span));
     }
 }

@@ -41,4 +41,3 @@ pub(crate) use output::OutputDraft;
 pub(crate) use required_providers::RequiredProviders;
 pub(crate) use testing::{MockFile, RunContent, TestContent, mock_file, test_file};
 pub(crate) use variable::VariableDraft;
-pub use version::is_for_another_version;

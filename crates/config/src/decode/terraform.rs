@@ -76,7 +76,7 @@ fn required_version(attribute: &Attribute, decoding: &mut Decoding<'_>) -> Optio
             "This configuration asks for {product} {constraints}; this program stands for {product} {current}. Change the \
              requirement, or use a program version that meets it."
         );
-        Diagnostic::error(summary, detail).at(attribute.span())
+        version::unsupported(summary, detail).at(attribute.span())
     });
     Some(RequiredVersion { requirement: VersionRequirement { constraints, span }, problem })
 }

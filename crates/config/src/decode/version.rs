@@ -1,6 +1,6 @@
 //! Arguments that hold version constraints.
 
-use groma_diagnostics::{Diagnostic, Span};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Span};
 use groma_hcl::Attribute;
 
 use super::context::Decoding;
@@ -13,9 +13,9 @@ const WRONG: &str = "Invalid version constraint";
 pub(super) const UNSUPPORTED_TERRAFORM: &str = "Unsupported Terraform Core version";
 pub(super) const UNSUPPORTED_OPENTOFU: &str = "Incompatible module";
 
-/// Whether what is wrong with a configuration is that it is written for another version.
-pub fn is_for_another_version(problem: &Diagnostic) -> bool {
-    [UNSUPPORTED_TERRAFORM, UNSUPPORTED_OPENTOFU].contains(&&*problem.summary)
+/// The error about a configuration for another version.
+pub(super) fn unsupported(summary: &str, detail: String) -> Diagnostic {
+    Diagnostic::error(summary, detail).of_kind(DiagnosticKind::UnsupportedVersion)
 }
 
 /// Decodes the `required_version` argument.

@@ -184,17 +184,13 @@ impl ApplyTalk {
         diagnostics.append(problems);
         *end = match (applied.fate, begin) {
             (CallFate::Unsent, _) => CallEnd::NotBegun,
-            (CallFate::NoResponse, Some(begin)) => CallEnd::Lost(begin, self.repeatable()),
+            (CallFate::NoResponse, Some(begin)) => {
+                let repeatable = if begin.request.is_some() { Repeatable::Yes } else { Repeatable::No };
+                CallEnd::Lost(begin, repeatable)
+            }
             (CallFate::NoResponse, None) | (CallFate::Answered, _) => CallEnd::Known,
         };
         Some(applied)
-    }
-
-    fn repeatable(&self) -> Repeatable {
-        match self.provider.schema() {
-            Ok(declared) if declared.capabilities.repeatable_create => Repeatable::Yes,
-            _ => Repeatable::No,
-        }
     }
 
     /// Returns the final planned object, and the configuration that it follows from.

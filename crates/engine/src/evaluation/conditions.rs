@@ -10,7 +10,7 @@ use groma_state::CheckStatus;
 use groma_value::Value;
 
 use super::values::{Evaluation, names, repetition_of};
-use crate::checks::{Checkable, UNKNOWN_ASSERTION, Verdict, judge, worse};
+use crate::checks::{Checkable, Verdict, judge, unknown_assertion, worse};
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, World};
 
@@ -32,10 +32,7 @@ impl Evaluation {
             let verdict = judge(Checkable::Check, rule, &scope, &mut self.diagnostics);
             let problem = match &verdict {
                 Verdict::Fail(message) => Some(Diagnostic::warning("Check block assertion failed", message.clone())),
-                Verdict::Unknown => Some(Diagnostic::warning(
-                    UNKNOWN_ASSERTION,
-                    "The assertion stands on values that only apply will know; it is checked then.",
-                )),
+                Verdict::Unknown => Some(unknown_assertion()),
                 Verdict::Pass | Verdict::Error => None,
             };
             if let Some(problem) = problem {

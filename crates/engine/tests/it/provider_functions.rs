@@ -25,7 +25,7 @@ fn provider() -> Scripted {
         deprecation: String::new(),
     };
     Scripted::new("test").function("shout", signature, |arguments| match arguments[0].as_str() {
-        Some("") => Err(FunctionError { text: "there is nothing to shout".to_owned(), argument: Some(0) }),
+        Some("") => Err(FunctionError::new("there is nothing to shout".to_owned()).at(0)),
         text => Ok(Value::string(text.unwrap_or_default().to_uppercase())),
     })
 }

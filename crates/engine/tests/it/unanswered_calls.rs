@@ -57,8 +57,12 @@ impl Recorder for Open {
 
 /// A provider that does not answer its first creations, so many of them, and can be asked again.
 fn silent(creations: usize) -> Scripted {
+    silent_with(creations, Attribute::optional(Type::String))
+}
+
+fn silent_with(creations: usize, note: Attribute) -> Scripted {
     let asked = Arc::new(AtomicUsize::new(0));
-    let schema: Schema = object_with("note", Attribute::optional(Type::String));
+    let schema: Schema = object_with("note", note);
     let script = ResourceScript::new(schema).on_apply(move |request, good| {
         let is_creation = request.prior_state.is_null();
         if !is_creation || asked.fetch_add(1, Ordering::Relaxed) >= creations {
@@ -104,6 +108,22 @@ fn creation_without_an_answer_is_requested_again_until_it_is_answered() {
     let said: Vec<_> = planned.diagnostics.iter().map(|one| one.summary.clone()).collect();
     assert_eq!(said, ["Object of an interrupted run was recovered"]);
     assert_eq!(planned.actions(), [""; 0]);
+}
+
+#[test]
+fn creation_with_write_only_values_is_not_promised_to_be_requested_again() {
+    if is_over_the_protocol() {
+        return;
+    }
+    let object = "resource \"test_object\" \"a\" {\n  name = \"a\"\n  note = \"secret\"\n}\n";
+    let mut project = Project::with_test(object, silent_with(1, Attribute::optional(Type::String).write_only()));
+    let journal = Arc::new(Open::default());
+    let planned = project.plan();
+    let problems = project.apply_recorded(planned, Arc::clone(&journal) as Arc<dyn Recorder>);
+    let detail = &problems.iter().next().unwrap().detail;
+    assert!(detail.contains("the provider cannot be asked for it"), "{detail}");
+    let in_flight = journal.take();
+    assert!(matches!(&in_flight[..], [begin] if begin.request.is_none()), "{in_flight:?}");
 }
 
 #[test]

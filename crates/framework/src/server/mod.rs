@@ -236,10 +236,7 @@ impl Provider for Server {
         panic::guard(
             "call_function",
             || self.definition.call_function(request),
-            |problems| {
-                let text = problems.iter().map(|problem| problem.detail.clone()).collect::<Vec<_>>().join("\n");
-                Err(FunctionError { text, argument: None })
-            },
+            |problems| Err(FunctionError::of_call(&problems)),
         )
     }
 

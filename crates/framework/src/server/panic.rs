@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use groma_provider::{Answer, ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{Answer, CallFate, ProviderDiagnostic, ProviderDiagnostics};
 
 /// Calls `call`; a panic is an error about the method `method`.
 pub(super) fn catch<T>(method: &str, call: impl FnOnce() -> T) -> Result<T, ProviderDiagnostics> {
@@ -66,4 +66,6 @@ fn diagnostic(method: &str, payload: &(dyn Any + Send)) -> ProviderDiagnostic {
              failed. This is a bug in the provider; please report it to those who develop the provider."
         ),
     )
+    // The code may have done what it was asked for before it panicked.
+    .unanswered(CallFate::NoResponse)
 }

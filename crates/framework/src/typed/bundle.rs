@@ -320,7 +320,7 @@ impl Definition for Bundled {
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = || format!("there is no function named {:?}", request.name);
         let found = self.bundle.functions.get(&request.name);
-        let found = found.ok_or_else(|| FunctionError { text: text(), argument: None });
+        let found = found.ok_or_else(|| FunctionError::new(text()));
         Answer::ready(found.and_then(|function| function.call(&request.arguments)))
     }
 

@@ -166,7 +166,7 @@ pub trait Callable<Arguments, const COUNT: usize>: Send + Sync + 'static {
 }
 
 fn argument<T: Field>(arguments: &[Value], position: usize) -> Result<T, FunctionError> {
-    let refused = |text: String| FunctionError { text, argument: Some(position) };
+    let refused = |text: String| FunctionError::new(text).at(position);
     let value = arguments.get(position).ok_or_else(|| refused("the argument is missing".to_owned()))?;
     T::from_value(value, &mut Path::root()).map_err(|problem| refused(problem.to_string()))
 }
@@ -190,7 +190,7 @@ macro_rules! callable {
             fn call(&self, arguments: &[Value]) -> Result<Value, FunctionError> {
                 let _ = arguments;
                 let result = self($(argument::<$name>(arguments, $position)?),*);
-                result.map(|value| value.to_value()).map_err(|text| FunctionError { text, argument: None })
+                result.map(|value| value.to_value()).map_err(|text| FunctionError::new(text))
             }
         }
     };
@@ -253,7 +253,7 @@ mod tests {
     fn fw_19_a_refusal_is_told_in_the_words_of_the_function() {
         let never =
             Function::new([], || Err::<bool, String>("never".to_owned())).summary("Nothing").deprecated("Use none.");
-        assert_eq!(never.call(&[]), Err(FunctionError { text: "never".to_owned(), argument: None }));
+        assert_eq!(never.call(&[]), Err(FunctionError::new("never".to_owned())));
         assert_eq!((&*never.signature.summary, &*never.signature.deprecation), ("Nothing", "Use none."));
     }
 }

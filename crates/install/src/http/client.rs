@@ -1,12 +1,14 @@
 //! The client: attempts, limits, downloads.
 
 use std::io::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, StatusCode, Url};
 
 use super::error::{HttpError, innermost, without_secrets};
+use super::resolver::Resolver;
 use super::response::{Answered, Response, head, unpacked};
 use super::retry::{may_pass, pause};
 use super::route::Route;
@@ -57,6 +59,7 @@ impl Http {
     pub fn new(options: HttpOptions) -> Result<Self, HttpError> {
         let builder = Client::builder()
             .user_agent(&options.user_agent)
+            .dns_resolver(Arc::new(Resolver::new()))
             .connect_timeout(options.timeout)
             .read_timeout(options.timeout)
             .redirect(reqwest::redirect::Policy::limited(10));

@@ -2,6 +2,7 @@
 
 mod client;
 mod error;
+mod resolver;
 mod response;
 mod retry;
 mod route;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use groma_address::ProviderAddress;
-use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
+use groma_provider::{CallFate, ProviderDiagnostic, ProviderDiagnostics};
 use tokio::task::JoinHandle;
 
 use super::cache::SchemaCache;
@@ -53,7 +53,9 @@ impl SessionSetup {
         };
         let connection = connection.map_err(|error| {
             let detail = format!("Cannot start the provider {address}. {error}");
-            ProviderDiagnostics::from(ProviderDiagnostic::error("Failed to start provider", detail))
+            ProviderDiagnostics::from(
+                ProviderDiagnostic::error("Failed to start provider", detail).unanswered(CallFate::Unsent),
+            )
         })?;
         // Cached schemas are encoded for one protocol version; another one needs a fresh request.
         match known.filter(|schemas| schemas.protocol() == connection.protocol()) {
@@ -108,18 +110,28 @@ fn spawn_session(setup: SessionSetup) -> Starting {
     match runtime::handle() {
         Ok(runtime) => {
             let task = runtime.spawn(unless_cancelled_start(setup.open()));
-            async move { task.await.unwrap_or_else(|error| Err(runtime_error(&error.to_string()))) }.boxed().shared()
+            async move { task.await.unwrap_or_else(|error| Err(not_begun(&error.to_string()))) }.boxed().shared()
         }
         Err(problem) => {
-            let problem = runtime_error(problem);
+            let problem = not_begun(problem);
             async move { Err(problem) }.boxed().shared()
         }
     }
 }
 
-/// Creates the error for a call that the plugin runtime could not run.
-pub(super) fn runtime_error(problem: &str) -> ProviderDiagnostics {
-    ProviderDiagnostic::error("Failed to call provider", format!("Cannot run the provider call: {problem}.")).into()
+/// Returns the error for a call that could not be sent.
+pub(super) fn not_begun(problem: &str) -> ProviderDiagnostics {
+    call_error(problem, CallFate::Unsent)
+}
+
+/// Returns the error for a call that was sent and abandoned without an answer.
+pub(super) fn no_response() -> ProviderDiagnostics {
+    call_error("its task ended unexpectedly", CallFate::NoResponse)
+}
+
+fn call_error(problem: &str, fate: CallFate) -> ProviderDiagnostics {
+    let detail = format!("Cannot run the provider call: {problem}.");
+    ProviderDiagnostic::error("Failed to call provider", detail).unanswered(fate).into()
 }
 
 /// The state of a process that this program started.

@@ -10,7 +10,7 @@ use groma_value::Value;
 use tokio::sync::oneshot;
 
 use super::cache::SchemaCache;
-use super::lazy_process::{LazyProcess, SessionSetup, Start, runtime_error};
+use super::lazy_process::{LazyProcess, SessionSetup, Start, no_response, not_begun};
 use super::schemas::{Kind, Schemas};
 use super::session::Session;
 use super::{actions, ephemeral, lists, resources, runtime, stores};
@@ -114,10 +114,10 @@ impl Plugin {
             let _ = answer.send(outcome);
         }));
         if let Err(problem) = queued {
-            return Answer::ready(on_error(runtime_error(problem)));
+            return Answer::ready(on_error(not_begun(problem)));
         }
         Answer::pending(async move {
-            let outcome = answered.await.unwrap_or_else(|_| Err(runtime_error("its task ended unexpectedly")));
+            let outcome = answered.await.unwrap_or_else(|_| Err(no_response()));
             outcome.unwrap_or_else(on_error)
         })
     }
@@ -274,11 +274,7 @@ impl Provider for Plugin {
     }
 
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
-        let on_error = |problems: ProviderDiagnostics| {
-            // The evaluator adds the function name, so the details alone make the message.
-            let text = problems.iter().map(|one| one.detail.as_str()).collect::<Vec<_>>().join("\n");
-            Err(FunctionError { text, argument: None })
-        };
+        let on_error = |problems: ProviderDiagnostics| Err(FunctionError::of_call(&problems));
         self.call(|session| ephemeral::call_function(session, request), on_error)
     }
 

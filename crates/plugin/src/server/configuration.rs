@@ -123,7 +123,7 @@ impl Adapter {
     }
 
     async fn called(&self, message: v6::call_function::Request) -> Result<v6::DynamicValue, FunctionError> {
-        let function_error = |text: String, argument| FunctionError { text, argument };
+        let function_error = |text: String, argument| FunctionError { argument, ..FunctionError::new(text) };
         let Some(signature) = self.function(&message.name).await else {
             return Err(function_error(format!("This provider has no function named \"{}\".", message.name), None));
         };

@@ -1,12 +1,14 @@
 //! The lifecycle of a plugin process: handshake, serving, shutdown.
 
 use std::io::{self, Write};
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
 use groma_provider::Provider;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 
@@ -37,6 +39,11 @@ pub enum ServeError {
     /// The socket or another operating system resource is unavailable.
     #[error("cannot listen for the plugin host: {0}")]
     Io(#[from] io::Error),
+    /// The operating system does not allow the threads that are needed.
+    #[error(
+        "cannot start threads; the limit on processes and threads may be reached: raise it (ulimit -u), or end other programs"
+    )]
+    Threads,
     /// The TLS setup failed.
     #[error("cannot set up TLS with the plugin host: {0}")]
     Tls(String),
@@ -89,8 +96,7 @@ fn negotiate(versions: &str) -> Protocol {
 /// Returns the exit code for `main`.
 pub fn serve(address: &str, provider: Arc<dyn Provider>) -> ExitCode {
     let threads = std::thread::available_parallelism().map_or(MIN_THREADS, |n| n.get().max(MIN_THREADS));
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
-    let served = runtime.map_err(ServeError::from).and_then(|runtime| {
+    let served = runtime(threads).and_then(|runtime| {
         let served = runtime.block_on(served(address, provider));
         // A call that never completes must not keep the process alive.
         runtime.shutdown_background();
@@ -103,6 +109,16 @@ pub fn serve(address: &str, provider: Arc<dyn Provider>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Starts the runtime. The library panics where a thread cannot be started.
+fn runtime(threads: usize) -> Result<Runtime, ServeError> {
+    let build = || tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    let hook = panic::take_hook();
+    panic::set_hook(Box::new(|_| {}));
+    let built = panic::catch_unwind(build);
+    panic::set_hook(hook);
+    Ok(built.map_err(|_| ServeError::Threads)??)
 }
 
 async fn served(address: &str, provider: Arc<dyn Provider>) -> Result<ExitCode, ServeError> {

@@ -1,6 +1,6 @@
 //! Conversion of function signatures and errors.
 
-use groma_provider::{FunctionError, FunctionSignature, Parameter};
+use groma_provider::{CallFate, FunctionError, FunctionSignature, Parameter};
 
 use super::WireError;
 use super::schema::{description, type_of};
@@ -63,6 +63,7 @@ pub fn function_error(message: v6::FunctionError) -> FunctionError {
     FunctionError {
         argument: message.function_argument.and_then(|position| usize::try_from(position).ok()),
         text: message.text,
+        fate: CallFate::Answered,
     }
 }
 

@@ -59,10 +59,10 @@ pub fn provider(protocol: Protocol, asking: Asking) -> Arc<dyn Provider> {
             .function("join", signature, |arguments| {
                 match arguments.iter().map(|a| a.as_str()).collect::<Option<Vec<_>>>() {
                     Some(texts) if texts.contains(&"bad") => {
-                        Err(FunctionError { text: "bad is not joined".to_owned(), argument: Some(0) })
+                        Err(FunctionError::new("bad is not joined".to_owned()).at(0))
                     }
                     Some(texts) => Ok(Value::string(texts.join("-"))),
-                    None => Err(FunctionError { text: "not a text".to_owned(), argument: None }),
+                    None => Err(FunctionError::new("not a text".to_owned())),
                 }
             }),
     );

@@ -19,6 +19,7 @@ pub const TESTS: &[Test] = &[
     ("launch::hanging_plugin_is_killed_after_timeout", hanging_plugin_is_killed_after_timeout),
     ("launch::log_lines_keep_their_level", log_lines_keep_their_level),
     ("launch::attached_plugins_go_on", attached_plugins_go_on),
+    ("launch::threads_that_cannot_be_started_are_an_error_with_advice", without_threads),
 ];
 
 /// Runs `test` on a new runtime.
@@ -173,4 +174,23 @@ fn attached_plugins_go_on() {
         let error = attach(&reattach, "demo", Arc::new(NoLog)).await.unwrap_err();
         assert!(error.to_string().contains("TF_REATTACH_PROVIDERS"), "{error}");
     });
+}
+
+/// The limit does not hold for the superuser, who can become somebody else.
+fn without_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("plugin");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    for path in [folder.path(), &program] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut limited = std::process::Command::new("setpriv");
+    limited.args(["--reuid=65534", "--clear-groups", "prlimit", "--nproc=1"]).arg(&program).arg("-debug");
+    let Ok(ran) = limited.output() else { return println!("skipped: no setpriv") };
+    let said = String::from_utf8_lossy(&ran.stderr);
+    if said.contains("setpriv:") {
+        return println!("skipped: no other user");
+    }
+    assert!(said.contains("could not start its threads") && said.contains("ulimit -u"), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
 }

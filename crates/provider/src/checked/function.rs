@@ -92,7 +92,7 @@ impl Checked {
     pub fn call_function(&self, name: &Name, arguments: Vec<Value>) -> Answer<'_, Result<Value, FunctionError>> {
         let Some(signature) = self.function(name) else {
             let text = format!("provider {} has no function named {name:?}", self.address);
-            return Answer::ready(Err(FunctionError { text, argument: None }));
+            return Answer::ready(Err(FunctionError::new(text)));
         };
         let is_known = arguments.iter().all(Value::is_wholly_known);
         // A declared function returns the same result under every configuration, so its calls share one key.
@@ -120,7 +120,7 @@ impl Checked {
                 None => Ok(result),
                 Some(problem) => {
                     let text = format!("{problem}. This is a bug in provider {}", self.address);
-                    Err(FunctionError { text, argument: None })
+                    Err(FunctionError::new(text))
                 }
             }
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_value::{Type, Value};
 
-use crate::{Description, Name};
+use crate::{CallFate, Description, Name, ProviderDiagnostics};
 
 /// The parameters, result type and documentation of a function.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,4 +60,25 @@ pub struct FunctionError {
     pub text: String,
     /// The 0-based position of the invalid argument, if the error concerns one.
     pub argument: Option<usize>,
+    /// The fate of the call.
+    pub fate: CallFate,
+}
+
+impl FunctionError {
+    /// An error that the function answered with.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), argument: None, fate: CallFate::Answered }
+    }
+
+    /// The same, about the argument at `position`, counted from 0.
+    #[must_use]
+    pub fn at(self, position: usize) -> Self {
+        Self { argument: Some(position), ..self }
+    }
+
+    /// The error of a call that ended with `problems` in place of an answer.
+    pub fn of_call(problems: &ProviderDiagnostics) -> Self {
+        let text = problems.iter().map(|problem| problem.detail.as_str()).collect::<Vec<_>>().join("\n");
+        Self { text, argument: None, fate: problems.fate() }
+    }
 }

@@ -36,9 +36,7 @@ fn checked() -> Arc<Checked> {
         .function("shout", signature(Type::String), |arguments| {
             Ok(s(&arguments[0].as_str().unwrap_or_default().to_uppercase()))
         })
-        .function("refuse", signature(Type::String), |_| {
-            Err(FunctionError { text: "it is not polite".into(), argument: Some(0) })
-        })
+        .function("refuse", signature(Type::String), |_| Err(FunctionError::new("it is not polite").at(0)))
         .function("wrong", signature(Type::Number), |_| Ok(s("text")))
         .function("open", signature(Type::String), |_| Ok(Value::unknown(Type::String)))
         .function("fickle", signature(Type::Number), move |_| Ok(Value::number(calls.fetch_add(1, Ordering::SeqCst))));

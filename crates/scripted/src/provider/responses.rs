@@ -81,7 +81,7 @@ impl Provider for Scripted {
         Answer::ready(match (self.functions.get(&request.name), configured) {
             (Some((_, body)), _) => body(&request.arguments),
             (None, Some((config, (_, body)))) => body(&config, &request.arguments),
-            (None, None) => Err(FunctionError { text: format!("no function {}", request.name), argument: None }),
+            (None, None) => Err(FunctionError::new(format!("no function {}", request.name))),
         })
     }
 

@@ -88,13 +88,21 @@ impl LocalStore {
     }
 
     /// Writes a first state piece by piece, so that it need not be in memory.
+    ///
+    /// The state is serialized twice. The first time only its length is counted, since room for all of it must be there before
+    /// the file is touched. A temporary file and a rename would avoid the moments in which the file is unreadable, but locks are
+    /// on the file itself: a waiting Terraform would get the lock on the file that was replaced, and write its state there.
     fn fill_first(&self, file: &File, state: &State) -> Result<Content, StateError> {
-        let filled = fill_content(file, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))?;
-        if let Some(Err(problem)) = self.journal.as_ref().map(|journal| journal.sync()) {
-            filled.give_up();
-            return Err(problem);
+        let mut length = 0;
+        let counted = write_pieces(state, &mut |piece| {
+            length += piece.len() as u64;
+            Ok(())
+        });
+        counted.map_err(|error| self.unwritten(&error))?;
+        if let Some(journal) = &self.journal {
+            journal.sync()?;
         }
-        filled.finish().map_err(|error| self.unwritten(&error))
+        fill_content(file, length, |take| write_pieces(state, take)).map_err(|error| self.unwritten(&error))
     }
 
     fn put_first(&self, file: &File, state: &State) -> Result<Content, StateError> {

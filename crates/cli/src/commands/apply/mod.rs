@@ -4,7 +4,6 @@ mod done;
 mod overridden;
 mod planned;
 mod ready;
-mod rescue;
 mod saved;
 
 use std::collections::HashMap;
@@ -12,20 +11,20 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_engine::{Recorder, UNKNOWN_ASSERTION};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Span};
+use groma_engine::Recorder;
 
 use super::approval::{Approval, ask};
 use super::context::Context;
 use super::left_open::{deferred_warning, incomplete_warning};
 use super::operation::{prepare_context, state_flag_warning, watch};
 use super::outcome::{Outcome, fail};
+use super::rescue::save;
 use crate::arguments::{Apply, Destroy, Flag, Refresh};
 use crate::views::progress::Ticker;
 use done::tell_done;
 use planned::from_directory;
 use ready::Kind;
-use rescue::save;
 use saved::from_file;
 
 pub(super) fn run(context: &mut Context, arguments: Apply) -> Outcome {
@@ -141,7 +140,7 @@ fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
     let mut again: HashMap<_, Vec<&Diagnostic>> = HashMap::new();
     applying.iter().for_each(|one| again.entry(key(one)).or_default().push(one));
     let is_again = |one: &Diagnostic| again.get(&key(one)).is_some_and(|alike| alike.contains(&one));
-    let is_news = |one: &Diagnostic| one.summary != UNKNOWN_ASSERTION && !is_again(one);
+    let is_news = |one: &Diagnostic| one.kind != DiagnosticKind::UnknownAssertion && !is_again(one);
     let mut all: Diagnostics = planning.into_iter().filter(is_news).collect();
     all.append(applying);
     all

@@ -146,6 +146,26 @@ impl Folder {
         }
     }
 
+    /// Runs the program by way of a shell that sets a limit first.
+    pub fn run_limited(&self, limit: &str, arguments: &[&str]) -> Ran {
+        let program = self.command(arguments);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{limit}; exec \"$@\""), "sh"]).arg(program.get_program()).args(program.get_args());
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        shell.current_dir(self.path(""));
+        let Output { status, stdout, stderr } = shell.stdin(Stdio::null()).output().unwrap();
+        Ran {
+            code: status.code().unwrap_or(-1),
+            out: String::from_utf8(stdout).unwrap(),
+            err: String::from_utf8(stderr).unwrap(),
+        }
+    }
+
     /// Runs the program, which must succeed.
     pub fn ok(&self, arguments: &[&str]) -> String {
         let ran = self.run(arguments);

@@ -144,10 +144,16 @@ fn whatever_byte_the_first_saving_was_killed_at_the_next_run_has_the_state() {
     let output = crate::OutputValue { ty: value.ty(), value, sensitive: false, deprecated: None };
     state.outputs.insert("o".into(), output.clone());
     assert!(journal.complete(&state).unwrap());
-    let noted = fs::read(store.paths().journal()).unwrap();
+    let mut noted = fs::read(store.paths().journal()).unwrap();
     state.serial = 1;
     let new = file::write(&state);
-    for done in 0..=new.len() {
+    for done in 0..=new.len() * 2 {
+        if done == new.len() + 1 {
+            // From here on the file was a checkpoint before.
+            journal.checkpoint(Content::of(b"{}")).unwrap();
+            noted = fs::read(store.paths().journal()).unwrap();
+        }
+        let done = if done > new.len() { done - new.len() } else { done };
         let mut half = if done == 0 { Vec::new() } else { vec![b'#'] };
         half.extend(new.get(1..done).unwrap_or_default());
         let killed = tempfile::tempdir().unwrap();

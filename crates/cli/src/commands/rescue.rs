@@ -1,4 +1,4 @@
-//! Writing the state at the end of a run, and where it goes if that fails.
+//! Saving a state with results of provider calls, and where it goes if that fails.
 
 use std::path::Path;
 
@@ -6,9 +6,12 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
 use groma_state::{LocalStore, State, StateError, sealed_state, write_errored, write_errored_in_shared};
 
-use super::super::context::Context;
+use super::context::Context;
+use crate::views::json::Message;
 
 /// Writes the state. If that fails it goes to a file elsewhere, and to the terminal if there is no room for one.
+///
+/// Every command that changes the state after provider calls saves it here: these results are nowhere else.
 pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
     let Err(problem) = store.save(state) else { return };
     let encryption = store.paths().encryption.as_deref();
@@ -54,13 +57,25 @@ fn printed(
 ) -> String {
     match sealed_state(state, encryption) {
         Ok(bytes) => {
-            context.streams.print_document_bytes(&bytes);
-            format!(
-                "It could not be written to another file either: {}. It is printed above instead, as JSON: save all of it, from the first \
-                 {{ to the last }}, to a file.\n\n{next}",
-                second.summary
-            )
+            let place = dump(context, &bytes);
+            format!("It could not be written to another file either: {}. {place}\n\n{next}", second.summary)
         }
         Err(third) => format!("It could not be written to another file either: {}; {}.", second.summary, third.summary),
     }
+}
+
+/// Prints a state; returns where it is and what to do with it. With -json it is a message as in Terraform, so that each line remains
+/// one JSON object.
+fn dump(context: &Context, state: &[u8]) -> &'static str {
+    // The state was serialized by this program, and JSON numbers keep their digits.
+    if let Ok(document) = serde_json::from_slice::<serde_json::Value>(state) {
+        for listener in context.listeners() {
+            listener.send(Message::new("log", "Emergency state dump").with("state", document.clone()));
+        }
+    }
+    if context.messages().is_some() {
+        return "It is printed above instead, as the \"state\" of the message \"Emergency state dump\": save that object to a file.";
+    }
+    context.streams.print_document_bytes(state);
+    "It is printed above instead, as JSON: save all of it, from the first { to the last }, to a file."
 }

@@ -1,0 +1,153 @@
+//! Requests that reach the service while their answers do not come back.
+
+#![allow(clippy::unwrap_used)] // the helpers of a test may fail as the test itself may
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use groma_cloudcontrol::api::{
+    Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, ListResourceRequests,
+    ListResources, ProgressEvent, RequestList, ResourceDescription, ResourceList, UpdateResource,
+};
+use groma_cloudcontrol::emulator::{Embedded, Settings, Store};
+use groma_cloudcontrol::schema::Catalogue;
+use groma_provider::{ApplyResponse, CallFate};
+use serde_json::json;
+use support::World;
+
+/// Which answers are lost on the way back.
+#[derive(Default)]
+struct Network {
+    loses_starts: AtomicBool,
+    loses_statuses: AtomicBool,
+    /// The number of start calls that reached the service.
+    started: AtomicUsize,
+}
+
+impl Network {
+    fn lose(&self, starts: bool, statuses: bool) {
+        self.loses_starts.store(starts, Ordering::Relaxed);
+        self.loses_statuses.store(statuses, Ordering::Relaxed);
+    }
+}
+
+struct Distant {
+    service: Embedded,
+    network: Arc<Network>,
+}
+
+impl Distant {
+    fn started<'a>(&'a self, answer: Answer<'a, ProgressEvent>) -> Answer<'a, ProgressEvent> {
+        self.network.started.fetch_add(1, Ordering::Relaxed);
+        lost_if(self.network.loses_starts.load(Ordering::Relaxed), answer)
+    }
+}
+
+fn lost_if<T: Send>(is_lost: bool, answer: Answer<'_, T>) -> Answer<'_, T> {
+    Box::pin(async move {
+        let answer = answer.await;
+        if is_lost { Err(ApiError::new(Fault::NetworkFailure, "connection reset")) } else { answer }
+    })
+}
+
+impl CloudControl for Distant {
+    fn create_resource(&self, request: CreateResource) -> Answer<'_, ProgressEvent> {
+        self.started(self.service.create_resource(request))
+    }
+
+    fn get_resource(&self, request: GetResource) -> Answer<'_, ResourceDescription> {
+        self.service.get_resource(request)
+    }
+
+    fn update_resource(&self, request: UpdateResource) -> Answer<'_, ProgressEvent> {
+        self.started(self.service.update_resource(request))
+    }
+
+    fn delete_resource(&self, request: DeleteResource) -> Answer<'_, ProgressEvent> {
+        self.started(self.service.delete_resource(request))
+    }
+
+    fn list_resources(&self, request: ListResources) -> Answer<'_, ResourceList> {
+        self.service.list_resources(request)
+    }
+
+    fn get_resource_request_status(&self, request_token: String) -> Answer<'_, ProgressEvent> {
+        lost_if(
+            self.network.loses_statuses.load(Ordering::Relaxed),
+            self.service.get_resource_request_status(request_token),
+        )
+    }
+
+    fn list_resource_requests(&self, request: ListResourceRequests) -> Answer<'_, RequestList> {
+        self.service.list_resource_requests(request)
+    }
+
+    fn cancel_resource_request(&self, request_token: String) -> Answer<'_, ProgressEvent> {
+        self.service.cancel_resource_request(request_token)
+    }
+}
+
+fn world() -> (World, Arc<Network>) {
+    // A moment, so that no request has ended when its first answer is given.
+    let settings = Settings { delay: Duration::from_millis(20), ..Settings::default() };
+    let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap());
+    let network = Arc::<Network>::default();
+    let service = Embedded::new(store.clone(), "eu-central-1");
+    let api = Arc::new(Distant { service, network: network.clone() });
+    (World::with_api(store, api, &json!({"region": "eu-central-1"})), network)
+}
+
+fn fate(response: &ApplyResponse) -> CallFate {
+    assert!(response.diagnostics.has_errors());
+    response.diagnostics.fate()
+}
+
+#[test]
+fn creation_without_an_answer_is_lost_and_its_token_finds_the_object() {
+    let (world, network) = world();
+    let config = json!({"cidr_block": "10.0.0.0/16"});
+    let plan = world.plan("awscc_ec2_vpc", &config, None);
+    network.lose(true, false);
+    let lost = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
+    assert_eq!(fate(&lost), CallFate::NoResponse, "{:?}", lost.diagnostics);
+    assert!(lost.new_state.as_ref().unwrap().is_null());
+    assert!(network.started.load(Ordering::Relaxed) > 1, "it was repeated");
+    network.lose(false, false);
+    let found = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
+    assert!(found.diagnostics.is_empty() && !found.new_state.unwrap().is_null());
+    assert_eq!(world.store.objects(None).unwrap().len(), 1);
+}
+
+#[test]
+fn creation_whose_status_is_unknown_is_lost_unless_the_state_has_the_object() {
+    let (world, network) = world();
+    let config = json!({"cidr_block": "10.0.0.0/16"});
+    let plan = world.plan("awscc_ec2_vpc", &config, None);
+    network.lose(false, true);
+    let lost = world.try_apply("awscc_ec2_vpc", &config, None, &plan);
+    let is_recorded = !lost.new_state.as_ref().unwrap().is_null();
+    assert_eq!(fate(&lost), if is_recorded { CallFate::Answered } else { CallFate::NoResponse });
+    network.lose(false, false);
+    world.try_apply("awscc_ec2_vpc", &config, None, &plan);
+    assert_eq!(world.store.objects(None).unwrap().len(), 1);
+}
+
+#[test]
+fn updates_and_deletions_without_an_answer_are_lost_and_refusals_are_not() {
+    let (world, network) = world();
+    let bucket = |name: &str| json!({"bucket_name": "reports", "tags": [{"key": "name", "value": name}]});
+    let object = world.apply("awscc_s3_bucket", &bucket("a"), None);
+    let plan = world.plan("awscc_s3_bucket", &bucket("b"), Some(&object));
+    network.lose(true, false);
+    assert_eq!(fate(&world.try_apply("awscc_s3_bucket", &bucket("b"), Some(&object), &plan)), CallFate::NoResponse);
+    assert_eq!(fate(&world.try_delete("awscc_s3_bucket", &object)), CallFate::NoResponse);
+    network.lose(false, false);
+    let again = world.plan("awscc_s3_bucket", &bucket("a"), None);
+    let refused = world.try_apply("awscc_s3_bucket", &bucket("a"), None, &again);
+    if refused.diagnostics.has_errors() {
+        assert_eq!(fate(&refused), CallFate::Answered);
+    }
+}
