@@ -46,7 +46,7 @@ impl Distant {
     }
 }
 
-fn lost_if<T: Send>(is_lost: bool, answer: Answer<'_, T>) -> Answer<'_, T> {
+fn lost_if<'a, T: Send + 'a>(is_lost: bool, answer: Answer<'a, T>) -> Answer<'a, T> {
     Box::pin(async move {
         let answer = answer.await;
         if is_lost { Err(ApiError::new(Fault::NetworkFailure, "connection reset")) } else { answer }
