@@ -1,4 +1,4 @@
-//! What tells the instances of one resource or module call apart.
+//! Instance keys of resources and module calls.
 
 use std::fmt::{self, Write};
 

@@ -11,7 +11,7 @@ use crate::{InstanceKey, Name};
 pub struct ModuleStep {
     /// The name of the `module` block.
     pub name: Name,
-    /// Which instance of it.
+    /// The key of the instance.
     pub key: InstanceKey,
 }
 
@@ -26,7 +26,7 @@ impl fmt::Display for ModuleStep {
 pub struct ModulePath(Option<Arc<[Name]>>);
 
 impl ModulePath {
-    /// The root module.
+    /// Returns the root module's path.
     pub const fn root() -> Self {
         Self(None)
     }
@@ -107,7 +107,7 @@ impl fmt::Debug for ModulePath {
 pub struct ModuleInstance(Option<Arc<[ModuleStep]>>);
 
 impl ModuleInstance {
-    /// The root module.
+    /// Returns the root module's address.
     pub const fn root() -> Self {
         Self(None)
     }
@@ -145,14 +145,14 @@ impl ModuleInstance {
         ModulePath::from_names(self.steps().iter().map(|step| step.name.clone()))
     }
 
-    /// Whether `other` is this module instance or one below it, where a step without key stands for all instances
+    /// Whether `other` is this module instance or one below it. A step without key matches all instances
     /// of its call.
     pub fn contains(&self, other: &Self) -> bool {
         let (own, other) = (self.steps(), other.steps());
         own.len() <= other.len() && own.iter().zip(other).all(|(own, other)| step_covers(own, other))
     }
 
-    /// Whether `other` is this module instance, where a step without key stands for all instances of its call.
+    /// Whether `other` is this module instance. A step without key matches all instances of its call.
     pub fn covers(&self, other: &Self) -> bool {
         self.steps().len() == other.steps().len() && self.contains(other)
     }
@@ -190,7 +190,7 @@ impl fmt::Debug for ModuleInstance {
     }
 }
 
-/// Compares two step lists by length, then by content; equal pointers need no look at the content.
+/// Compares two step lists by length, then by content; equal pointers need no comparison.
 fn shorter_first<T: Ord>(one: Option<&Arc<[T]>>, other: Option<&Arc<[T]>>) -> Ordering {
     match (one, other) {
         (Some(one), Some(other)) if Arc::ptr_eq(one, other) => Ordering::Equal,

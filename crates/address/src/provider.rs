@@ -29,10 +29,10 @@ pub struct ProviderAddress {
     pub type_name: Name,
 }
 
-/// Why a text is no provider source address.
+/// The reason why a text is not a provider source address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidProvider {
-    /// What of it is wrong.
+    /// The invalid part of the address.
     pub part: ProviderPart,
     /// A whole sentence that says what is wrong and what is right.
     pub message: String,
@@ -41,9 +41,9 @@ pub struct InvalidProvider {
 /// A part of a provider's source address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProviderPart {
-    /// The whole.
+    /// The address as a whole.
     Source,
-    /// The registry's host.
+    /// The host of the registry.
     Host,
     /// The namespace in the registry.
     Namespace,
@@ -83,7 +83,7 @@ impl ProviderAddress {
         &*self.hostname == BUILT_IN_HOST && &*self.namespace == BUILT_IN_NAMESPACE
     }
 
-    /// Whether a dash stands in place of the namespace: states from before Terraform 0.13 do not tell it.
+    /// Whether the namespace is a dash: states from before Terraform 0.13 do not contain it.
     pub fn is_half_named(&self) -> bool {
         &*self.namespace == UNTOLD_NAMESPACE
     }
@@ -197,17 +197,17 @@ fn normal_registry(host: &str, source: &str) -> Result<Name, InvalidProvider> {
     })
 }
 
-/// A provider configuration: a `provider` block (or the empty one that stands for none) of a module as written, or one of the
+/// A provider configuration: a `provider` block of a module (or the implicit empty one), or one of the
 /// instances that the block's `for_each` makes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProviderConfig {
     /// The module with the block.
     pub module: ModulePath,
-    /// Which provider it configures.
+    /// The address of the provider.
     pub provider: ProviderAddress,
-    /// The block's `alias`.
+    /// The alias of the block.
     pub alias: Option<Name>,
-    /// Which instance of a block with `for_each`; none for the block itself.
+    /// The instance key of a block with `for_each`; none for the block itself.
     pub key: InstanceKey,
 }
 

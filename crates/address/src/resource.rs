@@ -5,16 +5,16 @@ use std::fmt;
 
 use crate::{InstanceKey, ModuleInstance, ModulePath, Name};
 
-/// What kind of block declares a resource.
+/// The resource mode: the kind of block that declares a resource.
 ///
 /// Sorts as Terraform does: ephemeral resources, data sources, managed resources; lists, which no state has, come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// A `resource` block.
+    /// Declared by a `resource` block.
     Managed,
-    /// A `data` block.
+    /// Declared by a `data` block.
     Data,
-    /// An `ephemeral` block.
+    /// Declared by an `ephemeral` block.
     Ephemeral,
     /// A `list` block of a query.
     List,
@@ -30,7 +30,7 @@ impl Mode {
         }
     }
 
-    /// What stands before the type in an address, with its dot.
+    /// Returns the prefix of the type in addresses, with its dot.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Managed => "",
@@ -81,7 +81,7 @@ impl PartialOrd for Mode {
 /// A resource within its module, as written: `aws_x.y`, `data.aws_x.y`, `ephemeral.x.y`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Resource {
-    /// What kind of block declares it.
+    /// The mode of the resource.
     pub mode: Mode,
     /// The resource type: the first label.
     pub type_name: Name,
@@ -90,12 +90,12 @@ pub struct Resource {
 }
 
 impl Resource {
-    /// A managed resource.
+    /// Creates the address of a managed resource.
     pub fn managed(type_name: impl Into<Name>, name: impl Into<Name>) -> Self {
         Self { mode: Mode::Managed, type_name: type_name.into(), name: name.into() }
     }
 
-    /// A data source.
+    /// Creates the address of a data source.
     pub fn data(type_name: impl Into<Name>, name: impl Into<Name>) -> Self {
         Self { mode: Mode::Data, type_name: type_name.into(), name: name.into() }
     }
@@ -184,7 +184,7 @@ pub struct ResourceInstance {
     pub module: ModuleInstance,
     /// The resource within it.
     pub resource: Resource,
-    /// Which instance of the resource.
+    /// The key of the instance.
     pub key: InstanceKey,
 }
 

@@ -1,4 +1,4 @@
-//! What `-target` and its like select.
+//! Targets of options such as `-target`.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum Target {
     Module(ModuleInstance),
     /// All instances of a resource.
     Resource(AbsResource),
-    /// One instance.
+    /// One resource instance.
     Instance(ResourceInstance),
 }
 
@@ -30,7 +30,7 @@ impl Target {
         }
     }
 
-    /// Whether `instance` may be meant by it, where any module step without key stands for all instances of its call.
+    /// Whether `instance` may be part of the target, where module steps without key match all instances of their call.
     pub fn may_mean(&self, instance: &ResourceInstance) -> bool {
         match self {
             Self::Module(module) => module.contains(&instance.module),

@@ -1,4 +1,4 @@
-//! What people take for one character: the clusters that columns and the functions of strings count.
+//! Grapheme clusters: the characters as users see them, which columns and string functions count.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -12,10 +12,10 @@ pub fn clusters(text: &str) -> impl Iterator<Item = &str> {
     parts.flat_map(|part| part.graphemes(true)).flat_map(|cluster| Consonants { rest: cluster })
 }
 
-/// What stands for bytes that are no text. Terraform takes it for a cluster of its own, whatever is around it.
+/// The replacement for invalid bytes. Terraform counts it as a cluster of its own, whatever surrounds it.
 const REPLACEMENT: char = '\u{FFFD}';
 
-/// How many grapheme clusters a text has, see [`clusters`].
+/// Returns the number of grapheme clusters of a text, see [`clusters`].
 pub fn cluster_count(text: &str) -> usize {
     // A line end of two characters is one cluster.
     if text.is_ascii() && !text.contains('\r') { text.len() } else { clusters(text).count() }

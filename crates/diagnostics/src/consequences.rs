@@ -1,14 +1,14 @@
-//! What follows from another mistake, by the text that it is about.
+//! Suppression of follow-up errors, by the text that errors refer to.
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 
-/// Tells what follows from a mistake among some diagnostics, by what [`Diagnostic::covering`] and [`Diagnostic::provided`] say of them.
+/// Filter for diagnostics that follow from an error, by [`Diagnostic::covering`] and [`Diagnostic::provided`].
 #[derive(Debug)]
 pub struct Consequences {
     /// The texts in which nothing matters but one mistake each, by their starts; the end is the last one of all texts up to there.
     covered: Vec<(u32, u32)>,
-    /// Where errors are, by their starts.
+    /// The starts of the spans of errors.
     wrong: Vec<u32>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> FromIterator<&'a Diagnostic> for Consequences {
 }
 
 impl Diagnostics {
-    /// Those of them that do not follow from another one.
+    /// Removes diagnostics that follow from others.
     #[must_use]
     pub fn without_consequences(self) -> Self {
         let consequences: Consequences = self.iter().collect();

@@ -1,8 +1,8 @@
-//! What is wrong, where, and what to do.
+//! Diagnostics: the problem, its location, and the advice.
 
 use crate::Span;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The operation cannot go on, or its result cannot be trusted.
@@ -25,12 +25,12 @@ pub enum DiagnosticKind {
 
 /// A value that took part in a problem, for the reader: `var.name` and `is "x"`.
 ///
-/// Whoever makes one has already replaced sensitive values by words.
+/// Sensitive values have to be replaced before.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Observed {
     /// The expression as its author wrote it.
     pub expression: String,
-    /// What it is, beginning with a verb: `is "x"`, `is a list of string`, `has a sensitive value`.
+    /// The description of the value, beginning with a verb: `is "x"`, `is a list of string`, `has a sensitive value`.
     pub statement: String,
 }
 
@@ -39,18 +39,18 @@ pub struct Observed {
 pub struct FunctionCall {
     /// Its name as the author of the call wrote it, with the namespace: `upper`, `core::max`, `provider::time::rfc3339_parse`.
     pub called_as: String,
-    /// What it takes.
+    /// The parameters of the function.
     pub parameters: Vec<FunctionParameter>,
-    /// What takes all further arguments.
+    /// The parameter for all further arguments.
     pub variadic: Option<FunctionParameter>,
     /// The type of its result, as JSON describes types: `"string"`, `["list","string"]`.
     pub result: String,
 }
 
-/// What a function takes in one place.
+/// A parameter of a function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionParameter {
-    /// Its name.
+    /// The name of the parameter.
     pub name: String,
     /// Its type, as JSON describes types.
     pub ty: String,
@@ -59,7 +59,7 @@ pub struct FunctionParameter {
 /// One problem or warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity of the problem.
     pub severity: Severity,
     /// What it is, where code decides on it.
     pub kind: DiagnosticKind,
@@ -81,17 +81,17 @@ pub struct Diagnostic {
     pub call: Option<Box<FunctionCall>>,
     /// The resource instance it is about, printed as `with ADDRESS`.
     pub address: Option<String>,
-    /// What is deprecated, where that is told where it is used.
+    /// The deprecated object, for a diagnostic about its use.
     pub origin: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error.
+    /// Creates an error diagnostic.
     pub fn error(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(Severity::Error, summary.into(), detail.into())
     }
 
-    /// A warning.
+    /// Creates a warning diagnostic.
     pub fn warning(summary: impl Into<String>, detail: impl Into<String>) -> Self {
         Self::new(Severity::Warning, summary.into(), detail.into())
     }
@@ -120,56 +120,56 @@ impl Diagnostic {
         self
     }
 
-    /// The same, about the text at `span`.
+    /// Sets the subject to the text at `span`.
     #[must_use]
     pub fn at(mut self, span: Span) -> Self {
         self.subject = (!span.is_none()).then_some(span);
         self
     }
 
-    /// The same, to be shown within the text at `span`.
+    /// Sets the context to the text at `span`.
     #[must_use]
     pub fn within(mut self, span: Span) -> Self {
         self.context = (!span.is_none()).then_some(span);
         self
     }
 
-    /// The same, and nothing else matters in the text at `span`.
+    /// Marks the text at `span` as wrong as a whole: other diagnostics about it are suppressed.
     #[must_use]
     pub fn covering(mut self, span: Span) -> Self {
         self.covers = (!span.is_none()).then_some(span);
         self
     }
 
-    /// The same, and a mistake only if the text at `span` is right.
+    /// Suppresses the diagnostic if there is an error in the text at `span`.
     #[must_use]
     pub fn provided(mut self, span: Span) -> Self {
         self.premise = (!span.is_none()).then_some(span);
         self
     }
 
-    /// The same, with a value that took part.
+    /// Adds a value that contributed to the problem.
     #[must_use]
     pub fn observing(mut self, expression: impl Into<String>, statement: impl Into<String>) -> Self {
         self.observed.push(Observed { expression: expression.into(), statement: statement.into() });
         self
     }
 
-    /// The same, about a call of a function.
+    /// Sets the function call that failed.
     #[must_use]
     pub fn calling(mut self, call: FunctionCall) -> Self {
         self.call = Some(Box::new(call));
         self
     }
 
-    /// The same, about the resource instance `address`.
+    /// Sets the resource instance.
     #[must_use]
     pub fn about(mut self, address: impl Into<String>) -> Self {
         self.address = Some(address.into());
         self
     }
 
-    /// The same, about the use of something deprecated that `origin` names.
+    /// Sets the deprecated object.
     #[must_use]
     pub fn originating(mut self, origin: impl Into<String>) -> Self {
         self.origin = Some(origin.into());
@@ -189,12 +189,12 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// No problem.
+    /// Creates an empty collection.
     pub const fn new() -> Self {
         Self { list: Vec::new() }
     }
 
-    /// Adds one.
+    /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.list.push(diagnostic);
     }
@@ -209,12 +209,12 @@ impl Diagnostics {
         self.list.iter().any(Diagnostic::is_error)
     }
 
-    /// Whether there is none at all.
+    /// Whether there are no diagnostics.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of diagnostics.
     pub fn len(&self) -> usize {
         self.list.len()
     }

@@ -20,7 +20,7 @@ impl InvalidByte {
 /// stands where it does no harm.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Decoded {
-    /// The decoded text.
+    /// The text after decoding.
     pub text: String,
     /// The bytes that are not UTF-8, in order.
     pub invalid: Vec<InvalidByte>,

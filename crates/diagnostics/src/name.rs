@@ -8,7 +8,7 @@ pub fn begins_name(character: char) -> bool {
     character == '_' || unicode_ident::is_xid_start(character) || is_letter_in_no_normal_form(character)
 }
 
-/// Whether the character may stand in a name behind the first (its property `ID_Continue`, or `-`).
+/// Whether the character may follow the first one of a name (its property `ID_Continue`, or `-`).
 pub fn continues_name(character: char) -> bool {
     character == '-' || unicode_ident::is_xid_continue(character) || is_letter_in_no_normal_form(character)
 }

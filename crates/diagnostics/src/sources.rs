@@ -13,7 +13,7 @@ pub struct Sources {
     files: RwLock<Vec<Arc<SourceFile>>>,
 }
 
-/// One registered text.
+/// A registered source text.
 #[derive(Debug)]
 pub struct SourceFile {
     name: String,
@@ -31,13 +31,13 @@ pub struct Section {
     pub start: usize,
     /// One past its last byte.
     pub end: usize,
-    /// Where its name ends, or is.
+    /// The end of its name, or all of it.
     pub label: Label,
     /// The section around it, by number.
     pub around: Option<usize>,
 }
 
-/// How a section is called.
+/// The kind of name of a source text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Label {
     /// By the header, which ends before this byte.
@@ -46,17 +46,17 @@ pub enum Label {
     Key(usize),
     /// By its position among others.
     Element(usize),
-    /// It is the whole file.
+    /// The text is a whole file.
     Whole,
 }
 
-/// The characters of a source file, shared by whoever needs them.
+/// The shared characters of a source file.
 pub type SourceText = Arc<str>;
 
 /// A place for people: line and column count from 1, columns in grapheme clusters; `byte` counts from 0 in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
     /// Column in grapheme clusters, from 1.
     pub column: u32,
@@ -64,19 +64,19 @@ pub struct Position {
     pub byte: u32,
 }
 
-/// Where a span is.
+/// The location of a span.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// The file.
+    /// The file that contains it.
     pub file: Arc<SourceFile>,
-    /// Its first character.
+    /// The position of its first character.
     pub start: Position,
     /// One past its last character.
     pub end: Position,
 }
 
 impl Sources {
-    /// An empty registry.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Self::default()
     }
@@ -149,7 +149,7 @@ impl SourceFile {
         &self.name
     }
 
-    /// The whole text.
+    /// Returns the whole source text.
     pub fn text(&self) -> &SourceText {
         &self.text
     }

@@ -18,7 +18,7 @@ impl Span {
         Self { start, end: if end < start { start } else { end } }
     }
 
-    /// First byte.
+    /// Returns the offset of the first byte.
     pub const fn start(self) -> u32 {
         self.start
     }
@@ -28,7 +28,7 @@ impl Span {
         self.end
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub const fn len(self) -> u32 {
         self.end - self.start
     }
@@ -64,9 +64,9 @@ impl Span {
 /// Something together with the place where it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Spanned<T> {
-    /// The thing itself.
+    /// The value without its location.
     pub value: T,
-    /// Where it was written.
+    /// The location of the value.
     pub span: Span,
 }
 

@@ -1,6 +1,6 @@
 //! Guesses at what somebody meant to write.
 
-/// The one of `candidates` that is nearest to `given`, if it is near: at most two edits away, and no more than one for every
+/// Returns the candidate that is nearest to `given`, within two edits and one edit for every
 /// three characters. An edit adds, removes or replaces a character, or swaps two neighbors.
 ///
 /// Of several that are as near the first wins, so put the likelier ones first.

@@ -6,7 +6,7 @@ use syn::{Data, DeriveInput, Error, Expr, Fields, Ident, LitStr, Result, Type};
 
 use crate::options::{Options, doc_comment, single};
 
-/// A struct that stands for an object.
+/// A struct that represents an object.
 pub(crate) struct Model<'a> {
     pub(crate) ident: &'a Ident,
     pub(crate) description: String,
@@ -25,7 +25,7 @@ pub(crate) struct Field<'a> {
     pub(crate) options: Options,
 }
 
-/// What a field is in the schema.
+/// The role of a field in the schema.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Attribute,
@@ -120,7 +120,7 @@ fn is_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What is said about a struct.
+    /// Returns the description of a struct.
     fn said(text: &str) -> String {
         let input: DeriveInput = syn::parse_str(text).unwrap_or_else(|problem| panic!("{problem}"));
         match Model::of(&input) {

@@ -22,7 +22,7 @@ fn of_kind<'a>(model: &'a Model<'_>, kind: Kind) -> impl Iterator<Item = &'a Fie
     model.fields.iter().filter(move |field| field.kind == kind)
 }
 
-/// What its attributes and blocks are.
+/// Generates the attributes and blocks of a model.
 fn as_model(model: &Model<'_>) -> TokenStream {
     let Model { ident, description, fields, .. } = model;
     let attributes = of_kind(model, Kind::Attribute).map(attribute);
@@ -106,7 +106,7 @@ fn as_field(model: &Model<'_>) -> TokenStream {
     }
 }
 
-/// What it is as a block that is always there.
+/// Generates the model as a required block.
 fn as_block(model: &Model<'_>) -> TokenStream {
     let ident = model.ident;
     quote! {
@@ -118,7 +118,7 @@ fn as_block(model: &Model<'_>) -> TokenStream {
     }
 }
 
-/// What the types of the fields must be able to hold, checked when the author's code is compiled.
+/// Generates checks of the field types, which run when the author's code is compiled.
 fn check(field: &Field<'_>) -> TokenStream {
     let Field { ty, name, options, kind, .. } = field;
     let computed = options.computed || options.default.is_some();

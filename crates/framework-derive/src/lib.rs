@@ -1,6 +1,6 @@
 //! `#[derive(Model)]`: the schema of a struct, and the way between it and a value (FW-20).
 //!
-//! What the attributes mean is told where the trait is, in `groma_framework::model`.
+//! `groma_framework::model` documents the attributes.
 
 mod declared;
 mod generate;

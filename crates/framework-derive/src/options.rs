@@ -1,4 +1,4 @@
-//! What the attributes of a field say.
+//! Parsing of the attributes of a field.
 
 use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
@@ -31,7 +31,7 @@ const ATTRIBUTE_KEYS: &str = "required, optional, computed, sensitive, write_onl
 const BLOCK_KEYS: &str = "min, max, validator, modifier, name, description and deprecated";
 
 impl Options {
-    /// Reads `#[attribute(...)]`.
+    /// Parses `#[attribute(...)]` options.
     pub(crate) fn of_attribute(attribute: &Attribute) -> Result<Self> {
         let mut options = Self::default();
         if attribute.meta.require_path_only().is_err() {
@@ -40,7 +40,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Reads `#[block(...)]`.
+    /// Parses `#[block(...)]` options.
     pub(crate) fn of_block(attribute: &Attribute) -> Result<Self> {
         let mut options = Self::default();
         if attribute.meta.require_path_only().is_err() {
@@ -79,7 +79,7 @@ impl Options {
         Ok(())
     }
 
-    /// What attributes and blocks both have; whether it was one of these.
+    /// Parses an option that attributes and blocks share; returns whether it is one.
     fn common_key(&mut self, key: &str, meta: &ParseNestedMeta<'_>) -> Result<bool> {
         match key {
             "validator" => self.validators.push(meta.value()?.parse()?),

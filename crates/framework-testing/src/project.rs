@@ -23,10 +23,10 @@ pub struct Project {
     state: State,
 }
 
-/// What kept a step from its end: errors with their summaries and details, and what was said besides.
+/// The problems of a failed step: errors with their summaries and details, and other messages.
 pub struct Problems(pub(crate) Vec<String>);
 
-/// A plan with what was said about it.
+/// A plan with its messages.
 pub struct Planned {
     plan: Plan,
     run: Run,
@@ -50,7 +50,7 @@ impl Project {
     }
 
     /// Writes the configuration anew: provider blocks, resources, whatever a module can hold. What providers it
-    /// requires is added.
+    /// added.
     pub fn configure(&mut self, body: &str) {
         let address = &self.provider.address;
         self.text = format!(
@@ -59,7 +59,7 @@ impl Project {
         );
     }
 
-    /// What checking the configuration says.
+    /// Validates the configuration, and returns the messages.
     ///
     /// # Errors
     ///
@@ -129,7 +129,7 @@ impl Project {
         Ok(actions)
     }
 
-    /// Deletes every object.
+    /// Destroys all objects.
     ///
     /// # Errors
     ///
@@ -216,7 +216,7 @@ impl Planned {
         changes.map(|change| format!("{}: {}", change.address, change.action.names().join(" then "))).collect()
     }
 
-    /// What is left to a later run, with the reason: `files_file.a: absent_prereq`.
+    /// Returns the deferred changes with their reasons: `files_file.a: absent_prereq`.
     pub fn deferred(&self) -> Vec<String> {
         self.plan.deferred.iter().map(|change| format!("{}: {}", change.address(), change.reason.name())).collect()
     }

@@ -1,4 +1,4 @@
-//! What hosts rely on in a state store.
+//! The guarantees that hosts expect from a state store.
 
 use crate::project::Problems;
 use crate::store::Store;
@@ -9,9 +9,9 @@ const IDS: [&str; 2] = ["promise-a", "promise-b"];
 const LARGEST: u64 = 1 << 20;
 
 impl Store {
-    /// Holds the store to what hosts rely on, and says in words what it does not keep: what is written is read, byte by byte and whatever
-    /// its size; states are listed and do not touch one another; what is deleted is gone; a lock has one owner at a time, and nobody else
-    /// gives it back. The states `promise-a` and `promise-b` are written and deleted for that.
+    /// Tests the guarantees of the store, and returns those that it breaks: written states are read back byte by byte, whatever
+    /// their size; states are listed and independent; a deleted state is gone; a lock has one owner at a time, and nobody else can
+    /// release it. The states `promise-a` and `promise-b` are written and deleted for that.
     ///
     /// # Errors
     ///

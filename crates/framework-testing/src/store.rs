@@ -113,7 +113,7 @@ impl Store {
         good(&response.diagnostics).map(|()| response.chunk_size)
     }
 
-    /// What is kept as the state `id`; no bytes where there is none.
+    /// Reads the state `id`; empty if it does not exist.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! How a test reaches the provider.
+//! Connections of tests to the provider.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,16 +13,16 @@ use groma_plugin::transport::{NoLog, Reattach};
 use groma_provider::Provider;
 use tokio::runtime::Runtime;
 
-/// How the engine talks to the provider.
+/// The connection between the engine and the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// By calling it.
+    /// Direct calls in the same process.
     InProcess,
     /// By the plugin protocol, over a socket.
     Protocol(Protocol),
 }
 
-/// A provider, made anew for each configuration.
+/// A constructor of the provider, called for each configuration.
 pub(crate) type Make = dyn Fn() -> Arc<dyn Provider> + Send + Sync;
 
 /// The provider under test, and the built-in one.
@@ -36,7 +36,7 @@ pub(crate) struct UnderTest {
 }
 
 impl UnderTest {
-    /// The provider known as `address`; what keeps it from being tried, in words.
+    /// Starts the provider at `address`, or returns the reason why that fails.
     pub(crate) fn new(address: &str, make: Box<Make>, transport: Transport) -> Result<Self, String> {
         let address =
             ProviderAddress::parse(address, "registry.terraform.io").map_err(|problem| problem.to_string())?;
@@ -51,7 +51,7 @@ impl UnderTest {
         })
     }
 
-    /// The provider under test, anew.
+    /// Creates a new instance of the provider under test.
     pub(crate) fn reach(&self) -> Result<Arc<dyn Provider>, String> {
         match self.transport {
             Transport::InProcess => Ok((self.make)()),

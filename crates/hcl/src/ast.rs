@@ -1,6 +1,6 @@
 //! The syntax tree of expressions, shared by the native and the JSON syntax.
 //!
-//! Everything below an [`Expression`] is behind an [`Arc`]: cloning one costs a counter, so that whoever needs an
+//! Everything below an [`Expression`] is behind an [`Arc`]: cloning one increments a counter, so that code that needs an
 //! expression later keeps it.
 
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub use crate::traversal::{LiteralKey, Meaning, Step, Traversal};
 /// An expression and the text it was read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// What it is.
+    /// The kind of the expression.
     pub kind: ExpressionKind,
     /// The whole of its text.
     pub span: Span,
@@ -70,7 +70,7 @@ pub enum ExpressionKind {
 /// Steps after an expression that is not a plain name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relative {
-    /// What the steps start from.
+    /// The expression from which the steps start.
     pub source: Expression,
     /// The steps, at least one.
     pub steps: List<Step>,
@@ -79,9 +79,9 @@ pub struct Relative {
 /// An index whose key must be evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Index {
-    /// The collection.
+    /// The indexed collection.
     pub source: Expression,
-    /// The key.
+    /// The index key.
     pub key: Expression,
     /// From bracket to bracket.
     pub brackets: Span,
@@ -92,9 +92,9 @@ pub struct Index {
 pub struct Splat {
     /// The collection, or a single value that counts as a collection of one.
     pub source: Expression,
-    /// Which of the two forms.
+    /// The form of the splat.
     pub kind: SplatKind,
-    /// What is taken of each element.
+    /// The steps into each element.
     pub each: Vec<Selector>,
     /// The `[*]` or `.*` itself.
     pub marker: Span,
@@ -103,7 +103,7 @@ pub struct Splat {
 /// The two forms of a splat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SplatKind {
-    /// `[*]`: all that follows applies to each element.
+    /// `[*]`: all following steps apply to each element.
     Full,
     /// `.*`: only the attribute names that follow apply to each element.
     Attribute,
@@ -112,20 +112,20 @@ pub enum SplatKind {
 /// Something taken of each element of a splat.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Selector {
-    /// A literal step.
+    /// A step with a literal key.
     Step(Step),
     /// An index whose key must be evaluated, in the scope around the splat.
     Index {
-        /// The key.
+        /// The expression of the key.
         key: Expression,
         /// From bracket to bracket.
         span: Span,
     },
     /// A splat within a splat.
     Splat {
-        /// Which form.
+        /// The form of the splat.
         kind: SplatKind,
-        /// What is taken of each inner element.
+        /// The steps into each inner element.
         each: Vec<Selector>,
         /// The `[*]` or `.*` itself.
         span: Span,
@@ -138,7 +138,7 @@ pub struct ObjectItem {
     /// The key. A bare name is a [`ExpressionKind::String`]; `(expr)` is a [`ExpressionKind::Parentheses`]. A bare
     /// traversal of more than one step is kept as such: it is good for maps of references, an error as a key.
     pub key: Expression,
-    /// The value.
+    /// The expression of the value.
     pub value: Expression,
 }
 
@@ -149,15 +149,15 @@ pub struct For {
     pub key: Option<Ident>,
     /// The variable for values.
     pub value: Ident,
-    /// What is walked.
+    /// The expression of the collection.
     pub collection: Expression,
     /// The key of each result: an object results; without, a tuple.
     pub key_expression: Option<Expression>,
     /// The value of each result.
     pub value_expression: Expression,
-    /// Which elements count.
+    /// The condition on elements.
     pub condition: Option<Expression>,
-    /// Whether values with equal keys are gathered, and the place of the `...` that says so.
+    /// The location of `...`, if values with equal keys are grouped.
     pub grouping: Option<Span>,
     /// The opening bracket or brace.
     pub open: Span,
@@ -168,7 +168,7 @@ pub struct For {
 /// `condition ? yes : no`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conditional {
-    /// Decides.
+    /// The condition of the expression.
     pub condition: Expression,
     /// The result when true.
     pub yes: Expression,
@@ -179,11 +179,11 @@ pub struct Conditional {
 /// An operator before its operand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unary {
-    /// The operator.
+    /// The unary operator.
     pub operator: UnaryOperator,
-    /// Its operand.
+    /// The expression of the operand.
     pub operand: Expression,
-    /// The operator's text.
+    /// The location of the operator.
     pub symbol: Span,
 }
 
@@ -199,13 +199,13 @@ pub enum UnaryOperator {
 /// An operator between two operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binary {
-    /// The operator.
+    /// The binary operator.
     pub operator: BinaryOperator,
-    /// Before it.
+    /// The left operand.
     pub left: Expression,
-    /// After it.
+    /// The right operand.
     pub right: Expression,
-    /// The operator's text.
+    /// The location of the operator.
     pub symbol: Span,
 }
 
@@ -284,9 +284,9 @@ impl Template {
 pub enum TemplatePart {
     /// Text, after the processing of escapes.
     Literal {
-        /// The characters.
+        /// The characters of the literal.
         text: Name,
-        /// Where they were written.
+        /// The location in the source.
         span: Span,
     },
     /// `${ … }`.
@@ -300,7 +300,7 @@ pub enum TemplatePart {
 /// The conditional directive of a template.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateIf {
-    /// Decides.
+    /// The condition of the directive.
     pub condition: Expression,
     /// The result when true.
     pub yes: Template,
@@ -317,7 +317,7 @@ pub struct TemplateFor {
     pub key: Option<Ident>,
     /// The variable for values.
     pub value: Ident,
-    /// What is walked.
+    /// The expression of the collection.
     pub collection: Expression,
     /// Repeated for each element.
     pub body: Template,
@@ -335,7 +335,7 @@ pub struct JsonString {
     pub text: Name,
     /// The string as a template: [`ExpressionKind::String`] or [`ExpressionKind::Template`].
     pub template: Expression,
-    /// What is wrong with the template; to be reported by whoever evaluates it.
+    /// Problems of the template, to be reported when it is evaluated.
     pub diagnostics: Diagnostics,
 }
 
@@ -345,7 +345,7 @@ impl Expression {
         Self { kind, span }
     }
 
-    /// The expression that stands for an error already reported.
+    /// Creates the expression that replaces one with a reported error.
     pub const fn invalid(span: Span) -> Self {
         Self { kind: ExpressionKind::Invalid, span }
     }

@@ -1,7 +1,7 @@
 //! Bodies: what stands between the braces of a block, or in a whole file, in either syntax.
 //!
-//! A body is read with a [`BodySchema`]. In the JSON syntax only the schema tells arguments from blocks, so that there
-//! is no way to look into a body without one, except for [`Body::attributes`].
+//! A body is decoded with a [`BodySchema`]. In the JSON syntax only the schema distinguishes arguments from blocks, so that
+//! a body cannot be decoded without one, except by [`Body::attributes`].
 
 use std::collections::HashSet;
 use std::ops::Deref;
@@ -12,10 +12,10 @@ use triomphe::ThinArc;
 
 use crate::ast::{Expression, ExpressionKind, Ident, List, Name};
 
-/// A parsed file.
+/// A parsed configuration file.
 #[derive(Clone, Debug)]
 pub struct File {
-    /// Everything in it.
+    /// The body of the file.
     pub body: Body,
 }
 
@@ -23,7 +23,7 @@ pub struct File {
 #[derive(Clone, Debug)]
 pub struct Body {
     pub(crate) source: Source,
-    /// What an earlier [`Body::partial_content`] has taken out.
+    /// The items that an earlier [`Body::partial_content`] has returned.
     pub(crate) hidden: Option<Arc<Hidden>>,
 }
 
@@ -59,9 +59,9 @@ pub(crate) enum Source {
 /// `name = expression`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    /// The name.
+    /// The name of the argument.
     pub name: Ident,
-    /// The value.
+    /// The expression of the value.
     pub expression: Expression,
 }
 
@@ -75,11 +75,11 @@ impl Attribute {
 /// `kind "label" { … }`.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// The kind.
+    /// The block type.
     pub kind: Ident,
-    /// The labels.
+    /// The labels, in order.
     pub labels: List<Label>,
-    /// What is in it.
+    /// The body of the block.
     pub body: Body,
     /// From the kind to the last label.
     pub header: Span,
@@ -101,7 +101,7 @@ pub struct Label {
 #[derive(Clone, Debug)]
 pub(crate) struct NativeBody(ThinArc<NativeHead, Attribute>);
 
-/// What a [`NativeBody`] has beside its arguments.
+/// The parts of a [`NativeBody`] besides its arguments.
 #[derive(Debug)]
 pub(crate) struct NativeHead {
     pub(crate) blocks: List<Block>,
@@ -110,7 +110,7 @@ pub(crate) struct NativeHead {
     pub(crate) own: Own,
 }
 
-/// How a body is written.
+/// The layout of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
     /// Between braces on a single line, with one argument at most.
@@ -118,8 +118,9 @@ pub(crate) enum Lines {
     Several,
 }
 
-/// How many arguments and blocks of a body surely belong to it. Those after them may belong elsewhere, as the end of a block was lost
-/// before: where they are not expected, that is no further mistake.
+/// The number of arguments and blocks that certainly belong to a body. Those after them may belong elsewhere, because the end of a block
+/// was lost
+/// before: an unexpected one is not reported then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Own {
     pub(crate) attributes: usize,
@@ -143,8 +144,8 @@ impl NativeBody {
         &self.0.slice
     }
 
-    /// Where to say that something is missing: the first character, which is the opening brace in a block; the first of its one
-    /// argument where that stands on the same line.
+    /// Returns the location for a missing item: the first character, which is the opening brace in a block; the start of its only
+    /// argument if that is on the same line.
     pub(crate) fn missing(&self) -> Span {
         let argument = self.attributes().first().filter(|_| self.lines == Lines::One);
         first_character(argument.map_or(self.span, |argument| argument.name.span))
@@ -173,7 +174,7 @@ pub(crate) struct JsonBody {
     pub(crate) text: JsonText,
 }
 
-/// How much of a text of the JSON syntax could be read.
+/// The readable part of a text in the JSON syntax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonText {
     Whole,
@@ -205,7 +206,7 @@ pub(crate) struct MergedBody {
 }
 
 impl Block {
-    /// The kind of block that it stands for: a `dynamic` block makes blocks of the kind that its label names.
+    /// Returns the effective block type: a `dynamic` block generates blocks of the type in its label.
     pub(crate) fn effective_kind(&self) -> &Name {
         match self.labels.first() {
             Some(label) if &*self.kind.name == "dynamic" => &label.value,
@@ -254,7 +255,7 @@ impl Body {
         }
     }
 
-    /// Where to say that something is missing: the opening brace, the only argument of a block on a single line, or the start of the
+    /// Returns the location for a missing item: the opening brace, the only argument of a single-line block, or the start of the
     /// file.
     pub fn missing_item_span(&self) -> Span {
         match &self.source {
@@ -264,7 +265,7 @@ impl Body {
         }
     }
 
-    /// Whether it was written in the JSON syntax, where a reference or a type stands in quotes.
+    /// Whether it is in the JSON syntax, where references and types are written in quotes.
     pub fn is_json(&self) -> bool {
         match &self.source {
             Source::Native(_) => false,

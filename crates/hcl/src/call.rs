@@ -1,4 +1,4 @@
-//! Function calls.
+//! Function call expressions.
 
 use std::ops::Deref;
 
@@ -12,12 +12,12 @@ use crate::name::Ident;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call(ThinArc<CallHead, Expression>);
 
-/// What a [`Call`] has beside its arguments.
+/// The parts of a [`Call`] besides its arguments.
 #[derive(Debug, PartialEq)]
 pub struct CallHead {
     /// The function; the name may hold namespaces: `provider::aws::arn_parse`.
     pub name: Ident,
-    /// Whether the last argument is a list of further arguments, and the place of the `...` that says so.
+    /// The location of `...`, if the last argument is a list of further arguments.
     pub expansion: Option<Span>,
     /// `(`.
     pub open: Span,
@@ -31,7 +31,7 @@ impl Call {
         Self(ThinArc::from_header_and_iter(head, arguments.into_iter()))
     }
 
-    /// The arguments.
+    /// Returns the arguments, in order.
     pub fn arguments(&self) -> &[Expression] {
         &self.0.slice
     }

@@ -1,4 +1,4 @@
-//! What reading a body gives.
+//! The result of decoding a body.
 
 use std::collections::HashMap;
 
@@ -8,18 +8,18 @@ use crate::ast::Name;
 use crate::body::{Attribute, Block};
 use crate::schema::BodySchema;
 
-/// What was found in a body.
+/// The arguments and blocks of a body.
 #[derive(Clone, Debug, Default)]
 pub struct Content {
     /// The arguments, in the order of the source; each name once.
     pub attributes: Vec<Attribute>,
     /// The blocks, in the order of the source.
     pub blocks: Vec<Block>,
-    /// Where to say that something is missing.
+    /// The location for a missing item.
     pub missing_item: Span,
-    /// Whether something that stands in the body is not in here.
+    /// Whether the body has items that are not part of this content.
     pub(crate) leaves_out: bool,
-    /// Where each argument is, once there are many.
+    /// The positions of arguments, once there are many.
     index: Option<HashMap<Name, usize>>,
 }
 
@@ -31,13 +31,13 @@ impl Content {
         Self { missing_item, ..Self::default() }
     }
 
-    /// Whether everything in the body that was looked at is in here. What is not (an argument that is not expected, a block with too
-    /// many labels) was told: it may be what is missing.
+    /// Whether the content is complete. Missing items (an unexpected argument, a block with too
+    /// many labels) were reported, and may be what a required item should have been.
     pub fn is_whole(&self) -> bool {
         !self.leaves_out
     }
 
-    /// The argument `name`.
+    /// Returns the argument `name`.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         match &self.index {
             Some(index) => self.attributes.get(*index.get(name)?),

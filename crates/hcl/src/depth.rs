@@ -1,7 +1,7 @@
 //! Limits of nesting, and the stack that deep trees need.
 //!
 //! The limits are far above what people and generators write. They bound memory and time for texts that nobody means,
-//! and keep the codes that walk a tree from overflowing the stack.
+//! and keep code that walks a tree from overflowing the stack.
 
 use crate::ast::Expression;
 

@@ -1,7 +1,7 @@
 //! Reading bodies of the JSON syntax.
 //!
 //! Arguments and blocks are both properties of an object; only the schema tells which is which. Where an object is
-//! expected, an array of objects stands for all their properties in order, which allows a name to be used twice.
+//! expected, an array of objects represents all their properties in order, which allows a name to occur twice.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +13,7 @@ use crate::content::Content;
 use crate::overriding::COMMENT;
 use crate::schema::{BlockSpec, BodySchema};
 
-/// A property of an object in the place of a body.
+/// A property of an object that represents a body.
 struct Property<'a> {
     name: Ident,
     value: &'a Expression,
@@ -147,7 +147,7 @@ impl Unpacking<'_> {
     }
 
     fn block(&self, body: &Expression, around: &Expression) -> Block {
-        // The names before the last one, and an array, stand before other blocks as well.
+        // Earlier names, and an array, also precede other blocks.
         let start = match &around.kind {
             ExpressionKind::Tuple(_) => body.span,
             _ => self.labels.last().map_or(self.kind.span, |label| label.span),
@@ -162,7 +162,7 @@ impl Unpacking<'_> {
     }
 }
 
-/// What the properties of an object are wanted for.
+/// The purpose of decoding an object's properties.
 #[derive(Clone, Copy)]
 enum Purpose<'a> {
     Body,

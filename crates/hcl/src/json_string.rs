@@ -12,7 +12,7 @@ pub(crate) struct Decoded {
     pub(crate) shifts: Vec<Shift>,
 }
 
-/// What is wrong with an escape, and where in the string.
+/// The error of an escape sequence, with its position in the string.
 pub(crate) struct BadEscape {
     pub(crate) at: usize,
     pub(crate) length: usize,
@@ -55,7 +55,7 @@ fn escape(raw: &str) -> Result<(char, usize), usize> {
             if let Some(character) = char::from_u32(first) {
                 return Ok((character, 6));
             }
-            // Half of a pair; alone it stands for no character.
+            // Half of a surrogate pair; alone it is not a character.
             let second = raw.get(6..).filter(|rest| rest.starts_with("\\u")).and_then(code_unit);
             let pair = second.and_then(|second| char::decode_utf16([first as u16, second as u16]).next()?.ok());
             Ok(pair.map_or(('\u{fffd}', 6), |character| (character, 12)))

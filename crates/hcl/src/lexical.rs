@@ -24,7 +24,7 @@ pub(crate) fn check(text: &str, tokens: &Tokens, origin: &Origin<'_>) -> Diagnos
     diagnostics
 }
 
-/// How often something has been said.
+/// The number of reports of each kind.
 #[derive(Default)]
 struct Told {
     bitwise: usize,

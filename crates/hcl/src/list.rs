@@ -18,7 +18,7 @@ impl<T> List<T> {
         Self((items.len() > 0).then(|| ThinArc::from_header_and_iter((), items)))
     }
 
-    /// The items.
+    /// Returns the items as a slice.
     pub fn as_slice(&self) -> &[T] {
         self
     }

@@ -6,9 +6,9 @@ use groma_diagnostics::Span;
 /// A name as written in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ident {
-    /// The characters.
+    /// The characters of the name.
     pub name: Name,
-    /// Where they are.
+    /// The location in the source.
     pub span: Span,
 }
 

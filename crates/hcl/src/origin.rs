@@ -2,14 +2,14 @@
 
 use groma_diagnostics::{SourceFile, Span};
 
-/// Where a text comes from.
+/// The location of a text in its file.
 #[derive(Clone, Copy)]
 pub(crate) struct Origin<'a> {
     /// The address of its first byte.
     pub(crate) base: u32,
     /// Its file, for messages that name a line.
     pub(crate) file: Option<&'a SourceFile>,
-    /// Where the text is shorter than what was written, because escapes have been processed; in order.
+    /// The positions where the text is shorter than its source, because escapes were processed; in order.
     pub(crate) shifts: &'a [Shift],
 }
 

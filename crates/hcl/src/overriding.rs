@@ -1,11 +1,11 @@
-//! What is left of a base body beside its override, before a schema tells arguments from blocks.
+//! Base bodies without the items that an override replaces, before a schema distinguishes arguments from blocks.
 
 use std::sync::Arc;
 
 use crate::ast::{Expression, ExpressionKind, Name, ObjectItem};
 use crate::body::{Body, Hidden, MergedBody, Source};
 
-/// The kind of block that stands for any number of others.
+/// The block type that generates blocks of any other type.
 pub(crate) const DYNAMIC: &str = "dynamic";
 
 /// The name of properties that are comments where arguments and blocks are expected.

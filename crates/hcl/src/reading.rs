@@ -13,8 +13,8 @@ use crate::schema::BodySchema;
 use crate::{json_body, native};
 
 impl Body {
-    /// This body with the arguments and blocks of `other` in the place of its own of the same names: the way override
-    /// files work. All blocks of a kind are replaced together; a `dynamic` block counts as the kind it makes.
+    /// Returns this body with the arguments and blocks of `other` replacing its own of the same names: the semantics of override
+    /// files. All blocks of a kind are replaced together; a `dynamic` block counts as the kind it makes.
     #[must_use]
     pub fn overridden_by(&self, other: &Self) -> Self {
         let merged = MergedBody { base: self.clone(), other: other.clone() };

@@ -1,35 +1,35 @@
-//! What may stand in a body.
+//! Schemas of bodies.
 
 use crate::ast::Name;
 
-/// What may stand in a body.
+/// The arguments and blocks that a body may contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BodySchema {
-    /// The arguments.
+    /// The schemas of arguments.
     pub attributes: Vec<AttributeSpec>,
-    /// The blocks.
+    /// The schemas of blocks.
     pub blocks: Vec<BlockSpec>,
-    /// Names that have been read from the body before, or are read elsewhere: whoever misspells a name may have meant one of them.
+    /// Names that were decoded from the body before, or are decoded elsewhere: candidates for suggestions.
     pub beside: &'static [&'static str],
 }
 
-/// An argument that may stand in a body.
+/// An argument that a body may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttributeSpec {
-    /// Its name.
+    /// The name of the argument.
     pub name: Name,
     /// Whether its absence is an error.
     pub required: bool,
 }
 
-/// A kind of block that may stand in a body.
+/// A block type that a body may contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSpec {
-    /// The kind: `resource`.
+    /// The block type, for example `resource`.
     pub kind: Name,
-    /// What its labels are: `type`, `name`. Their number is binding.
+    /// The names of its labels: `type`, `name`. Their number is binding.
     pub labels: Vec<Name>,
-    /// Whether there is no such block, but may be one day. One that stands in the body for a mistake in its braces is not read.
+    /// Whether the block type is reserved for later versions. One that is in the body because of misplaced braces is not decoded.
     pub is_reserved: bool,
 }
 
@@ -39,21 +39,21 @@ impl BodySchema {
         Self::default()
     }
 
-    /// The same, with an argument that must be there.
+    /// Adds a required argument.
     #[must_use]
     pub fn required(mut self, name: impl Into<Name>) -> Self {
         self.attributes.push(AttributeSpec { name: name.into(), required: true });
         self
     }
 
-    /// The same, with an argument that may be there.
+    /// Adds an optional argument.
     #[must_use]
     pub fn optional(mut self, name: impl Into<Name>) -> Self {
         self.attributes.push(AttributeSpec { name: name.into(), required: false });
         self
     }
 
-    /// The same, with a kind of block whose labels are named `labels`.
+    /// Adds a block type with these labels.
     #[must_use]
     pub fn block(mut self, kind: impl Into<Name>, labels: &[&str]) -> Self {
         let labels = labels.iter().map(|label| Name::from(*label)).collect();
@@ -61,14 +61,14 @@ impl BodySchema {
         self
     }
 
-    /// The same, with a kind of block without labels that is kept for later versions of the language.
+    /// Adds a block type without labels that is reserved for later versions of the language.
     #[must_use]
     pub fn reserved(mut self, kind: impl Into<Name>) -> Self {
         self.blocks.push(BlockSpec { kind: kind.into(), labels: Vec::new(), is_reserved: true });
         self
     }
 
-    /// The same, where whoever misspells a name may also have meant one of `names`.
+    /// Adds `names` as candidates for suggestions.
     #[must_use]
     pub fn beside(mut self, names: &'static [&'static str]) -> Self {
         self.beside = names;

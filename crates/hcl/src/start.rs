@@ -1,4 +1,4 @@
-//! Where an expression begins, for messages about what it comes to.
+//! Starts of expressions, for messages about their results.
 
 use groma_diagnostics::{Sources, Span};
 
@@ -46,7 +46,7 @@ const fn first_of(span: Span) -> Span {
     Span::new(span.start(), span.start() + 1)
 }
 
-/// What is written between quotes, or the lines of a heredoc; the end of the whole where nothing is.
+/// Returns the content between quotes, or the lines of a heredoc; the end of `whole` if it is empty.
 fn written(whole: Span, sources: &Sources) -> Span {
     let Some(text) = sources.text(whole) else { return whole };
     let (before, after) = if text.starts_with("<<") {

@@ -1,4 +1,4 @@
-//! What can be read off an expression without evaluating it: references, names, lists and maps of them.
+//! Static analysis of expressions: references, names, lists and maps of them, without evaluation.
 
 use groma_diagnostics::Diagnostics;
 
@@ -25,7 +25,7 @@ impl Expression {
         }
     }
 
-    /// The traversal in the quotes of a string of the native syntax, or what keeps it from being one; nothing if this is no such string.
+    /// Parses the traversal in the quotes of a string in the native syntax; `None` if this is not such a string.
     pub fn traversal_in_quotes(&self) -> Option<Result<Traversal, Diagnostics>> {
         match &self.kind {
             ExpressionKind::String(text) => Some(parse::quoted_traversal(text, self.span)),
@@ -59,7 +59,7 @@ impl Expression {
     }
 
     /// The word, for places where some words have a meaning of their own: `all`, `string`. In the JSON syntax it
-    /// stands in quotes, in the native syntax it must not.
+    /// is in quotes, in the native syntax it must not be.
     pub fn as_keyword(&self) -> Option<Name> {
         let traversal = match &self.kind {
             ExpressionKind::Traversal(traversal) => traversal.clone(),

@@ -15,9 +15,9 @@ pub enum TokenKind {
     Newline,
     /// The end of the text; empty, and always the last token.
     End,
-    /// A name.
+    /// An identifier or keyword.
     Identifier,
-    /// A number.
+    /// A number literal.
     Number,
     /// `{`
     OpenBrace,
@@ -41,9 +41,9 @@ pub enum TokenKind {
     OpenHeredoc,
     /// The line that ends a heredoc, without its line end.
     CloseHeredoc,
-    /// Characters of a quoted string that stand for themselves.
+    /// Characters of a quoted string without escapes.
     QuotedText,
-    /// Characters of a quoted string of which some do not stand for themselves, or might not: backslashes, dollar and percent signs.
+    /// Characters of a quoted string that may contain escapes: backslashes, dollar and percent signs.
     EscapedText,
     /// Characters of a heredoc (at most a line of it) or of a bare template.
     Text,
@@ -101,7 +101,7 @@ pub enum TokenKind {
     FatArrow,
     /// `:`
     Colon,
-    /// `&`, which the language does not have, as all that follow.
+    /// `&`, which the language does not have, like all following kinds.
     Ampersand,
     /// `|`
     Pipe,
@@ -115,7 +115,7 @@ pub enum TokenKind {
     Backtick,
     /// `'`
     Apostrophe,
-    /// Any other character.
+    /// Any other character that starts no token.
     Invalid,
 }
 
@@ -144,7 +144,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// How many there are, spaces not counted; at least one, the end.
+    /// Returns the number of tokens, without spaces; at least one, the end.
     pub fn len(&self) -> usize {
         self.list.len()
     }
@@ -211,7 +211,7 @@ impl TokenKind {
         matches!(self, Self::QuotedText | Self::EscapedText)
     }
 
-    /// Whether it can follow a sequence in the text that the sequence stands in.
+    /// Whether it can follow a sequence in the text that contains the sequence.
     pub(crate) const fn is_of_text(self) -> bool {
         matches!(
             self,
@@ -228,7 +228,8 @@ impl TokenKind {
         )
     }
 
-    /// What this kind counts as where the ends of brackets are looked for: a string that its line ends is closed, and so is a brace by a
+    /// Returns the kind that this one counts as in searches for closing brackets: a string that its line ends is closed, and so is a
+    /// brace by a
     /// `~}` that may not close it.
     pub(crate) const fn as_closer(self) -> Self {
         match self {

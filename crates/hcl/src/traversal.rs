@@ -15,14 +15,14 @@ use crate::name::{Ident, Name};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traversal(ThinArc<TraversalHead, Step>);
 
-/// What a [`Traversal`] has beside its steps.
+/// The parts of a [`Traversal`] besides its steps.
 #[derive(Debug, PartialEq)]
 pub struct TraversalHead {
     /// The name it begins with.
     pub root: Ident,
-    /// The whole text.
+    /// The location of the traversal.
     pub span: Span,
-    /// What the name was found to mean.
+    /// The resolution of the name.
     pub meaning: Meaning,
 }
 
@@ -33,7 +33,7 @@ impl Traversal {
         Self(ThinArc::from_header_and_iter(head, steps.into_iter()))
     }
 
-    /// What is taken from the name, in order.
+    /// Returns the steps after the name, in order.
     pub fn steps(&self) -> &[Step] {
         &self.0.slice
     }
@@ -47,7 +47,7 @@ impl Deref for Traversal {
     }
 }
 
-/// What a name means, as a number of whoever looks names up: kept with the text, so that it is looked up once.
+/// The resolution of a name, as a number that the resolver defines: stored with the name, so that it is resolved once.
 ///
 /// It is no part of the text: traversals that differ in nothing else are equal.
 #[derive(Debug, Default)]
@@ -56,11 +56,11 @@ pub struct Meaning(AtomicU32);
 impl Meaning {
     /// The number; 0 before one was kept.
     pub fn get(&self) -> u32 {
-        // Nothing else is published with it, and whoever sees 0 looks the name up again.
+        // Nothing else is published with it, and a reader who sees 0 resolves the name again.
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Keeps a number.
+    /// Stores a resolution.
     pub fn keep(&self, number: u32) {
         self.0.store(number, Ordering::Relaxed);
     }
@@ -90,7 +90,7 @@ pub enum Step {
     },
     /// `["key"]`, `[0]` or the older `.0`.
     Index {
-        /// The key.
+        /// The literal key.
         key: LiteralKey,
         /// From bracket to bracket, or from the dot.
         span: Span,
@@ -102,7 +102,7 @@ pub enum Step {
 pub enum LiteralKey {
     /// A number, with its digits as written.
     Number(Name),
-    /// A string.
+    /// A string key.
     String(Name),
 }
 

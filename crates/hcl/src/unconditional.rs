@@ -9,7 +9,7 @@ use crate::overriding::{COMMENT, DYNAMIC, objects, property_name};
 /// Whether an expression of a body is evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evaluated {
-    /// Whatever happens.
+    /// Evaluated in any case.
     Always,
     /// In the content of a `dynamic` block: if that has an element.
     ForElements,
@@ -19,8 +19,8 @@ impl Body {
     /// Calls `visit` with every expression in this body and in the blocks inside it, but not with those in the content of
     /// `dynamic` blocks, which may come to nothing: of them only the collection is visited.
     ///
-    /// For whoever reports references to things that are not there before the body's schema is known. What an earlier
-    /// [`Body::partial_content`] took out is left out, and so is what an override replaces.
+    /// For checks of references before the body's schema is known. Items that an earlier
+    /// [`Body::partial_content`] returned are left out, and so are those that an override replaces.
     pub fn for_each_unconditional_expression(&self, visit: &mut dyn FnMut(&Expression)) {
         self.for_each_evaluated_expression(&mut |expression, evaluated| {
             if evaluated == Evaluated::Always {
@@ -29,7 +29,7 @@ impl Body {
         });
     }
 
-    /// The same with the content of `dynamic` blocks, and whether each expression is evaluated.
+    /// Visits all expressions, content of `dynamic` blocks included, with whether each is evaluated.
     pub fn for_each_evaluated_expression(&self, visit: &mut dyn FnMut(&Expression, Evaluated)) {
         match &self.source {
             Source::Native(body) => native(body, self.hidden(), visit),
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(visited(parse_json_file(&file), &sources), ["1", "2", "3"]);
     }
 
-    /// What is visited of a base with an override.
+    /// Visits a base with an override.
     fn merged(base: &str, other: &str) -> Vec<String> {
         let sources = Sources::new();
         let parse = |name: &str, text: &str| {

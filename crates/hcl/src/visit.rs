@@ -7,8 +7,8 @@ use crate::overriding::{COMMENT, DYNAMIC, objects, property_name};
 impl Body {
     /// Calls `visit` with every expression in this body and in the blocks inside it, in no particular order.
     ///
-    /// For whoever needs to know what a body refers to before its schema is known. What an earlier
-    /// [`Body::partial_content`] took out is left out, and so is what an override replaces.
+    /// For code that needs the references of a body before its schema is known. Items that an earlier
+    /// [`Body::partial_content`] returned are left out, and so are those that an override replaces.
     pub fn for_each_expression(&self, visit: &mut dyn FnMut(&Expression)) {
         let hidden = self.hidden();
         match &self.source {

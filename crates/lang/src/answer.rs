@@ -1,4 +1,4 @@
-//! What the console prints for an expression.
+//! Console output for an expression.
 
 use groma_diagnostics::Diagnostics;
 use groma_hcl::{Expression, ExpressionKind};
@@ -7,8 +7,9 @@ use crate::console::{format, type_text};
 use crate::evaluate::{argument_of_type, evaluate};
 use crate::scope::Scope;
 
-/// What the console prints for an expression: its value, or for a call of the function `type`, which only the console
-/// has, the type of the argument.
+/// Returns the console output for an expression: its value, or the type of the argument for a call of the function `type`, which only the
+/// console
+/// has.
 ///
 /// Nothing if there is an error among the diagnostics.
 pub fn answer(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What a name was found to mean in its module: a kind and a position, kept with the text of the name.
+//! Resolved names: the kind and position of a declaration, stored with the name.
 
 use groma_diagnostics::Name;
 use groma_hcl::{LiteralKey, Step, Traversal};
@@ -24,7 +24,7 @@ pub enum Binding {
 const KIND_BITS: u32 = 3;
 
 impl Binding {
-    /// What `traversal` was found to mean, if that was kept.
+    /// Returns the stored resolution of `traversal`, if there is one.
     pub fn of(traversal: &Traversal) -> Option<Self> {
         let number = traversal.meaning.get();
         let position = number >> KIND_BITS;
@@ -52,7 +52,7 @@ impl Binding {
         }
     }
 
-    /// How many steps of the traversal belong to the name.
+    /// Returns the number of steps of the traversal that belong to the name.
     pub fn steps(self) -> usize {
         match self {
             Self::PrefixedResource(_) => 2,

@@ -1,4 +1,4 @@
-//! What functions need besides their arguments: folders, the clock, the functions of providers.
+//! The context of function calls: directories, the clock, and functions of providers.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -12,50 +12,50 @@ use crate::template_cache::TemplateCache;
 /// Whether functions with a result that differs from call to call give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purity {
-    /// They give an unknown value: during planning, because apply would see another one.
+    /// Impure functions return unknown values: during planning, because apply would see other ones.
     Unknown,
-    /// They give their result.
+    /// Impure functions return their results.
     Immediate,
 }
 
-/// Which functions exist besides those that are always there.
+/// Functions that are only available in some contexts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Availability {
     /// No function at all may be called.
     None,
     /// The built-in functions and those of providers.
     All,
-    /// The same for the console, which has the function `type` besides.
+    /// The console, which has the function `type` in addition.
     Console,
 }
 
 /// The source of the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// The machine's.
+    /// The clock of the machine.
     System,
     /// Always the same moment, in seconds since 1970: for tests.
     Fixed(i64),
 }
 
-/// What functions need besides their arguments.
+/// The context of function calls, besides their arguments.
 #[derive(Clone)]
 pub struct FunctionContext {
     /// The folder that relative paths of `file` and the like start from: the root module's.
     pub base_directory: PathBuf,
     /// The folder that `abspath` starts from: the working directory.
     pub working_directory: PathBuf,
-    /// What `~` stands for; without one such paths are errors.
+    /// The directory for `~` in paths; without one such paths are errors.
     pub home_directory: Option<PathBuf>,
     /// Whether `timestamp`, `uuid` and `bcrypt` give a result.
     pub purity: Purity,
-    /// Which functions can be called.
+    /// The available functions.
     pub availability: Availability,
-    /// What `timestamp` reads.
+    /// The clock of `timestamp`.
     pub clock: Clock,
     /// The moment of planning in RFC 3339, for `plantimestamp`; unknown without one.
     pub plan_timestamp: Option<String>,
-    /// Where texts of templates are registered, so that errors in them can be shown.
+    /// The registry for texts of templates, so that errors in them can be shown.
     pub sources: Arc<Sources>,
     /// Templates that have been parsed; contexts of one run share it.
     pub templates: TemplateCache,

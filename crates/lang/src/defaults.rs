@@ -1,4 +1,4 @@
-//! What missing optional attributes become.
+//! Defaults of optional attributes.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use groma_value::{Type, Value, convert};
 /// The defaults within one type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Defaults {
-    /// Those within the elements of a list, set or map.
+    /// The defaults in the elements of a list, set or map.
     Elements(Box<Defaults>),
-    /// Those within the elements of a tuple, by position.
+    /// The defaults in the elements of a tuple, by position.
     Tuple(BTreeMap<usize, Defaults>),
-    /// Those of an object.
+    /// The defaults in an object.
     Object {
-        /// What attributes become that are missing or null.
+        /// The values of attributes that are missing or null.
         values: BTreeMap<Name, Value>,
         /// The defaults within attributes.
         children: BTreeMap<Name, Defaults>,

@@ -1,15 +1,15 @@
-//! Why a function gave no result.
+//! Errors of function calls.
 
 use std::borrow::Cow;
 
 use groma_value::Marks;
 
-/// Why a function gave no result.
+/// The error of a function call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionError {
     /// The argument at fault, counted from 0; none if the call as a whole is.
     pub argument: Option<usize>,
-    /// What is wrong, without a full stop. A text that is borrowed is known to hold nothing of the arguments.
+    /// The message without a full stop. A borrowed message contains nothing of the arguments.
     pub message: Cow<'static, str>,
 }
 
@@ -24,8 +24,8 @@ impl FunctionError {
         Self { argument: Some(index), message: message.into() }
     }
 
-    /// The same without its text, if that may show something of an argument with one of `marks`: those that were taken
-    /// off the arguments before the call.
+    /// Removes the message if it may reveal an argument with one of `marks`, which were removed before
+    /// the call.
     pub(crate) fn concealing(mut self, marks: &[(usize, Marks)]) -> Self {
         let hidden = |index: usize, marks: &Marks| {
             self.argument.is_none_or(|argument| argument == index) && (marks.is_sensitive() || marks.is_ephemeral())

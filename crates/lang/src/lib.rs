@@ -2,9 +2,9 @@
 //!
 //! An [`Expression`](groma_hcl::Expression) becomes a [`Value`](groma_value::Value) in a [`Scope`], which says what the
 //! names in it mean. This crate knows what expressions can name ([`Reference`]), but nothing of modules, state or
-//! providers: whoever evaluates hands the values in.
+//! providers: the caller provides the values.
 //!
-//! - [`mod@reference`]: what a name refers to; [`references()`]: all that an expression depends on;
+//! - [`mod@reference`]: the object that a name refers to; [`references()`]: all dependencies of an expression;
 //! - [`evaluate()`]: the value of an expression;
 //! - [`type_constraint()`]: types of variables, with their defaults;
 //! - [`functions`]: the built-in functions;

@@ -10,7 +10,7 @@ use crate::function_error::FunctionError;
 pub struct ProviderParameter {
     /// Its name, for messages.
     pub name: String,
-    /// What arguments are converted to.
+    /// The type to which arguments are converted.
     pub ty: Type,
     /// Whether null is an argument; otherwise it is an error.
     pub nullable: bool,
@@ -18,10 +18,10 @@ pub struct ProviderParameter {
     pub allows_unknown: bool,
 }
 
-/// What a provider's function takes and gives.
+/// The signature of a provider-defined function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProviderSignature {
-    /// Its parameters.
+    /// The parameters, in order.
     pub parameters: Vec<ProviderParameter>,
     /// The parameter that takes all further arguments.
     pub variadic: Option<ProviderParameter>,
@@ -29,10 +29,10 @@ pub struct ProviderSignature {
     pub result: Type,
 }
 
-/// Why there is no function of a name.
+/// The reason why a function does not exist.
 #[derive(Clone, Debug)]
 pub enum NoFunction {
-    /// There is no such provider or function: the text says so and what there is instead.
+    /// The provider or function is unknown: the message says so and lists the known ones.
     Unknown(String),
     /// The provider could not say which functions it has.
     Failed(Diagnostics),
@@ -49,9 +49,9 @@ impl From<String> for NoFunction {
 pub struct ProviderFunctionName<'a> {
     /// The module's local name for the provider.
     pub provider: &'a str,
-    /// Which of its configurations is meant: the one without alias where none is written.
+    /// The alias of the provider configuration; `None` for the default one.
     pub alias: Option<&'a str>,
-    /// The function.
+    /// The name of the function.
     pub function: &'a str,
 }
 
@@ -80,7 +80,7 @@ pub trait ProviderFunctions: Send + Sync {
 
 /// A function of a provider.
 pub struct ProviderFunction {
-    /// What it takes and gives.
+    /// The signature of the function.
     pub signature: ProviderSignature,
     call: Box<Call>,
 }

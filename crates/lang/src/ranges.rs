@@ -1,4 +1,4 @@
-//! What is known of values that are not known.
+//! Refinements of unknown values.
 
 use std::cmp::Ordering;
 
@@ -55,7 +55,7 @@ pub(crate) fn with_prefix(known: &str) -> Value {
     Value::refined(Type::String, Refinement::NOT_NULL.prefix(known.get(..end).unwrap_or_default()))
 }
 
-/// What the string starts with, as far as that is known.
+/// Returns the known prefix of a string.
 pub(crate) fn prefix(value: &Value) -> String {
     value.range().refinement.known_prefix().to_owned()
 }

@@ -1,4 +1,4 @@
-//! What a name in an expression refers to.
+//! References to objects by name.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ pub enum Reference {
     Path(Name),
     /// `terraform.workspace`, `terraform.applying`
     Terraform(Name),
-    /// The same as `tofu.workspace`, `tofu.applying`
+    /// A value of OpenTofu's own object: `tofu.workspace`, `tofu.applying`
     OpenTofu(Name),
 }
 
@@ -52,11 +52,11 @@ impl fmt::Display for Reference {
 /// One use of an object in an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Referenced {
-    /// The object.
+    /// The object that is referred to.
     pub target: Reference,
     /// The instance, when it is written out right after a resource or module: `aws_x.y["a"]`.
     pub key: Option<InstanceKey>,
-    /// What is taken from it.
+    /// The steps into the object.
     pub rest: Vec<Step>,
     /// The text of the object and its key.
     pub span: Span,
@@ -208,7 +208,7 @@ fn keyed<'a>(
     Ok((Some(key), rest, begun.to(*span)))
 }
 
-/// The instance key that a literal index stands for; none for numbers that are not whole.
+/// Returns the instance key of a literal index; `None` for numbers that are not whole.
 pub fn instance_key(key: &LiteralKey) -> Option<InstanceKey> {
     match key {
         LiteralKey::Number(digits) => {
@@ -219,7 +219,7 @@ pub fn instance_key(key: &LiteralKey) -> Option<InstanceKey> {
     }
 }
 
-/// The instance key that a value stands for, marked or not; none for what is no string and no whole number, or unknown.
+/// Returns the instance key of a value, marked or not; `None` if it is unknown or neither a string nor a whole number.
 pub fn instance_key_of(value: &Value) -> Option<InstanceKey> {
     match value.unmark().0.kind() {
         Kind::Number(number) => number.to_u64().map(InstanceKey::Int),

@@ -26,7 +26,7 @@ pub fn for_each_traversal(expression: &Expression, visit: &mut dyn FnMut(&Traver
     for_each_traversal_in_place(expression, &mut |traversal, _| visit(traversal));
 }
 
-/// The same, with what is around the traversal.
+/// Calls `visit` with each traversal and its context.
 pub fn for_each_traversal_in_place(expression: &Expression, visit: &mut dyn FnMut(&Traversal, Surroundings<'_>)) {
     for_each_mention(expression, &mut |mention, surroundings| {
         if let Mention::Name(traversal) = mention {
@@ -44,26 +44,26 @@ pub fn for_each_call(expression: &Expression, visit: &mut dyn FnMut(&Call)) {
     });
 }
 
-/// Calls `visit` with all that the expression is made of beside literals, in the order of the source, and with what is around it.
+/// Calls `visit` with all parts of an expression except literals, in source order, with their contexts.
 pub fn for_each_mention(expression: &Expression, visit: &mut dyn FnMut(Mention<'_>, Surroundings<'_>)) {
     Walk { bound: Vec::new(), shelter: Shelter::None, visit }.expression(expression);
 }
 
-/// What an expression is made of beside literals.
+/// A part of an expression that is not a literal.
 #[derive(Clone, Copy, Debug)]
 pub enum Mention<'e> {
     /// A name that nothing in the expression binds.
     Name(&'e Traversal),
     /// A name with a word in brackets after it, which no instance has for a key: `null`, `true` or `false`.
     Word(&'e Traversal, &'e Index),
-    /// A call.
+    /// A function call.
     Function(&'e Call),
 }
 
-/// What is around a part of an expression.
+/// The enclosing expressions of a part.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'e> {
-    /// What the expressions around it do about its mistakes.
+    /// The treatment of its errors by enclosing expressions.
     pub shelter: Shelter,
     /// The names that `for` expressions around it bind.
     pub bound: &'e [Name],
@@ -72,7 +72,7 @@ pub struct Surroundings<'e> {
 /// Whether a mistake in a part of an expression shows when the whole is evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shelter {
-    /// It does.
+    /// Errors are reported.
     #[default]
     None,
     /// It may stay unseen: the part is not always evaluated, or what goes wrong in it is caught.
@@ -99,7 +99,7 @@ impl Walk<'_> {
             | ExpressionKind::Number(_)
             | ExpressionKind::String(_) => {}
             ExpressionKind::Template(template) => self.template(template),
-            // What is wrong with the text is told when it is evaluated, and nothing that it seems to mention.
+            // Errors in the text are reported when it is evaluated, and references in it are ignored.
             ExpressionKind::JsonString(string) if string.diagnostics.has_errors() => {}
             ExpressionKind::JsonString(string) => self.expression(&string.template),
             ExpressionKind::Traversal(traversal) => {

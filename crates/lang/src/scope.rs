@@ -1,4 +1,4 @@
-//! What an expression may see.
+//! Scopes: the values of names in expressions.
 
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Name, Traversal};
@@ -9,9 +9,9 @@ use crate::context::FunctionContext;
 /// The value of the beginning of a traversal.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The value.
+    /// The value of the resolved steps.
     pub value: Value,
-    /// How many steps of the traversal the value already includes.
+    /// Number of steps of the traversal that the value includes.
     pub consumed: usize,
 }
 
@@ -21,18 +21,18 @@ pub trait Scope {
     ///
     /// # Errors
     ///
-    /// The name means nothing here, or its value cannot be had. The expression then goes on with an unknown value.
+    /// The name is undeclared or its value is unavailable. The expression continues with an unknown value.
     fn resolve(&self, traversal: &Traversal) -> Result<Resolved, Diagnostic>;
 
-    /// What functions need besides their arguments.
+    /// Returns the context of function calls.
     fn functions(&self) -> &FunctionContext;
 
-    /// What is wrong with a reference whatever the values are, be it evaluated or not.
+    /// Checks a reference independently of values, whether it is evaluated or not.
     fn check(&self, traversal: &Traversal) -> Option<Diagnostic> {
         self.resolve(traversal).err()
     }
 
-    /// How deep the evaluation already is: templates that read templates add up. Scopes over a parent hand the parent's
+    /// Returns the depth of the evaluation so far: nested templates add up. Scopes with a parent return that of the parent.
     /// answer on.
     fn depth(&self) -> u32 {
         0

@@ -14,20 +14,20 @@ const SUMMARY: &str = "Invalid type specification";
 /// The words that are types by themselves, and those that make types of others.
 const KEYWORDS: [&str; 4] = ["string", "number", "bool", "any"];
 const CONSTRUCTORS: [&str; 5] = ["list", "map", "set", "object", "tuple"];
-/// What can stand before the type of an object's attribute.
+/// The function that marks an attribute of an object type as optional.
 const OPTIONAL: &str = "optional";
 
-/// What the author wants a value to be.
+/// A type constraint with the defaults of optional attributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TypeConstraint {
     /// The type; `any` is [`Type::Dynamic`], optional attributes are noted in object types.
     pub ty: Type,
-    /// What missing optional attributes become.
+    /// The defaults of optional attributes.
     pub defaults: Option<Defaults>,
 }
 
 impl TypeConstraint {
-    /// Any value.
+    /// The constraint that every value satisfies.
     pub const ANY: Self = Self { ty: Type::Dynamic, defaults: None };
 
     /// The value with defaults filled in, converted to the type.

@@ -1,16 +1,16 @@
-//! Why a value cannot be written or read.
+//! Errors of encoding and decoding values.
 
 use crate::path::{Path, PathStep};
 use std::fmt;
 
-/// Why a value cannot be written as or read from JSON or msgpack, and which part of it is the reason.
+/// The error of encoding a value to, or decoding it from, JSON or msgpack, with the path of the part that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodecError {
     /// The part of the value.
     pub path: Path,
-    /// What is wrong with it.
+    /// The description of the error.
     pub message: String,
-    /// Where in the JSON text or the msgpack bytes; nothing when writing.
+    /// The offset in the JSON text or the msgpack bytes; `None` when encoding.
     pub offset: Option<usize>,
 }
 

@@ -1,7 +1,7 @@
 //! Types and values with unknowns, refinements and marks; conversion and codecs.
 //!
 //! A [`Value`] is known, null or unknown, always of a [`Type`], and may carry [`Marks`] that follow whatever is derived
-//! from it. Values are immutable and shared: cloning one is cheap, and what is known about everything inside is kept
+//! from it. Values are immutable and shared: cloning one is cheap, and summary flags about its parts are stored
 //! with it. The crate knows no text syntax, no schemas and no providers.
 
 mod codec;

@@ -17,9 +17,9 @@ pub struct Marks {
 /// That something should no longer be used: why, and what it was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Deprecation {
-    /// What to use instead, in the words of whoever deprecated it.
+    /// The advice of the author who deprecated it.
     pub message: Name,
-    /// What is deprecated, such as `module.network.old`.
+    /// The deprecated object, such as `module.network.old`.
     pub origin: Name,
 }
 
@@ -27,7 +27,7 @@ const SENSITIVE: u8 = 1;
 const EPHEMERAL: u8 = 2;
 
 impl Marks {
-    /// No mark.
+    /// The empty set of marks.
     pub const NONE: Marks = Marks { flags: 0, deprecated: None };
     /// The value must not be shown.
     pub const SENSITIVE: Marks = Marks { flags: SENSITIVE, deprecated: None };
@@ -59,7 +59,7 @@ impl Marks {
         self.deprecated.is_some()
     }
 
-    /// Where the value comes from that is deprecated, sorted.
+    /// Iterates over the deprecations of a value, sorted.
     pub fn deprecations(&self) -> impl Iterator<Item = &Deprecation> {
         self.deprecated.iter().flat_map(|deprecations| deprecations.iter())
     }

@@ -18,11 +18,11 @@ pub enum PathStep {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Path(Vec<PathStep>);
 
-/// Which places of a value carry which marks.
+/// The marks of a value, by path.
 pub type PathMarks = Vec<(Path, Marks)>;
 
 impl Path {
-    /// The root.
+    /// Returns the path of the whole value.
     pub const fn root() -> Path {
         Path(Vec::new())
     }
@@ -54,7 +54,7 @@ impl Path {
         self
     }
 
-    /// Adds a step.
+    /// Appends a step to the path.
     pub fn push(&mut self, step: PathStep) {
         self.0.push(step);
     }

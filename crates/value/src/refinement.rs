@@ -1,4 +1,4 @@
-//! Refinements: what is known about a value that is not known yet.
+//! Refinements: partial knowledge of unknown values.
 
 use crate::Name;
 use crate::number::Number;
@@ -6,7 +6,7 @@ use crate::number::Number;
 /// One end of a range of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bound {
-    /// Where the range ends.
+    /// The bound of the range.
     pub value: Number,
     /// Whether the end itself belongs to the range.
     pub inclusive: bool,
@@ -24,7 +24,7 @@ impl Bound {
     }
 }
 
-/// What a value that is unknown is promised to be like. Statements only narrow: a refinement never loses one.
+/// The known properties of an unknown value. Refinements only become narrower: no operation loses one.
 ///
 /// Statements about a kind of value that it turns out not to be are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -43,7 +43,7 @@ pub struct Refinement {
 pub struct RefinementError;
 
 impl Refinement {
-    /// Nothing is promised.
+    /// The refinement without any property.
     pub const NONE: Refinement =
         Refinement { not_null: false, prefix: None, lower: None, upper: None, minimum_length: 0, maximum_length: None };
 
@@ -57,7 +57,7 @@ impl Refinement {
         self
     }
 
-    /// Adds: the string starts with this text, which is shortened to where nothing that follows can change it
+    /// Adds a known prefix of the string, shortened to the part that following characters cannot change
     /// (a letter at its end could yet get an accent).
     #[must_use]
     pub fn prefix(self, prefix: &str) -> Self {
@@ -135,7 +135,7 @@ impl Refinement {
         self.maximum_length
     }
 
-    /// Both promises together.
+    /// Combines both refinements.
     ///
     /// # Errors
     /// If they contradict each other.

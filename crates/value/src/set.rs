@@ -1,7 +1,7 @@
 //! Membership and order of sets.
 //!
 //! The elements of a set are held in the order in which Terraform goes through them: numbers, strings and truth values
-//! in theirs, anything else by a text that stands for its content. Unknowns come after known elements, nulls last.
+//! in theirs, others by a text of their content. Unknowns come after known elements, nulls last.
 
 use groma_diagnostics::write_quoted;
 
@@ -170,7 +170,7 @@ fn simple_key(value: &Value) -> SimpleKey<'_> {
     }
 }
 
-/// The text that stands for a value's content in the order of a set's elements.
+/// Appends the text of a value's content, which orders the elements of a set.
 fn content(value: &Value, out: &mut String) {
     match value.kind() {
         Kind::Unknown(_) => out.push('?'),

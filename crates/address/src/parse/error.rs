@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// Why a text is not the address it should be.
+/// The error of parsing an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// A whole sentence.
+    /// The message, a whole sentence.
     pub message: String,
-    /// Where in the text, in bytes.
+    /// The offset of the error in bytes.
     pub offset: usize,
 }
 

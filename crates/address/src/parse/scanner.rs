@@ -1,15 +1,15 @@
-//! What addresses are made of, read from left to right: names, instance keys, modules, resources.
+//! Scanner for the parts of addresses: names, instance keys, modules, resources.
 
 use groma_diagnostics::{begins_name, continues_name};
 
 use super::error::ParseError;
 use crate::{InstanceKey, Mode, ModuleInstance, ModulePath, ModuleStep, Name, Resource};
 
-/// What stands for something else than a resource type in expressions. A type of such a name is meant with `resource.` before it.
+/// Words with another meaning than a resource type in references. A type of such a name needs the prefix `resource.`.
 pub(super) const RESERVED: [&str; 10] =
     ["arg", "count", "each", "lazy", "local", "path", "self", "template", "terraform", "var"];
 
-/// Whether a resource type called `word` is only meant where `resource.` stands before it: elsewhere the word begins a reference to something else.
+/// Whether a resource type called `word` needs the prefix `resource.`, because the word starts references to something else.
 pub fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word)
 }
@@ -20,7 +20,7 @@ fn reserved(word: &str) -> String {
     )
 }
 
-/// What is left to read of an address.
+/// The unparsed rest of an address.
 pub(super) struct Scanner<'a> {
     text: &'a str,
     pub(super) offset: usize,
@@ -102,7 +102,7 @@ impl<'a> Scanner<'a> {
         Ok(ModuleInstance::from_steps(steps))
     }
 
-    /// The same without keys; a key is the error `refusal`.
+    /// Parses a module path without keys; a key is the error `refusal`.
     pub(super) fn module_path_prefix(&mut self, refusal: &str) -> Result<ModulePath, ParseError> {
         let module = self.module_prefix()?;
         if module.steps().iter().any(|step| !step.key.is_none()) {
@@ -203,7 +203,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What a backslash at `at` introduces.
+    /// Parses the escape after a backslash at `at`.
     pub(super) fn escape(&mut self, at: usize) -> Result<char, ParseError> {
         let invalid = |scanner: &Self| {
             scanner

@@ -66,7 +66,7 @@ pub fn format(text: &str) -> String {
 
 /// `text` in the canonical layout; nothing where it has mistakes.
 ///
-/// An empty line between blocks ends all that is aligned, so that a file is laid out part by part: what one takes fits into the near
+/// An empty line between blocks ends all alignment, so that a file is formatted part by part: the memory of one part fits into the near
 /// caches of the processor, and is used for the next one.
 pub fn try_format(text: &str) -> Option<String> {
     // More is no text of the language, as places in it have no numbers.

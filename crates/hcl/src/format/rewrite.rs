@@ -76,7 +76,7 @@ fn made(kind: TokenKind, text: &str) -> Piece<'static> {
     Piece { kind, text: text.to_owned().into(), spaces: 0 }
 }
 
-/// Where a body stands, as far as it matters for its arguments.
+/// The location of a body, as far as it affects its arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Root,

@@ -3,7 +3,7 @@
 use super::Piece;
 use crate::token::TokenKind as T;
 
-/// Whether a space stands between `token` and `next`; `before` is what stands before `token` in the same cell.
+/// Whether a space follows `token`, given the next token and the one `before` it in the same cell.
 pub(super) fn space_after(before: Option<&Piece<'_>>, token: &Piece<'_>, next: &Piece<'_>) -> bool {
     let before = before.map(|piece| piece.kind);
     match (token.kind, next.kind) {

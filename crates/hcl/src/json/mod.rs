@@ -203,7 +203,7 @@ impl JsonParser<'_> {
     fn no_property_name(&mut self) -> Result<ObjectItem, Lost> {
         let span = self.next_token();
         match self.peek() {
-            // A bracket closes the object, and is told of for that.
+            // The bracket closes the object, and is reported there.
             None | Some(b']') => {}
             Some(b',' | b':' | b'=') => {
                 self.error("Invalid start of value", "The name of a property in quotes must stand here.", span);
@@ -237,7 +237,7 @@ impl JsonParser<'_> {
         }
     }
 
-    /// What comes after an element: true after a comma, false after the closing bracket.
+    /// Parses the separator after an element: true for a comma, false for the closing bracket.
     fn separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
         match (self.peek(), bracket) {
             (Some(b','), _) => {

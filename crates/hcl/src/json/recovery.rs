@@ -1,11 +1,11 @@
-//! Where a text of the JSON syntax goes on after something that is wrong in it.
+//! Recovery after syntax errors in the JSON syntax.
 
 use groma_diagnostics::{Diagnostics, Span};
 
 use super::{Bracket, JsonParser, Lost};
 
 impl JsonParser<'_> {
-    /// What stands where a comma or the closing bracket should: whatever closes, or seems to, ends the object or the array.
+    /// Handles a token in place of a comma or closing bracket: a closing one, or one that seems to be, ends the object or array.
     pub(super) fn wrong_separator(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
         let span = self.here();
         match (self.peek(), bracket) {
@@ -63,7 +63,8 @@ impl JsonParser<'_> {
         }
     }
 
-    /// What comes after an element that lacked the comma before it. A comma behind it may be that one: it is not told that it is too many.
+    /// Handles the separator after an element whose preceding comma was missing. A comma here may be that one, and is not reported as
+    /// superfluous.
     fn misplaced_comma(&mut self, bracket: Bracket, open: usize) -> Result<bool, Lost> {
         if self.peek() != Some(b',') {
             return self.separator(bracket, open);
@@ -89,8 +90,9 @@ impl JsonParser<'_> {
         }
     }
 
-    /// How many more brackets are closed from here on than are open: what a parenthesis stands for shows in that. Only asked at the
-    /// first mistakes, as it looks at all the rest; after those nothing is too many.
+    /// Returns the number of closing brackets from here on that exceed the open ones, which decides the meaning of a parenthesis. Only
+    /// called at the
+    /// first errors, because it scans the rest of the text; after those nothing is superfluous.
     pub(super) fn closers_too_many(&self) -> i64 {
         if self.diagnostics.len() > 1 {
             return 0;

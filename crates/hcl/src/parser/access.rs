@@ -1,4 +1,4 @@
-//! What is taken from a term: attributes, indexes, splats.
+//! Postfix operators of a term: attributes, indexes, splats.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ struct Chain {
     span: Span,
 }
 
-/// What stands before the first dot or bracket.
+/// The term before the first dot or bracket.
 enum Term {
     Root(Ident),
     Value(Expression),

@@ -12,19 +12,19 @@ use crate::origin::Origin;
 use crate::scanner;
 use crate::token::TokenKind;
 
-/// A body that is being read; what stands in it is on the parser's stacks.
+/// A body under construction; its items are on the parser's stacks.
 pub(super) struct Items {
     attributes: Mark,
     blocks: Mark,
-    /// What the names of the arguments look like, to see at once that one is new.
+    /// The hashes of the argument names, which show at once that a name is new.
     looks: Looks,
-    /// Where each argument is, once there are many.
+    /// The positions of arguments, once there are many.
     index: Index,
     /// Whether it was known before where blocks end.
     nesting_known: bool,
 }
 
-/// What names look like, each a bit of 64: a name that looks like none of them is none of them.
+/// A set of name hashes, 64 bits wide: a name whose bit is unset is new.
 #[derive(Clone, Copy, Default)]
 struct Looks(u64);
 
@@ -128,7 +128,7 @@ impl Parser<'_> {
         NativeBody::new(self.scratch.attributes.drain(items.attributes), NativeHead { blocks, span, lines, own })
     }
 
-    /// How much of a body has been read.
+    /// Returns the number of items that certainly belong to the body so far.
     fn read_of(&self, items: &Items) -> Own {
         let Scratch { attributes, blocks, .. } = &self.scratch;
         Own { attributes: attributes.since(items.attributes).len(), blocks: blocks.since(items.blocks).len() }
@@ -202,7 +202,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether there is an argument of that name, which is told.
+    /// Whether the argument name is taken, which is reported.
     fn is_redefined(&mut self, items: &mut Items, name: &Ident) -> bool {
         let attributes = self.scratch.attributes.since(items.attributes);
         let Some(first) = find(&mut items.index, attributes, &name.name) else { return false };

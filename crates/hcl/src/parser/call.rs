@@ -1,4 +1,4 @@
-//! Function calls.
+//! Parsing of function calls.
 
 use groma_diagnostics::{Diagnostic, Span};
 

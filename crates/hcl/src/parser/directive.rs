@@ -216,13 +216,13 @@ struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// The next piece. After a template that nests too deeply there is none: its ends would match nothing.
+    /// Returns the next piece. After a template that is nested too deeply there is none, because its ends would not match.
     fn next(&mut self, parser: &Parser<'_>) -> Option<Piece<'a>> {
         if parser.is_too_deep { None } else { self.pieces.next() }
     }
 }
 
-/// What stands in a `for` directive.
+/// The content of a `for` directive.
 struct ForOpening {
     key: Option<Ident>,
     value: Ident,

@@ -1,4 +1,4 @@
-//! Escapes in strings.
+//! Escape sequences in strings.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::Parser;
 use crate::ast::Name;
 use crate::token::{Token, TokenKind};
 
-/// The doubled signs that stand for the beginning of a sequence.
+/// Returns the text of a doubled introducer, `$${` or `%%{`.
 fn doubled_sign(text: &str) -> Option<&'static str> {
     if text.starts_with("$${") {
         Some("${")
@@ -46,7 +46,7 @@ pub(super) fn plain_text(text: &str) -> Cow<'_, str> {
 }
 
 impl<'a> Parser<'a> {
-    /// The characters that the quoted text of a token stands for, shared.
+    /// Returns the characters of a quoted string token, shared.
     pub(super) fn quoted_text(&mut self, token: Token) -> Name {
         if token.kind == TokenKind::QuotedText {
             return self.name_of(token);
@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
         self.names.share_text(&text)
     }
 
-    /// The characters that the quoted text of a token stands for.
+    /// Returns the characters of a quoted string token.
     pub(super) fn unescaped(&mut self, token: Token) -> Cow<'a, str> {
         let text = self.text_of(token);
         if token.kind == TokenKind::QuotedText {
@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// What the escape at the start of `text` stands for, and its length in bytes.
+/// Parses the escape sequence at the start of `text`, and returns its length in bytes.
 fn escape(text: &str) -> (Result<char, String>, usize) {
     let Some(selector) = text.chars().nth(1) else {
         let detail = "A backslash begins an escape such as \\n or \\\". For a backslash itself, write two.";

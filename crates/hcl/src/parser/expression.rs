@@ -29,16 +29,16 @@ const fn binary_operator(kind: TokenKind) -> Option<(BinaryOperator, u8)> {
     })
 }
 
-/// Whether an expression goes on with the token after an operand. The kinds stand side by side in [`TokenKind`], which makes this quick.
+/// Whether a token after an operand continues the expression. The kinds are adjacent in [`TokenKind`], which makes this fast.
 const fn goes_on(kind: TokenKind) -> bool {
     binary_operator(kind).is_some() || matches!(kind, TokenKind::Question)
 }
 
-/// The weakest binding.
+/// The lowest operator precedence.
 const ANY_OPERATOR: u8 = 1;
 
 impl Parser<'_> {
-    /// An expression.
+    /// Parses an expression.
     pub(crate) fn expression(&mut self) -> Expression {
         match self.descend(MAX_NESTING) {
             Ok(around) => {
@@ -154,10 +154,10 @@ impl Parser<'_> {
         operation
     }
 
-    /// What begins with a name: a keyword, a call, or a reference with everything that is taken from it.
+    /// Parses a term that starts with a name: a keyword, a call, or a reference with its postfix operators.
     fn named(&mut self) -> Expression {
         let token = self.next;
-        // Attributes are all that is taken from most names.
+        // Attributes are the only postfix operators of most names.
         let attributes = self.attributes_at(self.at + 1);
         self.go_to(attributes.end);
         if attributes.is_empty() && matches!(self.kind(), TokenKind::OpenParenthesis | TokenKind::DoubleColon) {

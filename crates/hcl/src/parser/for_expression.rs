@@ -74,7 +74,7 @@ impl Parser<'_> {
         Some((key, value))
     }
 
-    /// What `parse` gives, unless it lost its way.
+    /// Returns the result of `parse`, unless it failed.
     fn understood<T>(&mut self, parse: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let problems = self.problems;
         let result = parse(self);

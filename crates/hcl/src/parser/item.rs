@@ -57,7 +57,7 @@ impl Parser<'_> {
         attribute
     }
 
-    /// What is wrong with a value may be found after its end.
+    /// Extends a value to problems after its end.
     #[cold]
     fn reach_to_problem(&self, value: &mut Expression) {
         let end = value.span.end().max(self.span_at(self.lost_at).start());
@@ -173,7 +173,7 @@ impl Parser<'_> {
         Block { kind, labels, body, header, span }
     }
 
-    /// Whether the brace of a block stands on the line after its header, as in other languages.
+    /// Whether the opening brace of a block is on the line after its header, as in other languages.
     fn brace_on_next_line(&self) -> bool {
         let mut index = self.at + 1;
         while self.tokens.kind(index) == TokenKind::Comment {
@@ -198,7 +198,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether the header goes on to a brace at the end of its line behind what does not belong there, which is told and passed over.
+    /// Whether the header continues to a brace at the end of its line after unexpected tokens, which are reported and skipped.
     fn goes_to_brace_at_end_of_line(&mut self, kind: &Ident) -> bool {
         let mut brace = None;
         let mut index = self.at;
@@ -238,7 +238,7 @@ impl Parser<'_> {
         self.syntax_error(Diagnostic::error("Invalid block definition", detail).at(found).within(kind.span.to(found)));
     }
 
-    /// What stands between the braces of a block, with the closing brace.
+    /// Parses the content of a block with the closing brace.
     fn braces(&mut self, kind: &Ident, open: Token) -> Items {
         self.left_over_bracket();
         if self.goes_on_below() { self.block_body(self.span(open)) } else { self.single_line_body(kind, open) }
@@ -257,7 +257,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether nothing stands on the line of the opening brace, which was read.
+    /// Whether nothing follows the opening brace on its line.
     fn goes_on_below(&self) -> bool {
         matches!(self.kind(), TokenKind::Newline | TokenKind::End | TokenKind::CloseBrace)
     }
@@ -345,7 +345,7 @@ impl Parser<'_> {
                     format!("The block \"{}\" ends here; what follows must stand on a line of its own.", kind.name);
                 let diagnostic = Diagnostic::error("Missing newline after block definition", detail);
                 self.brace_too_many = true;
-                // The brace stands in the place of a name, and the block goes on; or another one opens what nothing closes.
+                // The brace replaces a name and the block continues; or another brace opens something that nothing closes.
                 self.nesting_lost |= self.kind() == TokenKind::Equal || self.kind().closer().is_some();
                 self.syntax_error(diagnostic.at(found).within(braces.to(found)));
                 self.skip_item();

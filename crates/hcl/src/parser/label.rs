@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
         !between.any(|line| looks_like_an_item(line.as_bytes()))
     }
 
-    /// Goes to the end of the line if the sequence that `open` begins does not end on it, and gives what stood there: the string was
+    /// Skips to the end of the line if the sequence that `open` starts does not end on it, and returns the skipped text: the string was
     /// not meant to reach further.
     fn rest_of_broken_line(&mut self, open: usize) -> Option<&'a str> {
         let start = self.tokens.start(open) as usize;

@@ -1,7 +1,7 @@
 //! The parser of the native syntax: tokens to trees.
 //!
 //! Parsing never fails. What cannot be understood is reported once, skipped up to a place where something new begins,
-//! and stands in the tree as [`ExpressionKind::Invalid`](crate::ExpressionKind::Invalid).
+//! and represented in the tree by [`ExpressionKind::Invalid`](crate::ExpressionKind::Invalid).
 
 mod access;
 mod body;
@@ -44,7 +44,7 @@ pub(crate) struct Parser<'a> {
     names: names::Names,
     scratch: scratch::Scratch,
     diagnostics: Diagnostics,
-    /// Which of them are about a token that the language does not have.
+    /// The positions of diagnostics about tokens that the language does not have.
     about_unknown: Vec<usize>,
     /// Problems found, including those that were not worth a message.
     problems: usize,
@@ -56,22 +56,22 @@ pub(crate) struct Parser<'a> {
     after_problem: bool,
     /// Set when braces were skipped that may not have matched: missing and extra braces are then consequences too.
     nesting_lost: bool,
-    /// Set when a brace stood where it belongs to nothing, or what stands in an object stood outside of one: the next closing brace that
-    /// is too many is a consequence.
+    /// Set after a brace that belongs to nothing, or after content of an object outside of one: the next superfluous closing brace is
+    /// a consequence.
     brace_too_many: bool,
     nesting: u32,
     height: u32,
     /// Set when the text nests too deeply: later problems are consequences of it.
     is_too_deep: bool,
-    /// How many blocks over several lines are open around this place.
+    /// Number of open multi-line blocks.
     blocks: u32,
-    /// What closes the brackets of the expression around this place, the innermost last.
+    /// The closing brackets of the current expression, the innermost last.
     expected: Vec<Expected>,
-    /// How many templates are open around this place.
+    /// Number of open templates.
     templates: u32,
-    /// Where the last skipping went back to, because what it looked for never came.
+    /// The position to which the last skipping returned, because the token that it searched never came.
     rewound_to: Option<usize>,
-    /// How often skipping may still go back; keeps bad input from costing quadratic time.
+    /// Number of further times that skipping may return; keeps malformed input from costing quadratic time.
     rewinds_left: u32,
 }
 
@@ -82,7 +82,7 @@ enum Newlines {
     Ignored,
 }
 
-/// How many operations stand in each other at a level.
+/// Number of nested operations at a level.
 struct Height(u32);
 
 /// A bracket that is open.
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
         Self::with_tokens(text, origin, tokens)
     }
 
-    /// Goes on with the next portion of the text; false after the last one.
+    /// Loads the next portion of the text; false after the last one.
     fn load_next(&mut self, portions: &mut scanner::Portions<'_>) -> bool {
         let is_loaded = portions.next_into(&mut self.tokens);
         if is_loaded {
@@ -242,7 +242,7 @@ impl<'a> Parser<'a> {
         );
         let span = self.next_span();
         self.syntax_error(Diagnostic::error("Expression or block nested too deeply", detail).at(span));
-        // What remains has been written by no person; looking for the ends of all that is open would take long.
+        // The remaining text was not written by a person; searching the ends of all open brackets would take long.
         self.nesting_lost = true;
         self.is_too_deep = true;
         self.skip_to_end();

@@ -10,7 +10,7 @@ use crate::ast::Name;
 ///
 /// The memory is a fixed number of places; a name may push out another, which only costs a copy later.
 pub(super) struct Names {
-    /// The name of each place that is looked at first.
+    /// The first name of each slot.
     first: Vec<Option<Kept>>,
     others: Vec<Others>,
 }
@@ -22,15 +22,15 @@ struct Kept {
     name: Name,
 }
 
-/// What else is known of the names that have a place. It is seldom asked for, and apart to leave the near caches to the first ones.
+/// The rest of the interned names. It is rarely needed, and separate to leave the near caches to the first ones.
 #[derive(Clone, Default)]
 struct Others {
     second: Option<Kept>,
-    /// What was seen last of those that are not kept.
+    /// The last names that are not interned.
     seen: [Key; 2],
 }
 
-/// What stands for a text: for a short one, as nearly all are, nothing else has the same key.
+/// The key of a text: unique for a short one, as nearly all are.
 ///
 /// These are the bytes of a short text with zeros after them, the first and the last bytes of a longer one, and at the end the
 /// length, or a sign that the text is longer than short ones are.
@@ -116,7 +116,7 @@ fn lasting(text: &str) -> Name {
     name
 }
 
-/// What is left of the bytes from the start of a text on that has so many.
+/// Masks for the first bytes of a text, by length.
 static MASKS: [u128; SHORT + 1] = masks();
 
 const fn masks() -> [u128; SHORT + 1] {

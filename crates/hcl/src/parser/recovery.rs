@@ -40,7 +40,7 @@ impl Parser<'_> {
                     return true;
                 }
                 if same_line && opened_above {
-                    // What is sought stands on a later line; this one was left over by the problem.
+                    // The searched token is on a later line; this one is left from the problem.
                     index += 1;
                     continue;
                 }
@@ -82,7 +82,7 @@ impl Parser<'_> {
                 }
                 TokenKind::Newline if open.is_empty() => break,
                 TokenKind::CloseBrace if open.is_empty() && self.blocks > 0 && self.is_last_of_line(index) => {
-                    // It ends the block, as far as can be told.
+                    // Most likely it ends the block.
                     self.nesting_lost = true;
                     self.go_to(index);
                     self.recovering = false;
@@ -135,7 +135,7 @@ impl Parser<'_> {
         line_end.is_some_and(|line_end| self.rescan(line_end, self.tokens.start(line_end) as usize))
     }
 
-    /// Where the line of this place ends, if a quote here begins a string that goes on for more than the line: it was meant to end one.
+    /// Returns the end of the current line, if a quote on it starts a string that does not end there: it was meant to end one.
     pub(super) fn stray_quote_line_end(&self) -> Option<usize> {
         let (first, second) = (self.at + 1, self.at + 2);
         let is_line_end = |index: &usize| self.tokens.kind(*index) == TokenKind::QuotedNewline;
@@ -162,7 +162,7 @@ impl Parser<'_> {
         false
     }
 
-    /// Reads the text from `offset` on as code, in the place of the tokens from `index` on.
+    /// Scans the text from `offset` on as code, replacing the tokens from `index` on.
     fn rescan(&mut self, index: usize, offset: usize) -> bool {
         let Some(left) = self.rewinds_left.checked_sub(1) else { return false };
         self.rewinds_left = left;

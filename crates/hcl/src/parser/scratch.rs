@@ -11,7 +11,7 @@ pub(super) struct Stack<T> {
     list: Vec<T>,
 }
 
-/// Where a list begins.
+/// The start of a list on the stack.
 #[derive(Clone, Copy)]
 pub(super) struct Mark(usize);
 
@@ -22,7 +22,7 @@ impl<T> Default for Stack<T> {
 }
 
 impl<T> Stack<T> {
-    /// Begins a list.
+    /// Starts a new list.
     pub(super) fn mark(&self) -> Mark {
         Mark(self.list.len())
     }
@@ -42,7 +42,7 @@ impl<T> Stack<T> {
         self.list.drain(mark.0.min(self.list.len())..)
     }
 
-    /// Ends the list.
+    /// Removes and returns the list.
     pub(super) fn take(&mut self, mark: Mark) -> List<T> {
         List::new(self.drain(mark))
     }

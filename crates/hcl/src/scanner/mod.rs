@@ -1,4 +1,4 @@
-//! The scanner: text to tokens, in one pass. Here is code; what stands in quotes, heredocs and templates is in `texts`.
+//! The scanner: converts text to tokens in one pass. This file is about code; `texts` is about quotes, heredocs and templates.
 //!
 //! Strings and heredocs hold interpolations, which hold expressions, which hold strings: the scanner keeps a stack of
 //! what it is in. It never fails; what the language does not know becomes a token of its own kind.
@@ -25,19 +25,19 @@ pub(crate) fn tokenize_template(text: &str) -> Tokens {
     Scanner::new(text, Mode::Bare).run()
 }
 
-/// Where a portion may end.
+/// The condition under which a portion may end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
     AtLineEnd,
     BeforeEmptyLine,
 }
 
-/// What the scanner is in.
+/// The state of the scanner.
 #[derive(Clone, Copy, Debug)]
 enum Mode {
     /// Arguments, blocks and expressions; `depth` counts the braces open since an interpolation began.
     Code { depth: u32 },
-    /// A quoted string.
+    /// Inside a quoted string.
     Quoted,
     /// A quoted string that goes on for more than a line, which is an error, up to the byte `until`.
     QuotedLines { until: usize },
@@ -56,7 +56,7 @@ struct Scanner<'a> {
     outer: Vec<Mode>,
     /// Set when no comment ends after this place, so that the rest is not searched again and again.
     no_comment_end: bool,
-    /// How many brackets and parentheses are open.
+    /// Number of open brackets and parentheses.
     brackets: usize,
     /// After how many tokens a portion may end.
     enough: usize,

@@ -34,12 +34,12 @@ const fn is(byte: u8, class: u8) -> bool {
     CLASSES[byte as usize] & class != 0
 }
 
-/// How many bytes at the start of `bytes` are of `class`.
+/// Returns the number of leading bytes that are of `class`.
 // The compiler takes it for too long to be put in place, and then it is a call for each name.
 #[inline(always)]
 pub(super) fn run(bytes: &[u8], class: u8) -> usize {
     let mut rest = bytes;
-    // For so many bytes one look at the length is enough, and most runs are shorter.
+    // One length check is enough for this many bytes, and most runs are shorter.
     while let Some((some, more)) = rest.split_first_chunk::<16>() {
         if let Some(at) = some.iter().position(|byte| !is(*byte, class)) {
             return bytes.len() - rest.len() + at;
@@ -62,7 +62,7 @@ pub fn is_identifier(text: &str) -> bool {
     !text.is_empty() && identifier_length(text) == text.len()
 }
 
-/// How many bytes at the start of `text` are a name.
+/// Returns the length in bytes of the identifier at the start of `text`.
 pub(super) fn identifier_length(text: &str) -> usize {
     let mut characters = text.char_indices();
     match characters.next() {

@@ -45,7 +45,7 @@ impl<'a> Iterator for Parts<'a> {
 }
 
 impl Portions<'_> {
-    /// Puts the next portion in the place of `tokens`, whose memory it uses; false after the last one.
+    /// Replaces `tokens` by the next portion, reusing the memory; false after the last one.
     pub(crate) fn next_into(&mut self, tokens: &mut Tokens) -> bool {
         let there_is_more = self.scanner.at < self.scanner.bytes.len();
         if there_is_more {

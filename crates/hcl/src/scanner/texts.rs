@@ -5,7 +5,7 @@ use super::{Mode, Scanner, looks_like_an_item};
 use crate::token::TokenKind;
 
 impl Scanner<'_> {
-    /// `${` or `%{` (with its strip marker), if one begins here; the doubled forms stand for text.
+    /// Scans `${` or `%{` with its strip marker; the doubled forms are literal text.
     fn sequence(&mut self) -> bool {
         let kind = match (self.peek(0), self.peek(1)) {
             (b'$', b'{') => TokenKind::OpenInterpolation,
@@ -18,7 +18,7 @@ impl Scanner<'_> {
         true
     }
 
-    /// The length of the text that the `$` or `%` at `end` stands for, or nothing if a sequence begins there.
+    /// Returns the length of the literal text at the `$` or `%` at `end`; `None` if a sequence starts there.
     fn literal_sign(&self, end: usize) -> Option<usize> {
         let sign = self.bytes[end];
         if self.bytes.get(end + 1) == Some(&b'{') {

@@ -1,4 +1,4 @@
-//! Attributes and elements of values, and why there is none.
+//! Access to attributes and elements of values, with the errors for missing ones.
 
 use groma_diagnostics::{Diagnostic, Span, did_you_mean};
 use groma_hcl::{LiteralKey, Step};

@@ -22,7 +22,7 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// How an argument is written.
+/// The notation of an argument.
 #[derive(Clone, Copy)]
 enum Written {
     /// As an expression of its own.
@@ -31,7 +31,7 @@ enum Written {
     Expanded,
 }
 
-/// How many arguments a function takes.
+/// The number of arguments of a function.
 pub(super) struct Expected<'a> {
     pub(super) count: usize,
     pub(super) variadic: bool,
@@ -50,7 +50,7 @@ impl Evaluator<'_> {
             arguments.push(Argument::alone(self.evaluate(expression), expression));
         }
         if call.expansion.is_some() && failed_since(self.diagnostics, before_last) {
-            // What stands in its place is nothing to expand.
+            // The value that replaces it has no elements to expand.
             return None;
         }
         if call.expansion.is_some()
@@ -67,7 +67,7 @@ impl Evaluator<'_> {
         Some(arguments)
     }
 
-    /// The arguments that one with an ellipsis stands for. Nothing if they are not known, or it stands for none.
+    /// Expands an argument with an ellipsis; `None` if its elements are unknown, or it has none.
     pub(super) fn expanded(&mut self, argument: &Argument<'_>, called: &Called<'_>) -> Option<Vec<Value>> {
         let problem = match argument.value.ty() {
             _ if argument.value.is_null() => "must not be null",
@@ -117,7 +117,7 @@ impl Evaluator<'_> {
         false
     }
 
-    /// What of an argument is pointed at: where it begins, which is where Terraform points.
+    /// Returns the span to report for an argument: its start, as in Terraform.
     fn pointed_at(&self, argument: &Argument<'_>) -> Span {
         match argument.written {
             Written::Alone => argument.expression.start(&self.scope.functions().sources),
@@ -151,7 +151,8 @@ pub(super) fn converted(value: &Value, ty: &Type) -> Result<Value, String> {
     }
     let converted = convert::convert(value, ty).map_err(|problem| problem.to_string())?;
     match (value.ty(), ty) {
-        // A set that may turn out smaller becomes a list of which nothing is known, not even that its elements can be made what is wanted:
+        // A set that may turn out smaller becomes a list of which nothing is known, not even that its elements convert to the parameter
+        // type:
         // such a call is refused, as in Terraform.
         (Type::Set(given), Type::List(wanted))
             if value.is_known() && !converted.is_known() && !convert::type_conforms(&given, wanted) =>

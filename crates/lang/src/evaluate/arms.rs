@@ -1,4 +1,4 @@
-//! Conditionals: the type that both arms agree on, and what is known while the condition is not.
+//! Conditionals: the common type of both arms, and the known parts of the result while the condition is unknown.
 
 use groma_diagnostics::Diagnostic;
 use groma_hcl::{Conditional, Expression};
@@ -91,7 +91,7 @@ fn common_type(yes: &Value, no: &Value) -> Option<Type> {
     convert::unify(&[yes_type, no_type])
 }
 
-/// What is known of the result while the condition is not known.
+/// Returns the known parts of the result of an unknown condition.
 fn undecided(yes: &Value, no: &Value, ty: Type) -> Value {
     if yes.is_null() && no.is_null() {
         return Value::null(ty);
@@ -107,7 +107,7 @@ fn undecided(yes: &Value, no: &Value, ty: Type) -> Value {
     }
 }
 
-/// Why two types do not agree, as near to the difference as possible.
+/// Describes the difference between two types, as close to its location as possible.
 fn mismatch(yes: &Type, no: &Type) -> String {
     match (yes, no) {
         (Type::Object(yes), Type::Object(no)) => {

@@ -1,4 +1,4 @@
-//! Calls of functions that are not built in: those of providers, and those that there are not.
+//! Calls of functions that are not built in: provider-defined and unknown ones.
 
 use groma_diagnostics::{Diagnostic, did_you_mean};
 use groma_hcl::{Call, Expression};
@@ -56,7 +56,7 @@ impl Evaluator<'_> {
             Ok(function) => function,
             Err(NoFunction::Unknown(problem)) => return self.unknown_function(problem, call, whole),
             Err(NoFunction::Failed(problems)) => {
-                // As whoever else needs the provider tells it, so that it is told once.
+                // The same diagnostic as from other uses of the provider, so that it is reported once.
                 problems.into_iter().for_each(|problem| self.report(problem));
                 return Value::DYNAMIC;
             }

@@ -1,4 +1,4 @@
-//! What was called, for those whose call went wrong.
+//! The function name of a failed call, for messages.
 
 use groma_diagnostics::{Diagnostic, FunctionCall, FunctionParameter};
 use groma_hcl::{Call, Expression};
@@ -6,7 +6,7 @@ use groma_hcl::{Call, Expression};
 use crate::functions;
 use crate::provider_functions::{ProviderParameter, ProviderSignature};
 
-/// A call of a function that there is.
+/// A call of an existing function.
 #[derive(Clone, Copy)]
 pub(super) struct Called<'a> {
     pub(super) call: &'a Call,
@@ -60,7 +60,7 @@ fn described(called_as: &str, signature: &ProviderSignature) -> FunctionCall {
     }
 }
 
-/// The summary of a call of what there is not: whoever writes a namespace means the function of a provider.
+/// Returns the summary for an unknown function: a namespace means a provider-defined one.
 pub(super) fn unknown(call: &Call) -> &'static str {
     if call.name.name.contains("::") { "Unknown provider function" } else { "Call to unknown function" }
 }

@@ -1,4 +1,4 @@
-//! Tuples and objects.
+//! Tuple and object constructors.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ impl Evaluator<'_> {
         if known { Value::object(attributes).with_marks(&marks) } else { Value::DYNAMIC.with_marks(&marks) }
     }
 
-    /// The name that a key stands for; none if it is unknown or wrong.
+    /// Evaluates the key of an object element; `None` if it is unknown or invalid.
     fn key(&mut self, key: &Expression, marks: &mut Marks) -> Option<Name> {
         if let ExpressionKind::String(name) = &key.kind {
             return Some(match normalized(name) {

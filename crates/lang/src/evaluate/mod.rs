@@ -1,7 +1,7 @@
 //! The value of an expression.
 //!
-//! Every problem is a diagnostic and the evaluation goes on with an unknown value, so that one pass finds more than the
-//! first problem. What was wrong once is not reported again by whatever uses it.
+//! Every problem is a diagnostic, and the evaluation continues with an unknown value, so that one pass finds more than the
+//! first problem. A reported problem is not reported again by expressions that use its value.
 
 mod access;
 mod arguments;
@@ -43,7 +43,7 @@ pub fn evaluate(expression: &Expression, scope: &dyn Scope, diagnostics: &mut Di
         .evaluate(expression)
 }
 
-/// The argument of a call of the function `type`, if there is one; what is wrong with it is told.
+/// Evaluates the argument of a call of the function `type`, and reports its errors.
 pub(crate) fn argument_of_type(
     call: &Call,
     whole: &Expression,
@@ -59,7 +59,7 @@ pub fn evaluate_constant(expression: &Expression, diagnostics: &mut Diagnostics)
     evaluate(expression, &ConstantScope, diagnostics)
 }
 
-/// What `steps` lead to from `value`.
+/// Applies `steps` to `value`.
 ///
 /// # Errors
 ///
@@ -68,10 +68,10 @@ pub fn follow(value: &Value, steps: &[Step]) -> Result<Value, Diagnostic> {
     steps.iter().try_fold(value.clone(), |value, step| access::step(&value, step))
 }
 
-/// What will become of the diagnostics.
+/// The treatment of diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reporting {
-    /// They are shown: values that took part and the functions that were called are added.
+    /// Diagnostics are shown: the values and function calls that contributed are added.
     Full,
     /// Whether there is an error matters, and at most what it says and where.
     Outcome,

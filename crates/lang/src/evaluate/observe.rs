@@ -8,7 +8,7 @@ use super::access;
 use crate::references::for_each_traversal;
 use crate::scope::Scope;
 
-/// How many values are shown at most; more would bury the message.
+/// Maximal number of shown values; more would hide the message.
 const MOST: usize = 12;
 
 /// The diagnostic with the values of the names in `expression`.
@@ -45,7 +45,7 @@ fn value_of<'t>(traversal: &'t Traversal, scope: &dyn Scope) -> Option<(Value, &
     Some((value, traversal.steps().get(..applied).unwrap_or_default()))
 }
 
-/// What a value is, for people: a verb and no more than a line. Sensitive values stay hidden.
+/// Describes a value for a message: a verb and at most one line. Sensitive values stay hidden.
 ///
 /// Nothing for values of which nothing is known.
 pub fn statement(value: &Value) -> Option<String> {

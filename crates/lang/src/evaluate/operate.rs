@@ -1,4 +1,4 @@
-//! Operators.
+//! Unary and binary operators.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_hcl::{Binary, BinaryOperator, Expression, ExpressionKind, Unary, UnaryOperator};
@@ -104,7 +104,7 @@ impl Evaluator<'_> {
         value
     }
 
-    /// The result of an operator whose left operand has been evaluated, and all that counts of both sides' problems.
+    /// Evaluates an operator whose left operand is evaluated, and combines the problems of both sides.
     fn combined(
         &mut self,
         binary: &Binary,

@@ -10,7 +10,7 @@ use groma_value::{Kind, Marks, Type, Value, convert};
 use super::arms::truth;
 use super::{Evaluator, Nested};
 
-/// What a `for` builds, and what is known of it.
+/// The result of a `for` expression under construction.
 struct Building {
     marks: Marks,
     /// Whether every element could be decided upon; if not, the result is unknown.
@@ -50,7 +50,7 @@ impl Evaluator<'_> {
     /// The collection, if it can be walked or may turn out to be walkable.
     pub(super) fn iterated(&mut self, collection: &Expression, whole: Span) -> Option<Value> {
         let (value, failed) = self.attempt(collection);
-        // Of a collection with a mistake in it the elements may still be told; that it is no collection follows from the mistake.
+        // The elements of a collection with an error may still be checked; that it is not a collection follows from the error.
         let is_walkable = matches!(
             value.ty(),
             Type::List(_) | Type::Set(_) | Type::Map(_) | Type::Object(_) | Type::Tuple(_) | Type::Dynamic

@@ -11,7 +11,8 @@ use super::{Evaluator, Reporting};
 use crate::type_constraint::type_constraint;
 
 impl Evaluator<'_> {
-    /// The arguments of a function that evaluates them itself: expressions, and the values that a last one with an ellipsis stands for.
+    /// Returns the arguments of a function that evaluates them itself: the expressions, and the values of a last argument with an
+    /// ellipsis.
     fn unevaluated<'e>(&mut self, called: &Called<'e>) -> Option<(&'e [Expression], Vec<Value>)> {
         let call = called.call;
         match call.arguments().split_last().filter(|_| call.expansion.is_some()) {
@@ -91,7 +92,7 @@ impl Evaluator<'_> {
             return Value::DYNAMIC;
         }
         let Some(last) = call.arguments().last() else { return Value::DYNAMIC };
-        // A value is no type: where the ellipsis gives one, that is told of what it is behind.
+        // A value is not a type: an error about an expanded argument refers to the argument before the ellipsis.
         let type_expression = expressions.get(1).unwrap_or(last);
         let expression = expressions.first().unwrap_or(last);
         let (value, failed) = match (expressions.first(), values.into_iter().next()) {

@@ -96,7 +96,7 @@ impl Evaluator<'_> {
         result.with_marks(source.marks())
     }
 
-    /// The type of a splat over a sequence of a type; what is wrong with it is told.
+    /// Returns the type of a splat over a sequence type, and reports errors.
     fn selected_type(&mut self, ty: &Type, selectors: &[Selector], whole: &Expression) -> Type {
         let mut selected = |element: &Type| self.selected(Value::unknown(element.clone()), selectors, whole).0.ty();
         match ty {
@@ -105,7 +105,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The type of a splat that failed for an element, which has been told: an arm of a conditional that is not taken still has its type.
+    /// Returns the type of a splat that failed for an element, which is reported: an arm of a conditional that is not taken still has a
+    /// type.
     fn type_of_splat(&mut self, ty: &Type, selectors: &[Selector], whole: &Expression) -> Type {
         let mut told = Diagnostics::new();
         Evaluator {

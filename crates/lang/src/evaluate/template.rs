@@ -90,7 +90,7 @@ impl Evaluator<'_> {
             }
             Kind::Bool(truth) => return rendering.push(if truth { "true" } else { "false" }),
             Kind::Unknown(_) => match convert::convert(&value, &Type::String) {
-                // What this one begins with is not looked at, as in Terraform.
+                // The rest of this part is not evaluated, as in Terraform.
                 Ok(_) => {
                     rendering.known = false;
                     return;

@@ -34,7 +34,7 @@ impl Evaluator<'_> {
 
     pub(super) fn relative(&mut self, relative: &Relative, expression: &Expression) -> Value {
         match self.attempt(&relative.source) {
-            // Its mistake has been told. Of what type this would be still matters to an arm of a conditional that is not taken.
+            // The error is reported. The type of the result still matters to a conditional whose other arm is taken.
             (source, true) => super::follow(&source, &relative.steps).unwrap_or(Value::DYNAMIC),
             (source, false) => self.steps(source, &relative.steps, expression),
         }

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 const ENGINE: GeneralPurpose =
     GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
 
-/// The bytes that `text` stands for: padding is required, line ends between the characters are not part of it.
+/// Decodes `text`: padding is required, line breaks between the characters are ignored.
 pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
     if text.contains(['\n', '\r']) {
         return ENGINE.decode(text.replace(['\n', '\r'], "")).ok();

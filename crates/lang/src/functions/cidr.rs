@@ -93,7 +93,7 @@ pub(super) fn parse_block(text: &str) -> Result<Block, String> {
 }
 
 impl Block {
-    /// How many bits are left to number hosts with.
+    /// Returns the number of bits of the host part.
     pub(super) fn host_bits(self) -> u32 {
         self.family.bits() - self.length
     }

@@ -1,4 +1,4 @@
-//! Functions that convert values, choose among them, or change what is known of them.
+//! Functions that convert values, select among them, or change their marks.
 
 use groma_diagnostics::quoted;
 use groma_value::{Kind, Marks, Type, Value, convert};

@@ -2,7 +2,7 @@
 
 /// The rows of a table with the line that each begins on, from 1; empty lines are none.
 ///
-/// Quotes must enclose a whole field, and two of them stand for one.
+/// Parses rows. Quotes must enclose a whole field; a doubled quote represents one.
 pub(super) fn rows(text: &str) -> Result<Vec<(usize, Vec<String>)>, String> {
     // The end of the last line may be half of one.
     let text = text.strip_suffix('\r').unwrap_or(text).replace("\r\n", "\n");

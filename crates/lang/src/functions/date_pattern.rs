@@ -109,8 +109,8 @@ fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Copies a quoted literal to `out` and gives what follows it; two quotes in a row stand for one, and at the end of the pattern they end
-/// the literal too.
+/// Copies a quoted literal to `out` and returns the rest; a doubled quote represents one, and at the end of the pattern it ends
+/// the literal.
 fn quoted<'a>(text: &'a str, out: &mut String) -> Result<&'a str, String> {
     if let Some(rest) = text.strip_prefix("''") {
         out.push('\'');

@@ -1,4 +1,4 @@
-//! What each function does, in a sentence: for editors, which show it beside the name.
+//! One-sentence descriptions of functions, which editors show with the name.
 
 /// A sentence about the function `name`; none if there is no such function.
 pub fn description(name: &str) -> Option<&'static str> {

@@ -7,7 +7,7 @@ use groma_value::Number;
 /// Enough for the product of any number and any power of ten that a precision can ask for to be exact.
 const EXACT: u32 = 60_000;
 
-/// How a verb wants a number to be laid out: its flags, width and precision.
+/// The layout of a formatted number: flags, width and precision.
 #[derive(Default)]
 pub(super) struct Layout {
     /// Zeros fill up the width.
@@ -16,7 +16,7 @@ pub(super) struct Layout {
     pub(super) sharp: bool,
     /// A plus is written before numbers that are not negative.
     pub(super) plus: bool,
-    /// What fills up the width comes after the number.
+    /// The padding follows the number.
     pub(super) minus: bool,
     /// A space is written where a plus could be.
     pub(super) space: bool,

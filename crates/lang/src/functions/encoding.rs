@@ -59,7 +59,7 @@ fn jsonencode(arguments: &Arguments<'_>) -> Outcome {
     Ok(Value::refined(Type::String, Refinement::NOT_NULL.full_prefix(first)))
 }
 
-/// What the beginning of a JSON text says about its type.
+/// Determines the result type from the start of a JSON text.
 fn jsondecode_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     let Some(source) = arguments.first() else { return Ok(Type::Dynamic) };
     if source.is_known() {
@@ -184,7 +184,7 @@ fn csv_rows(text: &str) -> Result<(Vec<String>, Vec<Vec<String>>), FunctionError
 fn csvdecode(arguments: &Arguments<'_>) -> Outcome {
     let (names, rows) = csv_rows(arguments.text(0))?;
     let shape = Arc::new(Shape::new(names.iter().map(String::as_str)));
-    // The values of an object stand in the order of its names, not in that of the columns.
+    // The values of an object are sorted by name, not by column.
     let columns: Vec<usize> =
         shape.names().iter().filter_map(|name| names.iter().position(|column| column.as_str() == &**name)).collect();
     let object = |row: Vec<String>| {
@@ -226,7 +226,7 @@ impl ByteOrder {
 /// The character sets that are known; the first few need no table.
 enum CharacterSet {
     Utf16(ByteOrder),
-    /// With a byte order mark; big endian if there is none.
+    /// By its byte order mark; big endian without one.
     Utf16Marked,
     Latin1,
     Latin5,

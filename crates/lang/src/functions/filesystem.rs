@@ -61,7 +61,7 @@ fn home_expanded(path: &str, context: &FunctionContext) -> Result<String, String
     }
 }
 
-/// Where a path of a configuration is on the disk.
+/// Resolves a path of the configuration.
 fn resolved(path: &str, context: &FunctionContext) -> Result<PathBuf, String> {
     let path = home_expanded(path, context)?;
     let joined = paths::joined(&context.base_directory.to_string_lossy(), &path);

@@ -25,7 +25,7 @@ const MOST: usize = 10_000;
 struct Verb<'a> {
     raw: &'a str,
     offset: usize,
-    /// Counted from 1.
+    /// The argument number, from 1.
     argument: usize,
     layout: Layout,
     mode: char,
@@ -51,9 +51,9 @@ enum Source<'a> {
     Same(&'a Value),
 }
 
-/// How many elements an argument of `formatlist` has.
+/// The number of elements of an argument of `formatlist`.
 enum Count {
-    /// It is no list.
+    /// The argument is not a list.
     None,
     Known(usize),
     Unknown,
@@ -85,8 +85,7 @@ fn formatlist(arguments: &Arguments<'_>) -> Outcome {
     Ok(Value::list(Type::String, results))
 }
 
-/// Where each argument of `formatlist` takes its values from, and how many results there are; nothing where that is not
-/// known yet.
+/// Returns the source of each argument of `formatlist`, and the number of results; `None` if that is unknown.
 fn sources(values: &[Value]) -> Result<Option<(Vec<Source<'_>>, usize)>, FunctionError> {
     let mut first: Option<(usize, usize)> = None;
     let mut sources = Vec::new();

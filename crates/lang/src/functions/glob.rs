@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// How many patterns the braces of one pattern may stand for.
+/// Maximal number of patterns that braces expand to.
 const MOST_ALTERNATIVES: usize = 4_096;
-/// How deep folders are searched.
+/// Maximal depth of the directory search.
 const DEEPEST: usize = 256;
 
 /// The regular files under `root` that match, relative to it, with slashes.
@@ -22,7 +22,7 @@ pub(super) fn matching_files(root: &Path, pattern: &str) -> Result<BTreeSet<Stri
     Ok(found)
 }
 
-/// The patterns that braces stand for.
+/// Expands the braces of a pattern.
 fn expanded(pattern: &str) -> Result<Vec<String>, String> {
     let mut done = Vec::new();
     let mut pending = vec![pattern.to_owned()];
@@ -117,7 +117,7 @@ fn search(root: &Path, at: &mut Vec<String>, segments: &[&str], found: &mut BTre
     Ok(())
 }
 
-/// What is in a folder; nothing in what is none or cannot be read.
+/// Returns the entries of a directory; none if it cannot be read.
 fn entries(folder: &Path) -> Vec<(String, std::fs::FileType)> {
     let Ok(read) = std::fs::read_dir(folder) else { return Vec::new() };
     read.flatten().filter_map(|entry| Some((entry.file_name().into_string().ok()?, entry.file_type().ok()?))).collect()
@@ -125,7 +125,7 @@ fn entries(folder: &Path) -> Vec<(String, std::fs::FileType)> {
 
 /// Whether a name matches a pattern without slashes and braces.
 fn matches_name(pattern: &[char], name: &[char]) -> Result<bool, String> {
-    // The last star, and the part of the name it stands for so far: a later mismatch lengthens that.
+    // The last star and the text that it matches so far: a later mismatch extends that text.
     let mut retry: Option<(usize, usize)> = None;
     let (mut at, mut in_name) = (0, 0);
     loop {

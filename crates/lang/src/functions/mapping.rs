@@ -296,7 +296,7 @@ fn transpose(arguments: &Arguments<'_>) -> Outcome {
     Ok(Value::map(Type::list(Type::String), lists))
 }
 
-/// How many elements a collection has; nothing if that is not known.
+/// Returns the number of elements of a collection; `None` if it is unknown.
 pub(super) fn count(value: &Value) -> Option<usize> {
     match value.length() {
         Some(Length::Known(count)) => Some(count),

@@ -5,7 +5,7 @@ use groma_value::{Number, Type, Value};
 use super::cidr::{Address, Block, Family, Ordinal, parse_address, parse_block};
 use super::signature::{Arguments, Function, FunctionError, Outcome, Parameter, whole};
 
-/// How much longer than its block's `cidrsubnets` makes a prefix.
+/// Maximal number of bits that `cidrsubnets` adds to a prefix.
 const MOST_NEW_BITS: u32 = 32;
 
 pub(super) fn functions() -> Vec<Function> {

@@ -1,4 +1,4 @@
-//! Functions of numbers.
+//! Number functions of the language.
 
 use groma_value::{Number, Type, Value, operations};
 
@@ -31,7 +31,7 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-/// What is worked out with hardware floats, of which both numbers have to be in range.
+/// Computes a result with hardware floating point, for which both numbers have to be in range.
 fn in_hardware(arguments: &Arguments<'_>, body: fn(&Number, &Number) -> Option<Number>) -> Outcome {
     let (left, right) = (arguments.number(0), arguments.number(1));
     for number in [&left, &right] {

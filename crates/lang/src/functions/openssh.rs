@@ -30,7 +30,7 @@ pub(super) fn rsa_private_key(text: &str) -> Option<RsaPrivateKey> {
     RsaPrivateKey::from_components(modulus, public, private, primes).ok()
 }
 
-/// What is left of fields, each of which tells its length.
+/// Length-prefixed fields that are not read yet.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {

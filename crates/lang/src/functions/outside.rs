@@ -1,12 +1,12 @@
-//! What functions take and give, for those who document, complete or explain calls.
+//! Signatures of built-in functions, for documentation, completion and explanation.
 
 use groma_value::Type;
 
 use super::{Function, find};
 use crate::provider_functions::{ProviderParameter, ProviderSignature};
 
-/// What a built-in function takes and gives; nothing where no such function is. A type that depends on the arguments, or that is no
-/// value's, is [`Type::Dynamic`] as far as it does.
+/// Returns the signature of a built-in function; `None` for an unknown one. A type that depends on the arguments, or is not a
+/// value type, is [`Type::Dynamic`] in that part.
 pub fn signature(name: &str) -> Option<ProviderSignature> {
     let Some(function) = find(name) else { return special(name) };
     let mut signature = Function::signature(function);
@@ -16,7 +16,8 @@ pub fn signature(name: &str) -> Option<ProviderSignature> {
     Some(signature)
 }
 
-/// What Terraform declares as the result where the function itself says less or more: the kind of collection is known even if its
+/// Returns the result type that Terraform declares where the function itself is more or less specific: the collection kind is known even
+/// if its
 /// elements depend on the arguments.
 fn declared(name: &str) -> Option<Type> {
     Some(match name {

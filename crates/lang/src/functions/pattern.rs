@@ -22,7 +22,7 @@ pub(super) fn functions() -> Vec<Function> {
     ]
 }
 
-/// How much memory the states of a pattern may take: enough for whatever RE2 accepts.
+/// Memory limit for a pattern's automaton: enough for everything that RE2 accepts.
 const ROOM: usize = 128 << 20;
 
 /// A pattern that can be searched for.
@@ -42,7 +42,7 @@ fn compile(pattern: &str) -> Result<Pattern, String> {
     Ok(Pattern { expression, groups })
 }
 
-/// What a match becomes: the text, a tuple of the groups, or an object of the named groups.
+/// Returns the result type of a match: a string, a tuple of the groups, or an object of the named groups.
 fn match_type(pattern: &Pattern) -> Result<Type, FunctionError> {
     let named: Vec<&str> = pattern.groups.iter().flatten().map(String::as_str).collect();
     match (pattern.groups.len(), named.len()) {
@@ -112,7 +112,7 @@ fn replace(arguments: &Arguments<'_>) -> Outcome {
     }))
 }
 
-/// The text with the replacement in the place of each match.
+/// Returns the text with each match replaced.
 fn replaced(pattern: &Pattern, text: &str, replacement: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut end = 0;
@@ -139,7 +139,7 @@ fn replaced(pattern: &Pattern, text: &str, replacement: &str) -> String {
     out
 }
 
-/// What stands behind a dollar sign in a replacement.
+/// A group reference after a dollar sign in a replacement.
 enum Named<'a> {
     Number(usize),
     Name(&'a str),

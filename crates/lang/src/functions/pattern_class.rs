@@ -7,14 +7,14 @@ use super::pattern_text::{Problem, Text, escaped};
 /// Characters, by the first and last of each range.
 type Ranges<'a> = &'a [(char, char)];
 
-/// What `\d`, `\s` and `\w` stand for: ASCII only. A capital letter stands for all others.
+/// The classes `\d`, `\s` and `\w`: ASCII only. A capital letter negates the class.
 const PERL: &[(char, Ranges<'_>)] = &[
     ('d', &[('0', '9')]),
     ('s', &[('\t', '\n'), ('\x0c', '\r'), (' ', ' ')]),
     ('w', &[('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]),
 ];
 
-/// What `[:alpha:]` and others stand for between brackets.
+/// The classes `[:alpha:]` and others inside brackets.
 const POSIX: &[(&str, Ranges<'_>)] = &[
     ("alnum", &[('0', '9'), ('A', 'Z'), ('a', 'z')]),
     ("alpha", &[('A', 'Z'), ('a', 'z')]),
@@ -32,14 +32,14 @@ const POSIX: &[(&str, Ranges<'_>)] = &[
     ("xdigit", &[('0', '9'), ('A', 'F'), ('a', 'f')]),
 ];
 
-/// Whether letters stand for those in the other case, too.
+/// Whether letters also match those of the other case.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Case {
     Matters,
     Folded,
 }
 
-/// Whether a class stands for what is named, or for all else.
+/// Whether a class is negated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Named,
@@ -85,7 +85,7 @@ pub(super) fn class_escape(text: &mut Text<'_>, case: Case) -> Result<Option<Cla
     }))
 }
 
-/// The rest of `\p{^Greek}` or `\pL`.
+/// Parses the rest of `\p{^Greek}` or `\pL`.
 fn property(text: &mut Text<'_>, case: Case, sign: Sign) -> Result<ClassUnicode, Problem> {
     const WRONG: Problem = "there is no class of characters with such a name";
     let first = text.take().ok_or(WRONG)?;
@@ -123,7 +123,7 @@ fn property(text: &mut Text<'_>, case: Case, sign: Sign) -> Result<ClassUnicode,
     found.map(|class| signed(class, case, sign)).ok_or(WRONG)
 }
 
-/// What stands between brackets, after the first of them.
+/// Parses a bracket expression after its first bracket.
 pub(super) fn brackets(text: &mut Text<'_>, case: Case) -> Result<ClassUnicode, Problem> {
     let sign = if text.eat("^") { Sign::Others } else { Sign::Named };
     let mut class = ClassUnicode::empty();

@@ -6,9 +6,9 @@ use regex_syntax::hir::{Capture, Class, Dot, Hir, Look, Repetition};
 use super::pattern_class::{Case, between, brackets, class_escape};
 use super::pattern_text::{Problem, Text, escaped};
 
-/// How often something may be repeated, and all that is nested in it together.
+/// Maximal number of repetitions, nested ones multiplied.
 const MOST: u32 = 1000;
-/// How deep a pattern may be nested.
+/// Maximal nesting depth of a pattern.
 const DEEPEST: usize = 1000;
 
 /// A pattern that was read.
@@ -19,7 +19,7 @@ pub(super) struct Parsed {
     pub(super) groups: Vec<Option<String>>,
 }
 
-/// What `(?i)` and its like have switched on.
+/// The flags that `(?i)` and others have set.
 #[derive(Clone, Copy)]
 struct Flags {
     case: Case,
@@ -36,11 +36,11 @@ const NONE: Flags = Flags { case: Case::Matters, lines: false, dot_all: false, s
 /// A piece that can be repeated.
 struct Piece {
     expression: Hir,
-    /// How often the most repeated thing in it is repeated.
+    /// The largest number of repetitions in it.
     repeated: u32,
 }
 
-/// What stands between a parenthesis that is open and the current place.
+/// The parts after an open parenthesis.
 struct Group {
     /// Its number, if it captures.
     capture: Option<u32>,
@@ -81,7 +81,7 @@ struct Reader<'a> {
     groups: Vec<Option<String>>,
 }
 
-/// Reads a pattern.
+/// Parses a regular expression in RE2 syntax.
 pub(super) fn parse(pattern: &str) -> Result<Parsed, Problem> {
     let mut reader =
         Reader { text: Text { rest: pattern }, flags: NONE, open: vec![Group::new(None, NONE)], groups: Vec::new() };
@@ -164,7 +164,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What stands here and is no repetition.
+    /// Parses an element without its repetition.
     fn piece(&mut self) -> Result<(), Problem> {
         let Flags { case, lines, dot_all, .. } = self.flags;
         match self.text.take() {
@@ -190,7 +190,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What stands after a backslash.
+    /// Parses an escape after its backslash.
     fn escape(&mut self) -> Result<(), Problem> {
         let look = match self.text.rest.chars().next() {
             Some('A') => Look::Start,
@@ -246,7 +246,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What begins with `(?`: a group with a name or with flags, or flags for the rest of the group around.
+    /// Parses a construct that starts with `(?`: a named group, a group with flags, or flags for the rest of the enclosing group.
     fn special_group(&mut self) -> Result<(), Problem> {
         if self.text.eat("P<") || self.text.eat("<") {
             let (name, rest) = self.text.rest.split_once('>').unwrap_or_default();

@@ -1,9 +1,9 @@
 //! The text of a pattern as it is read: its characters, numbers and escapes.
 
-/// Why a text is no pattern.
+/// The reason why a text is not a pattern.
 pub(super) type Problem = &'static str;
 
-/// What is not read yet.
+/// The text that is not parsed yet.
 pub(super) struct Text<'a> {
     pub(super) rest: &'a str,
 }
@@ -16,7 +16,7 @@ impl Text<'_> {
         first
     }
 
-    /// Leaves out so many bytes that were looked at before.
+    /// Skips bytes that were already inspected.
     pub(super) fn skip(&mut self, bytes: usize) {
         self.rest = self.rest.get(bytes..).unwrap_or_default();
     }
@@ -39,7 +39,7 @@ impl Text<'_> {
     }
 }
 
-/// The number of the character that an escape stands for, after its backslash.
+/// Parses the code point of an escape after its backslash.
 pub(super) fn escaped(text: &mut Text<'_>) -> Result<u32, Problem> {
     const WRONG: Problem = "invalid escape sequence";
     let octal = |text: &Text<'_>| text.rest.chars().next().and_then(|character| character.to_digit(8));

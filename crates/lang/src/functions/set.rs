@@ -1,4 +1,4 @@
-//! Functions of sets.
+//! Set functions of the language.
 
 use std::collections::HashSet;
 
@@ -53,7 +53,7 @@ fn set_of(ty: &Type, values: Vec<Value>) -> Value {
     }
 }
 
-/// Where one set has elements of no type, nulls, the others are not brought to a common type: with such a set nothing can be done.
+/// Checks for sets of untyped nulls, whose elements have no common type with those of other sets.
 fn check_types(first: &Value, other: &Value) -> Result<(), FunctionError> {
     let (one, two) = (first.ty(), other.ty());
     if one == two {
@@ -120,7 +120,7 @@ fn product_type(arguments: &[Value]) -> Result<Type, FunctionError> {
     Ok(if ordered { Type::list(pair) } else { Type::set(pair) })
 }
 
-/// How long the product can get while its factors are unknown; longer ones are not worth remembering.
+/// Returns the maximal length of a product of unknown factors; longer ones are not worth tracking.
 fn longest(factors: &[Value]) -> Option<u64> {
     let mut longest = 1_u64;
     for factor in factors {

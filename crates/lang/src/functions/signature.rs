@@ -1,4 +1,4 @@
-//! What a function takes, what it gives, and the rules that all functions share.
+//! Signatures of functions, and the rules that all functions share.
 
 use std::ops::BitOr;
 
@@ -11,10 +11,10 @@ pub(crate) use crate::function_error::FunctionError;
 use crate::provider_functions::{ProviderParameter, ProviderSignature};
 use crate::scope::Scope;
 
-/// What a function gives.
+/// The result of a function.
 pub(crate) type Outcome = Result<Value, FunctionError>;
 
-/// What a parameter deals with itself, instead of leaving it to the common rules.
+/// The special values that a parameter handles itself, instead of leaving them to the common rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Accepts(u8);
 
@@ -30,9 +30,9 @@ impl Accepts {
     pub(crate) const DYNAMIC: Self = Self(8);
     /// Marked values and unknown ones, of unknown type too.
     pub(crate) const MARKED_UNKNOWN: Self = Self(2 | 4 | 8);
-    /// All but marks.
+    /// All special values except marked ones.
     pub(crate) const ANY_UNMARKED: Self = Self(1 | 2 | 8);
-    /// All of them.
+    /// All special values, marked ones included.
     pub(crate) const EVERYTHING: Self = Self(15);
 
     fn has(self, other: Self) -> bool {
@@ -47,12 +47,12 @@ impl BitOr for Accepts {
     }
 }
 
-/// A parameter.
+/// A parameter of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     /// Its name, for messages.
     pub(crate) name: String,
-    /// What arguments are converted to before the call.
+    /// The type to which arguments are converted before the call.
     pub(crate) ty: Type,
     accepts: Accepts,
 }
@@ -63,12 +63,12 @@ impl Parameter {
         Self { name: name.into(), ty, accepts: Accepts::NOTHING }
     }
 
-    /// A string.
+    /// A parameter of type string.
     pub(crate) fn text(name: &str) -> Self {
         Self::new(name, Type::String)
     }
 
-    /// A number.
+    /// A parameter of type number.
     pub(crate) fn number(name: &str) -> Self {
         Self::new(name, Type::Number)
     }
@@ -78,23 +78,23 @@ impl Parameter {
         Self::new(name, Type::Dynamic)
     }
 
-    /// The same, dealing with `more` itself.
+    /// Lets the function handle `more` special values itself.
     pub(crate) fn accepting(mut self, more: Accepts) -> Self {
         self.accepts = self.accepts | more;
         self
     }
 }
 
-/// How the type of the result comes about.
+/// The way to determine the result type.
 #[derive(Clone)]
 pub(crate) enum ResultType {
-    /// It is always the same.
+    /// A fixed result type.
     Fixed(Type),
     /// It follows from the arguments, of which some can be unknown.
     From(fn(&[Value]) -> Result<Type, FunctionError>),
 }
 
-/// What is known of every result.
+/// The nullness of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Nullness {
     NeverNull,
@@ -107,17 +107,17 @@ pub(crate) struct Arguments<'a> {
     pub(crate) values: &'a [Value],
     /// The type that the result must have.
     pub(crate) result: &'a Type,
-    /// Where the call stands.
+    /// The location and context of the call.
     pub(crate) site: CallSite<'a>,
 }
 
-/// Where a function is called, and by what: functions that render templates evaluate expressions themselves, and
-/// functions know nothing of evaluation.
+/// The context of a function call: functions that render templates evaluate expressions themselves, and
+/// this module does not depend on the evaluator.
 #[derive(Clone, Copy)]
 pub(crate) struct CallSite<'a> {
-    /// What the names around the call mean.
+    /// The scope of the call.
     pub(crate) scope: &'a dyn Scope,
-    /// How deep in expressions that is.
+    /// The depth of nested evaluation.
     pub(crate) depth: u32,
     /// The value of an expression in a scope.
     pub(crate) evaluate: fn(&Expression, &dyn Scope, &mut Diagnostics) -> Value,
@@ -144,7 +144,7 @@ impl Arguments<'_> {
         whole(&self.number(index)).map_err(FunctionError::new)
     }
 
-    /// What functions need besides their arguments.
+    /// Returns the context of function calls.
     pub(crate) fn context(&self) -> &FunctionContext {
         self.site.scope.functions()
     }
@@ -191,25 +191,25 @@ impl Function {
         Self::new(name, ResultType::From(result), body)
     }
 
-    /// The same with one more parameter.
+    /// Adds a parameter.
     pub(crate) fn takes(mut self, parameter: Parameter) -> Self {
         self.parameters.push(parameter);
         self
     }
 
-    /// The same with a parameter for all further arguments.
+    /// Adds a parameter for all further arguments.
     pub(crate) fn takes_more(mut self, parameter: Parameter) -> Self {
         self.variadic = Some(parameter);
         self
     }
 
-    /// The same, but its result can be null, or a plan of Terraform does not say that it is not.
+    /// Allows null results, or results that Terraform plans as possibly null.
     pub(crate) fn nullable(mut self) -> Self {
         self.nullness = Nullness::MaybeNull;
         self
     }
 
-    /// What it takes and gives, for the outside.
+    /// Returns the public signature.
     pub(crate) fn signature(&self) -> ProviderSignature {
         let parameter = |parameter: &Parameter| ProviderParameter {
             name: parameter.name.clone(),

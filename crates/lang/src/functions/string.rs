@@ -1,4 +1,4 @@
-//! Functions of strings.
+//! String functions of the language.
 
 use groma_diagnostics::{cluster_count, clusters};
 use groma_value::{Bound, Kind, Refinement, Type, Value};
@@ -82,7 +82,7 @@ fn single_case(character: char) -> char {
     let mapped = match code {
         // The dotted capital i.
         0x130 => 0x69,
-        // Greek letters with an iota below, whose capitals have it beside them.
+        // Greek letters with iota subscript, whose capitals have the iota adscript.
         0x1F80..=0x1F87 | 0x1F90..=0x1F97 | 0x1FA0..=0x1FA7 => code + 8,
         0x1FB3 | 0x1FC3 | 0x1FF3 => code + 9,
         _ => code,

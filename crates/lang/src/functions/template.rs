@@ -13,10 +13,10 @@ use crate::context::FunctionContext;
 use crate::references::for_each_traversal;
 use crate::scope::{Resolved, Scope};
 
-/// How many levels of expressions a template within a template counts for.
+/// Number of expression levels that a nested template counts as.
 const LEVELS_A_TEMPLATE: u32 = 48;
 
-/// What the functions deal with themselves: every mark of a variable is one of the result, be it known or not.
+/// The functions handle these values themselves: every mark of a variable becomes one of the result, known or not.
 const GIVEN: Accepts = Accepts::MARKED_UNKNOWN;
 
 pub(super) fn functions() -> Vec<Function> {
@@ -53,14 +53,14 @@ fn templatestring(arguments: &Arguments<'_>) -> Outcome {
     Ok(render(arguments, STRING, text)?.with_marks(template.marks()))
 }
 
-/// What is said where the template or its variables are not known: nothing but the type, and what is secret.
+/// Returns the result for an unknown template or unknown variables: only its type and marks are known.
 fn not_known(arguments: &Arguments<'_>, ty: &Type) -> Option<Value> {
     let unknown = arguments.values.iter().any(|argument| !argument.is_known());
     let marks = arguments.values.iter().map(Value::deep_marks);
     unknown.then(|| marks.fold(Value::unknown(ty.clone()).not_null(), |value, marks| value.with_marks(&marks)))
 }
 
-/// What places in the argument of `templatestring` are said to be in.
+/// The file name for locations in the argument of `templatestring`.
 const STRING: &str = "<templatestring argument>";
 
 /// The names of a template.

@@ -1,4 +1,4 @@
-//! Functions of time.
+//! Time functions of the language.
 
 use std::cmp::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -60,7 +60,7 @@ fn timeadd(arguments: &Arguments<'_>) -> Outcome {
 }
 
 fn timecmp(arguments: &Arguments<'_>) -> Outcome {
-    // Here, and nowhere else, a comma may stand before the fraction of a second.
+    // Only here a comma may precede the fraction of a second.
     let instant = |index| {
         let text = arguments.text(index);
         let moment = match text.split_once(',').filter(|(seconds, _)| seconds.len() == "2000-01-01T00:00:00".len()) {

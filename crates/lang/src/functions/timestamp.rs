@@ -7,7 +7,7 @@ const NANOSECONDS: i64 = 1_000_000_000;
 /// A moment together with the offset from UTC in which it was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Timestamp {
-    /// Seconds since 1970-01-01T00:00:00Z.
+    /// Seconds since the Unix epoch, 1970-01-01T00:00:00Z.
     pub(super) seconds: i64,
     /// Nanoseconds within the second.
     pub(super) nanoseconds: i64,
@@ -153,7 +153,7 @@ impl Timestamp {
         Self { seconds, nanoseconds: nanoseconds.rem_euclid(NANOSECONDS), offset: self.offset }
     }
 
-    /// What orders moments regardless of their offsets.
+    /// Returns the instant, which orders timestamps regardless of their offsets.
     pub(super) fn instant(self) -> (i64, i64) {
         (self.seconds, self.nanoseconds)
     }

@@ -225,7 +225,7 @@ fn map_to_object(
     Ok(Value::object_shaped(object.shape(), values))
 }
 
-/// What stays known of an unknown value in another type.
+/// Returns the known parts of an unknown value after its conversion.
 fn unknown_result(given: &Type, refinement: &Refinement, target: Type) -> Value {
     let known = if refinement.is_not_null() { Refinement::NOT_NULL } else { Refinement::NONE };
     let exactly = |length: usize| known.clone().minimum_length(length as u64).maximum_length(length as u64);

@@ -1,14 +1,14 @@
-//! Why a value cannot be converted.
+//! Errors of conversions.
 
 use crate::path::Path;
 use std::fmt;
 
-/// Why a value cannot be converted, and which part of it is the reason.
+/// The error of a conversion, with the path of the part that caused it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConversionError {
     /// The part that cannot be converted.
     pub path: Path,
-    /// What is wrong with it, such as "a number is required".
+    /// The description of the error, such as "a number is required".
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which types can be converted to which, and how.
+//! Conversions between types.
 
 use super::unify::unify_as;
 use crate::Name;
@@ -15,7 +15,7 @@ pub enum Safety {
     Unsafe,
 }
 
-/// How values of one type become values of another.
+/// The conversion of values from one type to another.
 #[derive(Clone, Debug)]
 pub struct Conversion {
     /// The type to convert to, which may have dynamic parts and optional attributes.
@@ -32,7 +32,7 @@ pub(super) enum How {
     Pass,
     /// By the type that the value has once it is known.
     Later,
-    /// Between simple types.
+    /// A conversion between primitive types.
     Simple,
     Object {
         /// The attributes of the result: from this attribute of the value, if it has it.
@@ -68,16 +68,16 @@ pub(super) enum How {
     },
 }
 
-/// Where an attribute of a converted object comes from.
+/// The source of an attribute in a converted object.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     /// The attribute of the same name.
     Given(Part),
-    /// It is optional, and the value's type does not have it.
+    /// The attribute is optional, and the source type does not have it.
     Absent(Type),
 }
 
-/// How a map's element becomes an attribute.
+/// The conversion of a map element to an attribute.
 #[derive(Clone, Debug)]
 pub(super) enum Element {
     Fits(Part),
@@ -93,7 +93,7 @@ pub(super) enum Sequence {
 }
 
 impl Conversion {
-    /// How values of `given` become values of `want`; nothing if they cannot.
+    /// Returns the conversion from `given` to `want`; `None` if there is none.
     pub fn find(given: &Type, want: &Type, safety: Safety) -> Option<Conversion> {
         let how = find(given, want, safety)?;
         Some(Conversion { want: want.clone(), how })

@@ -4,7 +4,7 @@ use super::find::{Conversion, Safety};
 use crate::Name;
 use crate::types::{ObjectType, Type};
 
-/// Why values of `got` cannot be converted to `want`. The answer makes no sense if they can.
+/// Describes why values of `got` cannot be converted to `want`. Must not be called for convertible types.
 pub fn mismatch(got: &Type, want: &Type) -> String {
     match (got, want) {
         (Type::Object(got), Type::Object(want)) => objects(got, want),

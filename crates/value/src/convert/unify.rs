@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The type that values of all these types can be converted to, as the branches of a condition are; conversions that
-/// may fail for some values count. Nothing if there is none, or no type is given.
+/// may fail for some values count. `None` if there is no common type, or no type is given.
 ///
 /// If some types are dynamic and the others of one kind of collection, object or tuple, the answer is
-/// [`Type::Dynamic`]: what it will be cannot be told yet, and the values must be treated as wholly unknown.
+/// [`Type::Dynamic`]: the result is not known yet, and the values must be treated as wholly unknown.
 pub fn unify(types: &[Type]) -> Option<Type> {
     unify_as(types.iter(), Safety::Unsafe)
 }
@@ -195,7 +195,7 @@ fn by_generality<'a>(types: &[&'a Type]) -> Vec<&'a Type> {
     queue.into_iter().filter_map(|at| types.get(at).copied()).collect()
 }
 
-/// Which of two types values of both might be converted to.
+/// The preferred one of two types, if values of both could be converted to either.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Preference {
     First,

@@ -20,7 +20,7 @@ pub(super) struct Scanner<'a> {
     deepest: usize,
 }
 
-/// What starts at a place.
+/// The token that starts at a position.
 pub(super) enum Token<'a> {
     Null,
     Bool(bool),
@@ -48,7 +48,7 @@ impl<'a> Scanner<'a> {
         Scanner { text, at: 0, depth: outer.depth + 1, deepest: outer.deepest }
     }
 
-    /// How far the text has been read, in bytes.
+    /// Returns the offset of the scanner in bytes.
     pub fn offset(&self) -> usize {
         self.at
     }

@@ -1,4 +1,4 @@
-//! JSON that stands for itself: objects, tuples and simple values, as `jsondecode` gives them.
+//! JSON without type information: objects, tuples and primitive values, as `jsondecode` returns them.
 
 use super::scan::{Scanner, Token, text};
 use crate::Name;

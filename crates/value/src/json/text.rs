@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// Bytes that do not simply stand for themselves.
+/// Bytes that need an escape or further checks.
 const SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let mut at = 0;

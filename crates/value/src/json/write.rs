@@ -1,4 +1,4 @@
-//! Writing values.
+//! Encoding of values as JSON.
 
 use super::text::write_string;
 use crate::Name;

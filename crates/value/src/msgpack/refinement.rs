@@ -12,7 +12,7 @@ use crate::value::Value;
 
 const UNREFINED: [u8; 3] = [0xd4, 0, 0];
 const REFINED: u8 = 0x0c;
-/// What is written most: the promise that the value will not be null, as body and as a whole.
+/// The most frequent refinement: the value will not be null; as body and as a whole.
 const NOT_NULL_BODY: [u8; 3] = [0x81, 1, 0xc2];
 const NOT_NULL: [u8; 6] = [0xc7, 3, REFINED, 0x81, 1, 0xc2];
 const NULLNESS: i64 = 1;

@@ -17,7 +17,7 @@ pub(super) enum Item<'a> {
     Signed(i64),
     Unsigned(u64),
     Float(f64),
-    /// Text or bytes, which are told apart by nobody.
+    /// A string or bytes: encoders do not distinguish them reliably.
     Bytes(&'a [u8]),
     Array(usize),
     Map(usize),
@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
         })
     }
 
-    /// Reads text.
+    /// Reads a string.
     pub fn text(&mut self, message: &str) -> Outcome<&'a str> {
         match self.item()? {
             Item::Bytes(bytes) => match std::str::from_utf8(bytes) {

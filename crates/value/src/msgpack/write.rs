@@ -1,4 +1,4 @@
-//! Writing values.
+//! Encoding of values as msgpack.
 
 use super::items::{write_array_length, write_bool, write_bytes, write_map_length, write_number, write_text};
 use super::refinement;

@@ -108,7 +108,7 @@ impl Number {
         }
     }
 
-    /// What is left of `self` after taking away `other` as often as it goes in, counted towards zero.
+    /// Returns the remainder of the division by `other`, truncated towards zero.
     /// A modulus of zero leaves the number as it is; with infinities there is no result.
     pub fn modulo(&self, other: &Number) -> Option<Number> {
         if other.is_zero() {
@@ -180,7 +180,7 @@ fn sum(a: Parts, b: Parts, precision: u32) -> Number {
     let top_gap = shift + float::bits(&high.mantissa) as i64 - float::bits(&low.mantissa) as i64;
     let reach = i64::from(precision) + float::bits(&high.mantissa) as i64 + 8;
     let (high_mantissa, low_mantissa, exponent) = if top_gap > reach {
-        // The small one cannot be seen but as a push off the tie: one unit far below stands for it.
+        // The smaller operand only matters as a push off the tie: one unit far below represents it.
         let shift = reach as usize;
         (high.mantissa << shift, UBig::ONE, high.exponent - reach)
     } else {

@@ -89,7 +89,7 @@ pub(super) fn nearest_f64(mantissa: &UBig, exponent: i64) -> f64 {
     if top > 1024 {
         return f64::INFINITY;
     }
-    // Subnormal floats have fewer bits: the lowest bit of a float never stands for less than 2^-1074.
+    // Subnormal floats have fewer bits: the lowest bit of a float is at least 2^-1074.
     let keep = 53.min(top + 1074);
     if keep < 0 {
         return 0.0;

@@ -11,10 +11,10 @@ struct Near {
     exponent: i64,
 }
 
-/// The first `count` digits of `mantissa * 2^exponent` as ASCII, and how many digits stand before the point; none where that takes
+/// Returns the first `count` digits of `mantissa * 2^exponent` in ASCII, and the number of digits before the point; `None` if that takes
 /// more than an approximation. The mantissa is not zero.
 pub(super) fn leading_digits(mantissa: &UBig, exponent: i64, count: usize) -> Option<(Vec<u8>, i64)> {
-    // How many digits there are before the point, or one more or less; so that there are enough, one more is looked at.
+    // The estimated number of digits before the point, off by at most one; one digit more than needed is computed.
     let length = bits(mantissa) as i64 + exponent;
     let before = (length as f64 * std::f64::consts::LOG10_2).ceil() as i64;
     let wanted = count as i64 + 1;
@@ -23,7 +23,7 @@ pub(super) fn leading_digits(mantissa: &UBig, exponent: i64, count: usize) -> Op
     let value = Near { low: mantissa.clone(), width: UBig::ZERO, exponent };
     let scaled = value.times(&power_of_ten(scale, kept), kept);
     let (low, high) = (scaled.whole(&scaled.low), scaled.whole(&(&scaled.low + &scaled.width)));
-    // Where both ends of what is known begin alike, so does the number.
+    // If both ends of the known interval start with the same digits, so does the number.
     let (mut low, high) = (low.to_string().into_bytes(), high.to_string().into_bytes());
     let point = before + low.len() as i64 - wanted;
     if low.len() != high.len() || low.get(..count)? != high.get(..count)? {

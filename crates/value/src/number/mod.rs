@@ -110,8 +110,8 @@ impl Number {
         }
     }
 
-    /// The same number as messages and plans carry it, where that is not how it is: zero has no sign there, and an integer of 64 bits all
-    /// of its digits, also one that a hardware float has.
+    /// Returns the number in the form of messages and plans, if it differs: zero has no sign there, and a 64-bit integer has all
+    /// its digits, even if it is stored as a hardware float.
     pub fn carried(&self) -> Option<Number> {
         match self.0 {
             Repr::Small { value, precision } => {

@@ -80,7 +80,7 @@ struct Digits<'a> {
     fraction: &'a str,
 }
 
-/// The number that all digits together stand for.
+/// Returns the integer of all digits together.
 fn whole_number(digits: &Digits<'_>) -> Result<UBig, NumberParseError> {
     /// So many digits fit a machine integer.
     const FEW: usize = 19;

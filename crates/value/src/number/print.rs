@@ -96,7 +96,7 @@ impl Number {
         format!("{sign}{}", decimal.plain())
     }
 
-    /// The text of a number that a hardware float's shortest decimal stands for exactly: most fractions in use.
+    /// Returns the text of a number that is exactly the shortest decimal of a hardware float, as most fractions are.
     fn short_text(&self) -> Option<String> {
         let near = self.to_f64();
         let magnitude = near.abs();
@@ -129,7 +129,7 @@ impl Decimal {
     }
 
     /// The decimal of `mantissa * 2^exponent`, exact in its first `count` digits at least. Where not all digits are there, a last one
-    /// that is not zero stands for the rest: what is so far away has more than so many.
+    /// that is not zero represents the rest: a number so far away has more digits than that.
     fn beginning(mantissa: &UBig, exponent: i64, count: usize) -> Decimal {
         if exponent.unsigned_abs() > FAR.max(8 * count as u64)
             && let Some((mut digits, exponent)) = leading_digits(mantissa, exponent, count)

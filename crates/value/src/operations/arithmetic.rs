@@ -1,4 +1,4 @@
-//! Arithmetic.
+//! Arithmetic operators of the language.
 
 use super::{Operand, OperationError, number};
 use crate::number::Number;

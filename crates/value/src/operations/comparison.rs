@@ -1,4 +1,4 @@
-//! Comparisons.
+//! Comparison operators of the language.
 
 use super::{Operand, OperationError, bounds, logic, number, unknown_bool};
 use crate::value::Value;

@@ -1,4 +1,4 @@
-//! Logic.
+//! Logical operators of the language.
 
 use super::{Operand, OperationError, boolean, unknown_bool};
 use crate::value::Value;

@@ -16,7 +16,7 @@ pub use template::{TemplateBuilder, TemplateError};
 use crate::types::Type;
 use crate::value::{Kind, Value};
 
-/// Why an operation has no result.
+/// The reason why an operation has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
     /// An operand is null.
@@ -30,7 +30,7 @@ pub enum OperationError {
     Undefined(&'static str),
 }
 
-/// What an operand is, besides its marks.
+/// The value of an operand without its marks.
 enum Operand<T> {
     Known(T),
     Unknown,

@@ -27,10 +27,10 @@ enum State {
     Failed,
 }
 
-/// Why a value cannot be part of a string.
+/// The reason why a value cannot be part of a string.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
-    /// It is null.
+    /// The value is null.
     #[error("the expression is null, which has no text for a string template")]
     Null,
     /// It cannot be converted to a string.
@@ -44,7 +44,7 @@ impl TemplateBuilder {
         TemplateBuilder { text: String::with_capacity(capacity), ..TemplateBuilder::default() }
     }
 
-    /// Adds literal text.
+    /// Appends literal text to the template.
     pub fn push_str(&mut self, text: &str) {
         if self.state == State::Known {
             self.text.push_str(text);

@@ -1,4 +1,4 @@
-//! How types are written: as a type expression, and as words in a message.
+//! Text forms of types: as a type expression, and as words in a message.
 
 use super::Type;
 use std::fmt;

@@ -12,10 +12,10 @@ use std::sync::{Arc, LazyLock};
 /// The deepest nesting of types and values that decoders accept from outside.
 pub const MAX_DEPTH: usize = 512;
 
-/// The type of a value, or a type constraint where [`Type::Dynamic`] stands for "any type".
+/// The type of a value, or a type constraint, in which [`Type::Dynamic`] means "any type".
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {
-    /// True or false.
+    /// The boolean type.
     Bool,
     /// A number of any size.
     Number,
@@ -140,7 +140,7 @@ impl Type {
         }
     }
 
-    /// The same type with every optional attribute made an ordinary one.
+    /// Returns the type with all optional attributes made ordinary ones.
     pub fn without_optional_attributes(&self) -> Type {
         if !self.has_optional_attributes() {
             return self.clone();
@@ -174,7 +174,7 @@ impl ObjectType {
         ObjectType { shape, types: types.into(), optional: BTreeSet::new() }
     }
 
-    /// The same type with these attributes optional; names that it does not have are ignored.
+    /// Returns the type with these attributes optional; unknown names are ignored.
     #[must_use]
     pub fn with_optional<N: Into<Name>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         let shape = &self.shape;

@@ -35,7 +35,7 @@ impl Shape {
         (Shape { names: names.into() }, items)
     }
 
-    /// The names, ascending.
+    /// Returns the names in ascending order.
     pub fn names(&self) -> &[Name] {
         &self.names
     }

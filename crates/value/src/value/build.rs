@@ -1,4 +1,4 @@
-//! Making values.
+//! Constructors of values.
 
 use super::repr::{Flags, MapData, ObjectData, Repr, Sequence, Simple, TupleData, Unknown, Value};
 use crate::Name;
@@ -18,9 +18,9 @@ impl Default for Value {
 impl Value {
     /// The value about which nothing is known, not even its type.
     pub const DYNAMIC: Value = Value(Repr::Bare(Simple::Dynamic));
-    /// True.
+    /// The boolean value true.
     pub const TRUE: Value = Value(Repr::Bool(true));
-    /// False.
+    /// The boolean value false.
     pub const FALSE: Value = Value(Repr::Bool(false));
     /// The null whose type is not known.
     pub const NULL: Value = Value(Repr::Null(Type::Dynamic));
@@ -38,12 +38,12 @@ impl Value {
         }
     }
 
-    /// A truth value.
+    /// Creates a boolean value.
     pub fn bool(value: bool) -> Value {
         Value(Repr::Bool(value))
     }
 
-    /// A number.
+    /// Creates a number value.
     pub fn number(value: impl Into<Number>) -> Value {
         Value(Repr::Number(value.into()))
     }
@@ -111,7 +111,7 @@ impl Value {
         Value(Repr::Object(Arc::new(ObjectData { shape: ty.shape().clone(), values, flags, ty: known })))
     }
 
-    /// A tuple.
+    /// Creates a tuple value.
     pub fn tuple(values: Vec<Value>) -> Value {
         let flags = Flags::of(&values);
         Value(Repr::Tuple(Arc::new(TupleData { values, flags, ty: OnceLock::new() })))

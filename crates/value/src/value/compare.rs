@@ -90,7 +90,7 @@ impl Ord for Value {
             if self == other {
                 return Ordering::Equal;
             }
-            // What is left differs in its type or refinement.
+            // The remaining values differ in type or refinement.
             self.ty().cmp(&other.ty()).then_with(|| format!("{self:?}").cmp(&format!("{other:?}")))
         })
     }

@@ -6,7 +6,7 @@ use crate::number::Number;
 use crate::refinement::{Bound, Refinement};
 use crate::types::Type;
 
-/// Why a value has no such element.
+/// The reason why a value has no such element.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
     /// The value is neither a list, tuple, map nor object.
@@ -35,9 +35,9 @@ pub enum IndexError {
 /// The length of an aggregate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Length {
-    /// It has exactly this many elements.
+    /// Exactly this number of elements.
     Known(usize),
-    /// It is not known yet; what is known about the number is in the value.
+    /// An unknown number; its refinement is in the value.
     Unknown(Value),
 }
 
@@ -126,7 +126,7 @@ impl Value {
         self.length() == Some(Length::Known(0))
     }
 
-    /// How many elements are held: as [`Value::length`], but the elements of a set that may turn out equal count too.
+    /// Returns the number of stored elements: as [`Value::length`], but unknown elements of a set, which may turn out equal, count too.
     pub fn held_length(&self) -> Option<usize> {
         match self.kind() {
             Kind::List(values) | Kind::Tuple(values) | Kind::Set(values) => Some(values.len()),
@@ -195,7 +195,7 @@ fn element(value: &Value, key: &Value) -> Result<Value, IndexError> {
     }
 }
 
-/// The position that a key stands for; nothing if it is not known yet.
+/// Converts a key to a position; `None` if it is unknown.
 fn position(key: &Value) -> Result<Option<usize>, IndexError> {
     let number: &Number = match key.kind() {
         Kind::Null => return Err(IndexError::NullKey),
@@ -212,7 +212,7 @@ fn position(key: &Value) -> Result<Option<usize>, IndexError> {
     number.to_usize().map(Some).ok_or(IndexError::Missing)
 }
 
-/// The name that a key stands for; nothing if it is not known yet.
+/// Converts a key to a name; `None` if it is unknown.
 fn name(key: &Value) -> Result<Option<&str>, IndexError> {
     match key.kind() {
         Kind::Null => Err(IndexError::NullKey),

@@ -7,18 +7,18 @@ use crate::refinement::Refinement;
 use crate::types::{Shape, Type};
 use std::sync::Arc;
 
-/// What a value is, marks aside.
+/// The content of a value without its marks.
 #[derive(Clone, Copy)]
 pub enum Kind<'a> {
     /// The null of its type.
     Null,
     /// Not known yet, with what is promised about it.
     Unknown(&'a Refinement),
-    /// A truth value.
+    /// A boolean value.
     Bool(bool),
-    /// A number.
+    /// A number value.
     Number(&'a Number),
-    /// A string.
+    /// A string value.
     String(&'a Name),
     /// The elements of a list.
     List(&'a [Value]),
@@ -41,7 +41,7 @@ pub struct MapView<'a>(&'a MapData);
 pub struct ObjectView<'a>(&'a ObjectData);
 
 impl Value {
-    /// What the value is, marks aside.
+    /// Returns the content of the value without its marks.
     pub fn kind(&self) -> Kind<'_> {
         match &self.0 {
             Repr::Null(_) => Kind::Null,
@@ -124,7 +124,7 @@ impl<'a> MapView<'a> {
         self.0.keys.names().iter().zip(self.0.values.iter())
     }
 
-    /// The keys, ascending.
+    /// Returns the keys in ascending order.
     pub fn keys(&self) -> &'a [Name] {
         self.0.keys.names()
     }

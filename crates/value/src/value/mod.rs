@@ -1,4 +1,4 @@
-//! Values.
+//! Immutable values of the language.
 
 mod build;
 mod children;

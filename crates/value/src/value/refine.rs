@@ -10,14 +10,14 @@ use std::sync::Arc;
 /// Lists of a promised length become known lists of unknown elements up to this length.
 const LONGEST_COLLAPSED_LIST: u64 = 100_000;
 
-/// What is known about a value: everything if it is known, its type and its refinement otherwise.
+/// The known range of a value: everything if it is known, otherwise its type and refinement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
     /// The type that the value is of.
     pub ty: Type,
     /// Whether the value is null.
     pub is_null: bool,
-    /// What else is known.
+    /// The refinement of an unknown value.
     pub refinement: Refinement,
 }
 
@@ -28,7 +28,7 @@ impl Value {
         Value::unknown(ty).refine(refinement)
     }
 
-    /// The value with more known about it. Contradictions to what is known add nothing; see [`Value::try_refine`].
+    /// Narrows an unknown value. Contradictory refinements are ignored; see [`Value::try_refine`].
     #[must_use]
     pub fn refine(&self, refinement: Refinement) -> Value {
         self.try_refine(&refinement).unwrap_or_else(|_| self.clone())
@@ -70,7 +70,7 @@ impl Value {
         Ok(collapsed(ty, both).with_marks(self.marks()))
     }
 
-    /// What is known about the value, marks aside.
+    /// Returns the known range of the value without its marks.
     pub fn range(&self) -> Range {
         let is_null = self.is_null();
         let refinement = match self.kind() {
@@ -102,7 +102,7 @@ impl Value {
 }
 
 impl Range {
-    /// Whether a value lies in the range; nothing if that cannot be told.
+    /// Whether a value lies in the range; `None` if that is not decided.
     pub fn includes(&self, value: &Value) -> Option<bool> {
         if self.is_null {
             return Some(value.is_null());

@@ -1,4 +1,4 @@
-//! How a value is held in memory.
+//! Memory representation of values.
 
 use crate::Name;
 use crate::marks::Marks;
@@ -46,7 +46,7 @@ pub(crate) struct Unknown {
     pub refinement: Refinement,
 }
 
-/// What is known about everything inside an aggregate, found once when it is built.
+/// Summary flags about all parts of an aggregate, computed when it is built.
 #[derive(Clone, Copy)]
 pub(crate) struct Flags {
     pub wholly_known: bool,
@@ -75,7 +75,7 @@ pub(crate) struct MapData {
 
 pub(crate) struct ObjectData {
     pub shape: Arc<Shape>,
-    /// One a name.
+    /// The values, one for each name.
     pub values: Vec<Value>,
     pub flags: Flags,
     pub ty: OnceLock<Arc<ObjectType>>,

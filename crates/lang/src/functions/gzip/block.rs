@@ -9,9 +9,9 @@ use super::widths::Table;
 
 /// The symbol that ends a block; those below are bytes, those above lengths.
 const END: usize = 256;
-/// How many symbols there are for bytes, the end and lengths.
+/// Number of symbols for bytes, the end and lengths.
 const LITERALS: usize = 286;
-/// How many symbols there are for distances.
+/// Number of symbols for distances.
 const DISTANCES: usize = 30;
 /// No code of a byte, a length or a distance is wider.
 const WIDEST: usize = 15;
@@ -73,7 +73,7 @@ struct Coding {
 }
 
 impl Coding {
-    /// How many bits the codes of a block take.
+    /// Returns the number of bits that the codes of a block take.
     fn cost(&self, counts: &Counts) -> usize {
         self.literals.cost(&counts.literals) + self.distances.cost(&counts.distances)
     }
@@ -92,7 +92,7 @@ impl Coding {
     }
 }
 
-/// Codes made for one block, which have to be told at its beginning.
+/// The codes of one block, which are written at its beginning.
 struct OwnCoding {
     coding: Coding,
     literals: usize,
@@ -126,16 +126,16 @@ impl OwnCoding {
     }
 }
 
-/// How many symbols there are up to the last that occurs.
+/// Returns the number of symbols up to the last one in use.
 fn used(counts: &[u32]) -> usize {
     counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1)
 }
 
-/// How often the symbols of a block occur.
+/// The frequencies of a block's symbols.
 struct Counts {
     literals: [u32; LITERALS],
     distances: [u32; DISTANCES],
-    /// How many bits follow codes.
+    /// Number of extra bits after codes.
     extra_bits: usize,
 }
 

@@ -34,12 +34,12 @@ impl Codes {
         Self(codes)
     }
 
-    /// How many bits are written for symbols that occur so many times.
+    /// Returns the number of bits for symbols with these frequencies.
     pub(super) fn cost(&self, counts: &[u32]) -> usize {
         self.0.iter().zip(counts).map(|(code, count)| usize::from(code.width) * *count as usize).sum()
     }
 
-    /// How many bits the code of a symbol has.
+    /// Returns the length of a symbol's code in bits.
     pub(super) fn width(&self, symbol: usize) -> u8 {
         self.0[symbol].width
     }
@@ -51,7 +51,7 @@ impl Codes {
     }
 }
 
-/// How many bits each symbol gets.
+/// Returns the code length of each symbol.
 fn widths(counts: &[u32], limit: usize) -> Vec<u8> {
     let mut widths = vec![0; counts.len()];
     let mut rarest_first: Vec<usize> = (0..counts.len()).filter(|symbol| counts[*symbol] > 0).collect();

@@ -4,11 +4,11 @@
 const SHORTEST: usize = 4;
 /// The longest repetition that the format has.
 const LONGEST: usize = 258;
-/// How far back a repetition may reach.
+/// Maximal distance of a repetition.
 const REACH: usize = 1 << 15;
-/// How far back one of the shortest may reach: from farther away it costs as much as its bytes.
+/// Maximal distance of one of the shortest repetitions: from farther away it costs as much as its bytes.
 const REACH_OF_SHORTEST: usize = 4096;
-/// How many earlier places are tried.
+/// Maximal number of earlier positions to try.
 const TRIES: usize = 128;
 /// With so long a repetition no longer one is looked for at the same place.
 const LONG_ENOUGH: usize = 128;
@@ -16,7 +16,7 @@ const LONG_ENOUGH: usize = 128;
 const LONG_ENOUGH_TO_GO_ON: usize = 16;
 /// The most tokens in a block.
 const TOKENS: usize = 1 << 14;
-/// How many values [`hash`] has.
+/// Number of values of [`hash`].
 const HASHES: usize = 1 << 17;
 
 /// A byte, or a repetition of what was before.
@@ -80,7 +80,7 @@ impl<'t> Matcher<'t> {
         Some(Block { tokens, plain })
     }
 
-    /// Looks at the next place, and tells what is decided by it.
+    /// Processes the next position, and returns a token that it completes.
     fn step(&mut self) -> Option<Token> {
         self.slide();
         let before = self.waiting.take();
@@ -100,7 +100,7 @@ impl<'t> Matcher<'t> {
     }
 
     /// The text goes through a window of twice the reach, which moves by one reach when there is more text and the
-    /// longest repetition might not fit any more. What has left it is not looked at, even if it is within reach.
+    /// longest repetition might not fit any more. Older text is not searched, even if it is within reach.
     fn slide(&mut self) {
         let end = self.window + 2 * REACH;
         if self.text.len() > end && end - self.at < SHORTEST + LONGEST {
@@ -154,8 +154,8 @@ impl<'t> Matcher<'t> {
     }
 }
 
-/// How many bytes `text` and `earlier` have in common at their beginning; 0 if it is clear that they are at most
-/// `best`, which is less than `text` has.
+/// Returns the length of the common prefix of `text` and `earlier`; 0 if it cannot exceed
+/// `best`, which is less than the length of `text`.
 fn common_length(text: &[u8], earlier: &[u8], best: usize) -> usize {
     if text.get(best) != earlier.get(best) {
         return 0;
@@ -163,7 +163,7 @@ fn common_length(text: &[u8], earlier: &[u8], best: usize) -> usize {
     text.iter().zip(earlier).take_while(|(a, b)| a == b).count()
 }
 
-/// Where the same four bytes were before. Places are kept as one more than they are, and 0 is none.
+/// The last positions of each hash of four bytes. Positions are stored plus one; 0 means none.
 struct Places {
     last: Vec<usize>,
     before: Vec<usize>,
@@ -174,8 +174,8 @@ impl Places {
         Self { last: vec![0; HASHES], before: vec![0; REACH] }
     }
 
-    /// Notes the place `at`, where the text goes on with `rest`, and gives the last one with the same hash. The last
-    /// three places of a text are not noted.
+    /// Stores the position `at`, where the text continues with `rest`, and returns the previous one with the same hash. The last
+    /// three positions of a text are not stored.
     fn note(&mut self, rest: &[u8], at: usize) -> Option<usize> {
         let last = &mut self.last[hash(*rest.first_chunk()?)];
         let before = std::mem::replace(last, at + 1);

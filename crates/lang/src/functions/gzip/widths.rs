@@ -40,7 +40,7 @@ impl Entry {
 pub(super) struct Table {
     entries: Vec<Entry>,
     codes: Codes,
-    /// How many of the codes' own widths are written.
+    /// Number of code lengths of the code length alphabet that are written.
     told: usize,
     cost: usize,
 }
@@ -58,7 +58,7 @@ impl Table {
         Self { entries, codes, told, cost }
     }
 
-    /// How many bits are written in all.
+    /// Returns the total number of bits.
     pub(super) fn cost(&self) -> usize {
         self.cost
     }

@@ -1,9 +1,9 @@
-//! Which characters a YAML document may have as they are, and how others are written.
+//! Characters that YAML documents may contain literally, and the escapes of others.
 
-/// What ends a line in YAML 1.1.
+/// The line breaks of YAML 1.1.
 pub(super) const ENDS_OF_LINES: [char; 5] = ['\n', '\r', '\u{85}', '\u{2028}', '\u{2029}'];
 
-/// Those of them that a text may have without an escape.
+/// The line breaks that a scalar may contain without an escape.
 pub(super) const BREAKS: [char; 3] = ['\n', '\u{2028}', '\u{2029}'];
 
 /// Whether a document may have the character as it is, without an escape.

@@ -10,9 +10,9 @@ use super::characters::may_be_read;
 use super::input::Document;
 use super::scalar::{Style, resolve};
 
-/// How many nodes a document may stand for once its aliases are replaced by what they name.
+/// Maximal number of nodes of a document after its aliases are expanded.
 const MOST_NODES: usize = 10_000_000;
-/// How deep a document may be nested.
+/// Maximal nesting depth of a document.
 const DEEPEST: usize = 200;
 
 /// A finished node and how many nodes it holds, itself included.
@@ -23,7 +23,7 @@ struct Node {
 }
 
 struct Reader<'a> {
-    /// What follows after the last line break of the document, without its indentation, and where it begins.
+    /// The text after the last line break of the document, without its indentation, and its position.
     last_line: (&'a str, usize),
     parser: Parser<'a, Document<'a>>,
     anchors: HashMap<usize, Option<Node>>,

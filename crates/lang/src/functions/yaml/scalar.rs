@@ -1,4 +1,4 @@
-//! What the scalars of a YAML document mean.
+//! Values of YAML scalars.
 
 use groma_value::convert::convert;
 use groma_value::{Number, Type, Value};
@@ -6,7 +6,7 @@ use groma_value::{Number, Type, Value};
 use crate::functions::base_64::decoded;
 use crate::functions::timestamp::Timestamp;
 
-/// How a scalar is written, as far as it matters for its meaning.
+/// The notation of a scalar, as far as it affects its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// Without quotes: its text decides.
@@ -23,14 +23,14 @@ const INFINITY: [&str; 3] = [".inf", ".Inf", ".INF"];
 const NAN: [&str; 3] = [".nan", ".NaN", ".NAN"];
 const NULL: [&str; 5] = ["", "~", "null", "Null", "NULL"];
 
-/// The value of a scalar with the tag `!!...` that stands before it, if any.
+/// Returns the value of a scalar with its optional tag `!!...`.
 ///
 /// What a tag promises of a text in quotes is held against it, and then it is a string all the same, as in Terraform.
 pub(super) fn resolve(tag: Option<&str>, text: &str, style: Style) -> Result<Value, String> {
     let value = read(tag, text, style)?;
     match style {
         Style::Quoted if !value.is_null() || NULL.contains(&text) => Ok(Value::string(text)),
-        // What a block of one line stands for becomes a text again.
+        // A block scalar of one line becomes a string again.
         Style::Block if tag.is_none() => convert(&value, &Type::String).map_err(|problem| problem.message),
         _ => Ok(value),
     }
@@ -130,7 +130,7 @@ fn number(text: &str) -> Option<Number> {
     };
     let number = match radix("0x", 16).or_else(|| radix("0o", 8)).or_else(|| radix("0b", 2)) {
         Some(number) => Number::from(number),
-        // A point may stand at either end, which only YAML allows.
+        // YAML allows a decimal point at either end.
         None => Number::parse(&format!("0{}", magnitude.trim_end_matches('.').replace(".e", "e").replace(".E", "E")))
             .ok()?,
     };

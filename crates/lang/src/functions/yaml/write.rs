@@ -6,7 +6,7 @@ use super::characters::{BREAKS, ENDS_OF_LINES, escape, is_printable, numbered};
 
 /// The column from which a space in a quoted string becomes a line break.
 const WIDTH: usize = 80;
-/// The longest key that stands before a colon; longer ones need a question mark.
+/// Maximal length of a simple key; longer ones need a question mark.
 const LONGEST_KEY: usize = 128;
 
 /// Writes a wholly known value without marks as a document.
