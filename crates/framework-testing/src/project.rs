@@ -49,7 +49,7 @@ impl Project {
         Ok(Self { provider: Arc::new(provider), text: String::new(), state: State::new(TERRAFORM_VERSION) })
     }
 
-    /// Writes the configuration anew: provider blocks, resources, whatever a module can hold. What providers it
+    /// Replaces the configuration: provider blocks, resources, anything a module can contain. Provider requirements are
     /// added.
     pub fn configure(&mut self, body: &str) {
         let address = &self.provider.address;

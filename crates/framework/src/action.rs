@@ -1,11 +1,11 @@
-//! What a provider author writes for an action: something that is done on request, and leaves no object in the state.
+//! The author's side of actions: side effects on request, without an object in the state.
 
 use groma_provider::{Answer, InvokeActionRequest, PlanActionRequest, PlanActionResponse, ProviderDiagnostics};
 use groma_value::Value;
 
 use crate::ResourceSchema;
 
-/// An action type.
+/// The implementation of an action type.
 pub trait Action: Send + Sync {
     /// The schema of what it is invoked with.
     fn schema(&self) -> &ResourceSchema;

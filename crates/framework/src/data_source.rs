@@ -1,4 +1,4 @@
-//! What a provider author writes for a data source.
+//! The author's side of data sources.
 
 use groma_provider::{Answer, Deferred, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
@@ -12,14 +12,14 @@ pub struct ReadDataRequest {
     pub config: Value,
 }
 
-/// What a data source found.
+/// The result of reading a data source.
 #[derive(Clone, Debug)]
 pub struct ReadDataResponse {
     /// The configuration with the results filled in; null after an error.
     pub state: Value,
     /// That it cannot be read yet.
     pub not_yet: Option<NotYet>,
-    /// What to tell the user.
+    /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
@@ -34,15 +34,15 @@ impl ReadDataResponse {
         Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::found(Value::NULL) }
     }
 
-    /// It failed.
+    /// Creates the response for a failed read.
     pub fn failed(diagnostic: ProviderDiagnostic) -> Self {
         Self { diagnostics: diagnostic.into(), ..Self::found(Value::NULL) }
     }
 }
 
-/// A data source.
+/// The implementation of a data source.
 pub trait DataSource: Send + Sync {
-    /// The schema.
+    /// Returns the schema of the data source.
     fn schema(&self) -> &ResourceSchema;
 
     /// Checks a configuration as a whole, after the validators of the attributes.
@@ -51,6 +51,6 @@ pub trait DataSource: Send + Sync {
         Answer::ready(ProviderDiagnostics::new())
     }
 
-    /// Reads it.
+    /// Reads the data source.
     fn read(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse>;
 }

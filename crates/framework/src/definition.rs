@@ -1,4 +1,4 @@
-//! What a provider author writes for the provider itself.
+//! The author's side of the provider itself.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{Action, DataSource, EphemeralResource, ListResource, Resource, Resou
 /// Types are asked for when they are used for the first time, and kept: a provider with thousands of types builds those in
 /// use.
 pub trait Definition: Send + Sync {
-    /// What its configuration holds.
+    /// Returns the schema of the provider configuration.
     fn schema(&self) -> &ResourceSchema;
 
     /// Whether a create may be asked for again with the same plan and the same private data after a crash, and makes no
@@ -26,7 +26,7 @@ pub trait Definition: Send + Sync {
     /// The names of all its types and functions, each list sorted.
     fn type_names(&self) -> TypeNames;
 
-    /// The resource type `type_name`; nothing when there is none.
+    /// Returns the resource type `type_name`; `None` if it is unknown.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ pub trait Definition: Send + Sync {
         Ok(None)
     }
 
-    /// The data source `type_name`; nothing when there is none.
+    /// Returns the data source `type_name`; `None` if it is unknown.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ pub trait Definition: Send + Sync {
         Ok(None)
     }
 
-    /// The ephemeral resource type `type_name`; nothing when there is none.
+    /// Returns the ephemeral resource type `type_name`; `None` if it is unknown.
     ///
     /// # Errors
     ///
@@ -56,7 +56,7 @@ pub trait Definition: Send + Sync {
         Ok(None)
     }
 
-    /// How the objects of the resource type `type_name` are searched for; nothing when they cannot be.
+    /// Returns the list resource for the resource type `type_name`; `None` if its objects cannot be listed.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ pub trait Definition: Send + Sync {
         Ok(None)
     }
 
-    /// The action type `type_name`; nothing when there is none.
+    /// Returns the action type `type_name`; `None` if it is unknown.
     ///
     /// # Errors
     ///
@@ -76,7 +76,7 @@ pub trait Definition: Send + Sync {
         Ok(None)
     }
 
-    /// The type of state store `type_name`; nothing when there is none.
+    /// Returns the state store type `type_name`; `None` if it is unknown.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ pub trait Definition: Send + Sync {
         None
     }
 
-    /// Calls a function.
+    /// Calls a provider-defined function.
     fn call_function(&self, request: CallFunctionRequest) -> Answer<'_, Result<Value, FunctionError>> {
         let text = format!("there is no function named {:?}", request.name);
         Answer::ready(Err(FunctionError::new(text)))

@@ -1,4 +1,4 @@
-//! What a provider author writes for an ephemeral resource type.
+//! The author's side of ephemeral resources.
 
 use std::time::SystemTime;
 
@@ -12,13 +12,13 @@ use crate::{NotYet, PrivateData, ResourceSchema};
 pub struct OpenResponse {
     /// The configuration with the results filled in; null after an error.
     pub result: Value,
-    /// When it must be renewed at the latest; never, when there is no time.
+    /// The deadline for renewal; `None` if no renewal is needed.
     pub renew_at: Option<SystemTime>,
-    /// What is handed to renew and close.
+    /// The data for renew and close.
     pub private: PrivateData,
     /// That it cannot be opened yet.
     pub not_yet: Option<NotYet>,
-    /// What to tell the user.
+    /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
@@ -42,17 +42,17 @@ impl OpenResponse {
 /// An ephemeral resource that goes on.
 #[derive(Clone, Debug)]
 pub struct RenewResponse {
-    /// When it must be renewed again at the latest.
+    /// The deadline for the next renewal.
     pub renew_at: Option<SystemTime>,
-    /// What is handed to the next renew and to close.
+    /// The data for the next renew and for close.
     pub private: PrivateData,
-    /// What to tell the user.
+    /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
 /// An ephemeral resource type: something that is open during a run and leaves no trace.
 pub trait EphemeralResource: Send + Sync {
-    /// The schema.
+    /// Returns the schema of the ephemeral resource.
     fn schema(&self) -> &ResourceSchema;
 
     /// Checks a configuration as a whole, after the validators of the attributes.
@@ -69,7 +69,7 @@ pub trait EphemeralResource: Send + Sync {
         Answer::ready(RenewResponse { renew_at: None, private, diagnostics: ProviderDiagnostics::new() })
     }
 
-    /// Closes one.
+    /// Closes an open ephemeral resource.
     fn close(&self, private: PrivateData) -> Answer<'_, ProviderDiagnostics> {
         let _ = private;
         Answer::ready(ProviderDiagnostics::new())

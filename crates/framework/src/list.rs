@@ -1,12 +1,11 @@
-//! What a provider author writes for searches for the objects of a resource type.
+//! The author's side of list resources.
 
 use groma_provider::{Answer, ListRequest, ProviderDiagnostics};
 use groma_value::Value;
 
 use crate::ResourceSchema;
 
-/// How the objects of a resource type are searched for. The resource type of the same name must have an identity, by which what was
-/// found is told.
+/// The search for objects of a resource type. The resource type of the same name must have an identity, which identifies the results.
 pub trait ListResource: Send + Sync {
     /// The schema of what is searched by: what `config` of a `list` block holds.
     fn schema(&self) -> &ResourceSchema;

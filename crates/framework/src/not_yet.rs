@@ -24,7 +24,7 @@ impl NotYet {
         place.insert(self).problem.clone()
     }
 
-    /// What `host` is told: the reason, or else the problem, which goes to `diagnostics`.
+    /// Returns the reason to a host that can defer changes; otherwise adds the problem to `diagnostics`.
     pub(crate) fn tell(self, host: ClientCapabilities, diagnostics: &mut ProviderDiagnostics) -> Option<Deferred> {
         if host.deferral_allowed {
             return Some(self.reason);

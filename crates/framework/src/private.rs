@@ -1,4 +1,4 @@
-//! What a provider keeps with an object and shows to nobody.
+//! The private data of a provider for an object, which is never shown.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,12 +12,12 @@ use groma_provider::Private;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct PrivateData {
     entries: BTreeMap<String, String>,
-    /// What other code than this framework kept with the object: handed on as long as nothing is set here.
+    /// The private data of other code than this framework: preserved as long as nothing is set here.
     foreign: Option<Private>,
 }
 
 impl PrivateData {
-    /// Nothing.
+    /// Creates empty private data.
     pub fn new() -> Self {
         Self::default()
     }
@@ -43,7 +43,7 @@ impl PrivateData {
         serde_json::to_vec(&self.entries).unwrap_or_default().into()
     }
 
-    /// The entry `name`.
+    /// Returns the entry `name`.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.entries.get(name).map(String::as_str)
     }

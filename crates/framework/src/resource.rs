@@ -1,4 +1,4 @@
-//! What a provider author writes for a resource type.
+//! The author's side of managed resources.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub struct ModifyPlanRequest {
     pub plan: Value,
     /// The prior state; null when the object is to be created (FW-13).
     pub state: Value,
-    /// What the provider keeps with the object.
+    /// The private data of the object.
     pub private: PrivateData,
     /// The attributes whose modifiers ask for a new object.
     pub requires_replace: Vec<Path>,
@@ -63,19 +63,19 @@ impl ModifyPlanRequest {
     }
 }
 
-/// An adjusted plan.
+/// The result of adjusting a plan.
 #[derive(Clone, Debug)]
 pub struct ModifyPlanResponse {
     /// The plan; null, and only null, when the object is to be deleted.
     pub plan: Value,
-    /// What is handed to create, update or delete: an idempotency token belongs here, so that a request can be repeated
+    /// The private data for create, update or delete: an idempotency token belongs here, so that a request can be repeated
     /// after a crash.
     pub private: PrivateData,
     /// The attributes that need a new object.
     pub requires_replace: Vec<Path>,
     /// That this cannot be planned yet: the plan is a guess then.
     pub not_yet: Option<NotYet>,
-    /// What to tell the user.
+    /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
@@ -106,7 +106,7 @@ impl ModifyPlanResponse {
         self.not_yet = Some(NotYet::new(reason, problem));
     }
 
-    /// Refuses the plan.
+    /// Refuses the plan with an error.
     pub fn refuse(&mut self, problem: impl Into<ProviderDiagnostic>) {
         self.diagnostics.push(problem.into());
     }
@@ -122,9 +122,9 @@ fn attribute<T: Field>(object: &Value, name: &str) -> Result<Maybe<T>, ModelErro
 pub struct CreateRequest {
     /// The configuration, wholly known; the only place of write-only values.
     pub config: Value,
-    /// The final plan.
+    /// The planned object with all values known.
     pub plan: Value,
-    /// What the plan kept.
+    /// The private data of the plan.
     pub private: PrivateData,
 }
 
@@ -133,11 +133,11 @@ pub struct CreateRequest {
 pub struct UpdateRequest {
     /// The configuration, wholly known; the only place of write-only values.
     pub config: Value,
-    /// The final plan.
+    /// The planned object with all values known.
     pub plan: Value,
     /// The object now: what differs from the plan is what changes.
     pub state: Value,
-    /// What the plan kept.
+    /// The private data of the plan.
     pub private: PrivateData,
     /// Its identity as planned.
     pub identity: Option<Value>,
@@ -155,9 +155,9 @@ impl UpdateRequest {
 /// An object to be deleted.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
-    /// The object now.
+    /// The current object.
     pub state: Value,
-    /// What the plan kept.
+    /// The private data of the plan.
     pub private: PrivateData,
 }
 
@@ -166,25 +166,25 @@ pub struct DeleteRequest {
 pub struct ReadRequest {
     /// The object as last known.
     pub state: Value,
-    /// What the provider keeps with it.
+    /// The private data of the object.
     pub private: PrivateData,
     /// Its identity as last known.
     pub identity: Option<Value>,
 }
 
-/// What there is after a create, an update, a read or an import.
+/// The object after a create, an update, a read or an import.
 #[derive(Clone, Debug)]
 pub struct ObjectResponse {
     /// The object; nothing when there is none. After an error an object is recorded all the same: what exists must not
     /// be forgotten (LC-16).
     pub state: Option<Value>,
-    /// What the provider keeps with it.
+    /// The private data of the object.
     pub private: PrivateData,
-    /// Its identity.
+    /// The identity of the object.
     pub identity: Option<Value>,
     /// That a read or an import cannot say yet.
     pub not_yet: Option<NotYet>,
-    /// What to tell the user.
+    /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
@@ -205,7 +205,7 @@ impl ObjectResponse {
         }
     }
 
-    /// It cannot be said yet what there is: see [`NotYet`].
+    /// Creates the response of a call whose result is not known yet: see [`NotYet`].
     pub fn not_yet(reason: Deferred, problem: impl Into<ProviderDiagnostic>) -> Self {
         Self { not_yet: Some(NotYet::new(reason, problem)), ..Self::gone() }
     }
@@ -215,19 +215,19 @@ impl ObjectResponse {
         Self { diagnostics: diagnostic.into(), ..Self::gone() }
     }
 
-    /// It failed half way, and this is what there is.
+    /// Creates the response of a call that failed after it created or changed the object.
     pub fn failed_with(state: Value, private: PrivateData, diagnostic: ProviderDiagnostic) -> Self {
         Self { diagnostics: diagnostic.into(), ..Self::found(state, private) }
     }
 
-    /// The same, with an identity.
+    /// Sets the identity of the object.
     #[must_use]
     pub fn identified(mut self, identity: Value) -> Self {
         self.identity = Some(identity);
         self
     }
 
-    /// The same, with a further diagnostic.
+    /// Adds a diagnostic.
     #[must_use]
     pub fn with(mut self, diagnostic: ProviderDiagnostic) -> Self {
         self.diagnostics.push(diagnostic);
@@ -238,7 +238,7 @@ impl ObjectResponse {
 /// An object to be taken over.
 #[derive(Clone, Debug)]
 pub struct ImportRequest {
-    /// What names it.
+    /// The import identifier or identity.
     pub target: ImportTarget,
 }
 
@@ -247,7 +247,7 @@ pub struct ImportRequest {
 pub struct UpgradeRequest {
     /// The schema version it was stored with.
     pub version: u64,
-    /// The JSON text.
+    /// The stored object as JSON.
     pub raw_state: Arc<str>,
 }
 
@@ -263,7 +263,7 @@ impl UpgradeRequest {
     }
 }
 
-/// An object of another type that is to become one of this type, because a `moved` block says so.
+/// A request to convert an object of another type to this type, because of a `moved` block.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
     /// The provider that the object belongs to, as an address: `registry.terraform.io/hashicorp/null`.
@@ -272,9 +272,9 @@ pub struct MoveRequest {
     pub source_type: crate::Name,
     /// The schema version it was stored with.
     pub version: u64,
-    /// The JSON text.
+    /// The stored object as JSON.
     pub raw_state: Arc<str>,
-    /// What its provider keeps with it, where that was this framework.
+    /// The private data of the object, if this framework wrote it.
     pub private: PrivateData,
     /// Its identity as stored: JSON.
     pub identity: Option<Arc<str>>,
@@ -297,7 +297,7 @@ impl MoveRequest {
 /// Objects are dynamic values of the schema's implied type. Every method answers at once ([`Answer::ready`]) or later
 /// ([`Answer::pending`]); a panic in any of them becomes an error of that one call (FW-21).
 pub trait Resource: Send + Sync {
-    /// The schema.
+    /// Returns the schema of the resource.
     fn schema(&self) -> &ResourceSchema;
 
     /// Checks a configuration as a whole, after the validators of the attributes.
@@ -311,7 +311,7 @@ pub trait Resource: Send + Sync {
         Answer::ready(request.unchanged())
     }
 
-    /// Creates the object.
+    /// Creates the planned object.
     fn create(&self, request: CreateRequest) -> Answer<'_, ObjectResponse>;
 
     /// Finds out what the object is like now.
@@ -322,7 +322,7 @@ pub trait Resource: Send + Sync {
         Answer::sequence(requests, |request| self.read(request))
     }
 
-    /// How many objects are best read in one call of [`read_many`](Resource::read_many).
+    /// Returns the best number of objects for one call of [`read_many`](Resource::read_many).
     fn read_batch_size(&self) -> usize {
         1
     }

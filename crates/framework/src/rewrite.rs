@@ -16,7 +16,7 @@ pub(crate) struct Visit<'a> {
     pub(crate) state: &'a Value,
 }
 
-/// What a visitor wants with the attribute.
+/// The decision of a visitor about an attribute.
 pub(crate) enum Next {
     /// This is its value; what is nested in it is visited too.
     Into(Value),
@@ -24,10 +24,10 @@ pub(crate) enum Next {
     Past(Value),
 }
 
-/// What is done at each attribute.
+/// A function that is called for each attribute.
 pub(crate) type Visitor<'v> = dyn FnMut(&Visit<'_>) -> Next + 'v;
 
-/// The objects that are walked side by side. Where there is no counterpart, null stands in.
+/// Three objects that are walked in parallel. A missing counterpart is null.
 #[derive(Clone, Copy)]
 pub(crate) struct Trio<'a> {
     pub(crate) config: &'a Value,

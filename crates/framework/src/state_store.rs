@@ -1,4 +1,4 @@
-//! What a provider author writes for a state store: somewhere that keeps the states of configurations.
+//! The author's side of state stores, which keep the states of configurations.
 
 use groma_provider::{
     Answer, ConfigureStateStoreRequest, ConfigureStateStoreResponse, LockStateRequest, LockStateResponse,
@@ -25,16 +25,16 @@ pub trait StateStore: Send + Sync {
     /// Takes a configuration into use, which everything further is about.
     fn configure(&self, request: ConfigureStateStoreRequest) -> Answer<'_, ConfigureStateStoreResponse>;
 
-    /// What was written last; no bytes where there is no such state.
+    /// Returns the last written state; empty if it does not exist.
     fn read(&self, request: StateRequest) -> Answer<'_, ReadStateResponse>;
 
-    /// Keeps a new content. Until that is wholly kept, the one before stays what is read.
+    /// Writes a new state. Until it is stored completely, reads return the previous one.
     fn write(&self, request: WriteStateRequest) -> Answer<'_, ProviderDiagnostics>;
 
-    /// What the states are known by that the store keeps.
+    /// Returns the identifiers of stored states.
     fn states(&self) -> Answer<'_, StatesResponse>;
 
-    /// Forgets a state.
+    /// Deletes a state.
     fn delete(&self, request: StateRequest) -> Answer<'_, ProviderDiagnostics>;
 
     /// Takes the lock on a state, or says who has it. A store without locks gives an empty id, and is not asked to unlock.
@@ -43,7 +43,7 @@ pub trait StateStore: Send + Sync {
         Answer::ready(LockStateResponse { lock_id: String::new(), diagnostics: ProviderDiagnostics::new() })
     }
 
-    /// Gives back the lock on a state, if it is still the one that is told.
+    /// Releases the lock on a state, if it is still the given one.
     fn unlock(&self, request: UnlockStateRequest) -> Answer<'_, ProviderDiagnostics> {
         let _ = request;
         Answer::ready(ProviderDiagnostics::new())

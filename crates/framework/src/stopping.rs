@@ -38,7 +38,7 @@ impl Stopping {
         .await;
     }
 
-    /// Wants it.
+    /// Sets the signal.
     fn want(&self) {
         let waiting = {
             let mut waiting = self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -49,8 +49,8 @@ impl Stopping {
     }
 }
 
-/// Where calls learn of that wish. It is uttered to those that run; those that begin later are not concerned: a process that somebody
-/// attached to lives on after an interrupt.
+/// The signals of running calls. A request to stop applies to calls in flight; later ones are not affected: an attached
+/// process lives on after an interrupt.
 #[derive(Clone, Debug, Default)]
 pub struct Stops(Arc<Mutex<Stopping>>);
 
@@ -60,7 +60,7 @@ impl Stops {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Tells all that run.
+    /// Signals all calls in flight.
     pub fn stop(&self) {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner)).want();
     }

@@ -1,4 +1,4 @@
-//! Why a struct cannot hold an object.
+//! Errors of converting a value to a model.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use groma_value::Path;
 /// A value that a field cannot hold. The value itself is not told: it may be a secret.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelError {
-    /// Where in the object.
+    /// The path in the object.
     pub path: Path,
-    /// What is there, and what could be: for the provider's developers.
+    /// The found and the expected value, for the provider's developers.
     pub message: String,
-    /// What the value must be, for those who configure it: `must be a number`.
+    /// The requirement on the value, for users: `must be a number`.
     pub demand: String,
 }
 

@@ -1,4 +1,4 @@
-//! What the fields of a model can be.
+//! Field types of models.
 
 use std::marker::PhantomData;
 
@@ -10,7 +10,7 @@ use crate::Name;
 use crate::schema::validators::refused;
 use crate::schema::{Attribute, NestedBlock, Validator, ValidatorRequest};
 
-/// How a field is declared as an attribute.
+/// The attribute type of a field.
 pub enum FieldShape {
     /// As a value of a type.
     Plain(Type),
@@ -30,7 +30,7 @@ impl FieldShape {
     }
 }
 
-/// What a field of a model can be.
+/// A type for the fields of a model.
 pub trait Field: Sized + 'static {
     /// Whether it can hold null.
     const HOLDS_NULL: bool = false;
@@ -44,12 +44,12 @@ pub trait Field: Sized + 'static {
     /// The type of its values.
     fn ty() -> Type;
 
-    /// How it is declared.
+    /// Returns the attribute type.
     fn shape() -> FieldShape {
         FieldShape::Plain(Self::ty())
     }
 
-    /// Its value.
+    /// Converts the field to a value.
     fn to_value(&self) -> Value;
 
     /// The field for `value`, which is at `path`.
@@ -60,11 +60,11 @@ pub trait Field: Sized + 'static {
     fn from_value(value: &Value, path: &mut Path) -> Result<Self, ModelError>;
 }
 
-/// What a field that stands for nested blocks can be.
+/// A type for fields that represent nested blocks.
 pub trait BlockField: Field {
-    /// What one of the blocks holds.
+    /// The model of one block.
     type Model: Model;
-    /// How many there are, and how they are told apart.
+    /// The nesting mode of the blocks.
     const NESTING: Nesting;
 }
 
@@ -217,7 +217,7 @@ macro_rules! fractions {
                 Type::Number
             }
 
-            /// What is not a number at all (NaN) has no value in the language: it becomes null.
+            /// A float that is not a number (NaN) has no value in the language: it becomes null.
             fn to_value(&self) -> Value {
                 Number::from_f64(f64::from(*self)).map_or_else(|| Value::null(Type::Number), Value::number)
             }

@@ -4,15 +4,15 @@ use groma_value::{Path, Type, Value};
 
 use super::{Field, FieldShape, ModelError};
 
-/// A value of an attribute with all that it can be while planning.
+/// An attribute value in all states that planning knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Maybe<T> {
-    /// There is none.
+    /// The value is null.
     #[default]
     Null,
-    /// It is known after apply only.
+    /// The value is unknown until apply.
     Unknown,
-    /// This one.
+    /// The value is known.
     Known(T),
 }
 
@@ -38,7 +38,7 @@ impl<T> Maybe<T> {
         matches!(self, Self::Unknown)
     }
 
-    /// The same, with `value` where it was unknown: the way to fill in what the provider chooses.
+    /// Replaces an unknown value by `value`: the way to fill in values that the provider chooses.
     #[must_use]
     pub fn or_chosen(self, value: impl FnOnce() -> T) -> Self {
         match self {

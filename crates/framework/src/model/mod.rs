@@ -1,4 +1,4 @@
-//! Structs that stand for objects (FW-20).
+//! Structs that represent objects (FW-20).
 //!
 //! `#[derive(Model)]` on a struct with named fields gives both the schema and the way between the struct and a value:
 //!
@@ -76,7 +76,7 @@ pub use field::{BlockField, Field, FieldShape, attribute, block};
 pub use maybe::Maybe;
 pub use parts::Parts;
 
-/// A struct that stands for an object. Derive it; see the [module](self).
+/// A struct that represents an object. Derive it; see the [module](self).
 pub trait Model: Field {
     /// Its attributes, by name.
     fn attributes() -> Vec<(Name, Attribute)>;
@@ -87,7 +87,7 @@ pub trait Model: Field {
     /// The type of its values.
     fn object_type() -> &'static Arc<ObjectType>;
 
-    /// What it is, in Markdown; may be empty.
+    /// Returns the description in Markdown; may be empty.
     fn description() -> &'static str {
         ""
     }
@@ -113,12 +113,12 @@ pub trait Model: Field {
     ///
     /// # Errors
     ///
-    /// The object is null or unknown, or a field cannot hold what there is.
+    /// The object is null or unknown, or a field cannot represent its value.
     fn of(object: &Value) -> Result<Self, ModelError> {
         Self::from_value(object, &mut Path::root())
     }
 
-    /// What keeps the model from standing for the objects of `schema`: nothing when it was made from the model.
+    /// Returns the differences between the model and `schema`: none if the schema was made from the model.
     fn mismatches(schema: &ResourceSchema) -> Vec<SchemaProblem> {
         mismatches(Self::object_type(), schema.block().implied_type(), "")
     }

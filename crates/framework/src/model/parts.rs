@@ -13,7 +13,7 @@ pub struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Those of `value`, for a model of the type `ty`.
+    /// Splits `value` into the attributes of the type `ty`.
     ///
     /// # Errors
     ///

@@ -22,34 +22,34 @@ pub struct Objects<'a> {
     pub state: &'a Value,
 }
 
-/// What a plan modifier sees (FW-11).
+/// The inputs of a plan modifier (FW-11).
 ///
 /// Under lists the prior state is matched by position, as the protocol has it; under sets by what the configuration gives
 /// (FW-14), so that a removed element does not shift state onto its neighbours.
 #[derive(Clone, Copy)]
 pub struct ModifierRequest<'a> {
-    /// Where the attribute is.
+    /// The path of the attribute.
     pub path: &'a Path,
     /// Its value in the configuration.
     pub config: &'a Value,
     /// Its planned value, as the modifier before left it.
     pub plan: &'a Value,
-    /// Its prior value; null when there is none.
+    /// The prior value; null if there is none.
     pub state: &'a Value,
     /// The whole objects: the plan as it was before any modifier.
     pub whole: Objects<'a>,
-    /// What the provider keeps with the object.
+    /// The private data of the object.
     pub private: &'a PrivateData,
 }
 
-/// What a plan modifier decides.
+/// The decision of a plan modifier.
 #[derive(Clone, Debug)]
 pub struct ModifierResponse {
     /// The planned value from now on.
     pub plan: Value,
     /// Whether the object must be replaced because of this attribute.
     pub requires_replace: bool,
-    /// What to tell the user; an error stops the further modifiers of this attribute and of everything nested in it
+    /// Errors and warnings for the user; an error stops the further modifiers of this attribute and of everything nested in it
     /// (FW-05).
     pub diagnostics: ProviderDiagnostics,
 }
@@ -63,15 +63,15 @@ impl ModifierResponse {
 
 /// A rule about the planned value of an attribute.
 pub trait PlanModifier: Send + Sync {
-    /// What it does, in a sentence.
+    /// Returns the description, one sentence.
     fn description(&self) -> String;
 
-    /// What it does, in Markdown.
+    /// Returns the description in Markdown.
     fn markdown_description(&self) -> String {
         self.description()
     }
 
-    /// Looks at the attribute, and changes its planned value or asks for a replacement.
+    /// Modifies the planned value of the attribute, or requires a replacement.
     fn modify(&self, request: &ModifierRequest<'_>, response: &mut ModifierResponse);
 }
 

@@ -4,12 +4,12 @@ use groma_provider::ProviderDiagnostics;
 
 use super::{ModifierRequest, ModifierResponse, PlanModifier, modifier};
 
-/// What a condition of [`requires_replace_if`] says.
+/// The decision of a condition for [`requires_replace_if`].
 #[derive(Clone, Debug, Default)]
 pub struct ReplaceDecision {
     /// Whether the change needs a new object.
     pub requires_replace: bool,
-    /// What to tell the user.
+    /// Errors and warnings for the user.
     pub diagnostics: ProviderDiagnostics,
 }
 
@@ -31,7 +31,7 @@ pub fn requires_replace() -> impl PlanModifier {
     })
 }
 
-/// A changed value replaces the object when `condition` says so (FW-07): a `bool`, or a [`ReplaceDecision`] where there is more to tell.
+/// Requires a replacement for a changed value if `condition` holds (FW-07): a `bool`, or a [`ReplaceDecision`] with diagnostics.
 pub fn requires_replace_if<D: Into<ReplaceDecision>>(
     description: impl Into<String>,
     condition: impl Fn(&ModifierRequest<'_>) -> D + Send + Sync + 'static,

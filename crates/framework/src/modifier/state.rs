@@ -1,4 +1,4 @@
-//! Modifiers that keep what is known already (FW-09).
+//! Modifiers that keep known prior values (FW-09).
 
 use groma_value::Value;
 

@@ -12,7 +12,7 @@ use crate::modifier::{PlanModifier, requires_replace, use_state_for_unknown};
 /// Says whether two values of an attribute mean the same (FW-17).
 pub type SemanticEquality = dyn Fn(&Value, &Value) -> bool + Send + Sync;
 
-/// What the framework does for an attribute or a nested block besides its schema.
+/// The framework's rules for an attribute or nested block, besides its schema.
 #[derive(Clone, Default)]
 pub(crate) struct Rules {
     pub(crate) modifiers: Vec<Arc<dyn PlanModifier>>,
@@ -65,17 +65,17 @@ impl Attribute {
         }
     }
 
-    /// A string.
+    /// Creates a string attribute.
     pub fn string() -> Self {
         Self::new(Type::String)
     }
 
-    /// A number.
+    /// Creates a number attribute.
     pub fn number() -> Self {
         Self::new(Type::Number)
     }
 
-    /// A truth value.
+    /// Creates a boolean attribute.
     pub fn bool() -> Self {
         Self::new(Type::Bool)
     }
@@ -95,91 +95,91 @@ impl Attribute {
         Self::new(Type::map(element))
     }
 
-    /// The same, used as `usage` says.
+    /// Sets whether the attribute is required, optional or computed.
     pub fn used(mut self, usage: Use) -> Self {
         self.usage = usage;
         self
     }
 
-    /// The same, required.
+    /// Makes the attribute required.
     pub fn required(self) -> Self {
         self.used(Use::Required)
     }
 
-    /// The same, optional.
+    /// Makes the attribute optional.
     pub fn optional(self) -> Self {
         self.used(Use::Optional)
     }
 
-    /// The same, chosen by the provider alone.
+    /// Makes the attribute computed: only the provider sets it.
     pub fn computed(self) -> Self {
         self.used(Use::Computed)
     }
 
-    /// The same, chosen by the provider when the configuration does not.
+    /// Makes the attribute optional and computed: the provider sets it if the configuration does not.
     pub fn optional_computed(self) -> Self {
         self.used(Use::OptionalComputed)
     }
 
-    /// The same, hidden from people.
+    /// Makes the attribute sensitive: its values are redacted in output.
     pub fn sensitive(mut self) -> Self {
         self.sensitive = true;
         self
     }
 
-    /// The same, never kept: its value is in the configuration only.
+    /// Makes the attribute write-only: its value is never stored.
     pub fn write_only(mut self) -> Self {
         self.write_only = true;
         self
     }
 
-    /// The same, deprecated with a word on what to use instead.
+    /// Sets the deprecation message.
     pub fn deprecated(mut self, message: impl Into<String>) -> Self {
         self.deprecated = Some(Deprecation { message: message.into() });
         self
     }
 
-    /// The same, with a description in Markdown.
+    /// Sets the description in Markdown.
     pub fn described(mut self, text: impl Into<String>) -> Self {
         self.description = Description::markdown(text);
         self
     }
 
-    /// The same, with a description in plain text.
+    /// Sets the description in plain text.
     pub fn described_plainly(mut self, text: impl Into<String>) -> Self {
         self.description = Description::plain(text);
         self
     }
 
-    /// The same, with a further plan modifier (FW-04).
+    /// Adds a plan modifier (FW-04).
     pub fn modifier(mut self, modifier: impl PlanModifier + 'static) -> Self {
         self.rules.modifiers.push(Arc::new(modifier));
         self
     }
 
-    /// The same, with [`requires_replace`] (FW-06).
+    /// Adds [`requires_replace`] (FW-06).
     pub fn requires_replace(self) -> Self {
         self.modifier(requires_replace())
     }
 
-    /// The same, with [`use_state_for_unknown`] (FW-09).
+    /// Adds [`use_state_for_unknown`] (FW-09).
     pub fn use_state_for_unknown(self) -> Self {
         self.modifier(use_state_for_unknown())
     }
 
-    /// The same, with a default; the attribute must be optional and computed (FW-16).
+    /// Sets the default; the attribute must be optional and computed (FW-16).
     pub fn default(mut self, default: DefaultValue) -> Self {
         self.rules.default = Some(default);
         self
     }
 
-    /// The same, with a further validator.
+    /// Adds a validator.
     pub fn validator(mut self, validator: impl Validator + 'static) -> Self {
         self.rules.validators.push(Arc::new(validator));
         self
     }
 
-    /// The same, with a notion of when two values mean the same: the prior form is then kept (FW-17).
+    /// Sets the semantic equality: of equal values the prior one is kept (FW-17).
     pub fn semantic_equality(mut self, equal: impl Fn(&Value, &Value) -> bool + Send + Sync + 'static) -> Self {
         self.rules.equality = Some(Arc::new(equal));
         self
@@ -215,43 +215,43 @@ impl NestedBlock {
         }
     }
 
-    /// The same, with further blocks inside.
+    /// Adds a nested block type.
     pub fn block(mut self, name: impl Into<Name>, block: NestedBlock) -> Self {
         self.blocks.push((name.into(), block));
         self
     }
 
-    /// The same, with at least `min` of them.
+    /// Requires at least `min` blocks.
     pub fn at_least(mut self, min: u64) -> Self {
         self.min = min;
         self
     }
 
-    /// The same, with at most `max` of them.
+    /// Allows at most `max` blocks.
     pub fn at_most(mut self, max: u64) -> Self {
         self.max = Some(max);
         self
     }
 
-    /// The same, deprecated with a word on what to use instead.
+    /// Sets the deprecation message.
     pub fn deprecated(mut self, message: impl Into<String>) -> Self {
         self.deprecated = Some(Deprecation { message: message.into() });
         self
     }
 
-    /// The same, with a description in Markdown.
+    /// Sets the description in Markdown.
     pub fn described(mut self, text: impl Into<String>) -> Self {
         self.description = Description::markdown(text);
         self
     }
 
-    /// The same, with a further plan modifier for all the blocks together (FW-04).
+    /// Adds a plan modifier for all the blocks together (FW-04).
     pub fn modifier(mut self, modifier: impl PlanModifier + 'static) -> Self {
         self.rules.modifiers.push(Arc::new(modifier));
         self
     }
 
-    /// The same, with a further validator for all the blocks together.
+    /// Adds a validator for all the blocks together.
     pub fn validator(mut self, validator: impl Validator + 'static) -> Self {
         self.rules.validators.push(Arc::new(validator));
         self

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use groma_provider::ProviderDiagnostic;
 use groma_value::{Number, Path, Value};
 
-/// What a default is computed from.
+/// The inputs of a computed default.
 #[derive(Clone, Copy)]
 pub struct DefaultRequest<'a> {
-    /// Where the attribute is.
+    /// The path of the attribute.
     pub path: &'a Path,
-    /// The whole configuration.
+    /// The configuration of the whole object.
     pub config: &'a Value,
 }
 
@@ -32,7 +32,7 @@ impl DefaultValue {
         Self(Kind::Static(value))
     }
 
-    /// What `compute` makes of the configuration; unknown when it cannot tell yet.
+    /// Computes a default from the configuration; unknown if that is not possible yet.
     pub fn computed(
         compute: impl Fn(&DefaultRequest<'_>) -> Result<Value, ProviderDiagnostic> + Send + Sync + 'static,
     ) -> Self {
@@ -74,7 +74,7 @@ impl From<i64> for DefaultValue {
 }
 
 impl From<f64> for DefaultValue {
-    /// What is not a number at all (NaN) is no default: null.
+    /// A float that is not a number (NaN) is not a default: it becomes null.
     fn from(value: f64) -> Self {
         Self::of(Number::from_f64(value).map_or(Value::NULL, Value::number))
     }

@@ -39,38 +39,38 @@ impl SchemaBuilder {
         Self::default()
     }
 
-    /// The same, with the attribute `name`.
+    /// Adds the attribute `name`.
     pub fn attribute(mut self, name: impl Into<Name>, attribute: Attribute) -> Self {
         self.attributes.push((name.into(), attribute));
         self
     }
 
-    /// The same, with the kind of nested block `name`.
+    /// Adds the nested block type `name`.
     pub fn block(mut self, name: impl Into<Name>, block: NestedBlock) -> Self {
         self.blocks.push((name.into(), block));
         self
     }
 
-    /// The same, with the version of the shape of stored objects.
+    /// Sets the version of the stored format of objects.
     pub fn version(mut self, version: u64) -> Self {
         self.version = version;
         self
     }
 
-    /// The same, with a description in Markdown.
+    /// Sets the description in Markdown.
     pub fn described(mut self, text: impl Into<String>) -> Self {
         self.description = Description::markdown(text);
         self
     }
 
-    /// The same, with an identity (LC-31).
+    /// Sets the identity schema (LC-31).
     pub fn identity(mut self, identity: IdentitySchema) -> Self {
         self.identity = Some(identity);
         self
     }
 
-    /// The same, identified by what the fields of `M` are: a plain field must be given for an import by identity, an `Option` may be, and
-    /// what is computed the provider finds out.
+    /// Sets the identity to the fields of `M`: a plain field is required for an import by identity, an `Option` is optional, and
+    /// a computed field is set by the provider.
     ///
     /// ```
     /// use groma_framework::{Maybe, Model};
@@ -104,7 +104,7 @@ impl SchemaBuilder {
         self.identity(IdentitySchema { version: M::version(), attributes: attributes.collect() })
     }
 
-    /// The finished schema.
+    /// Builds the schema.
     ///
     /// # Errors
     ///
@@ -134,12 +134,12 @@ pub struct ResourceSchema {
 }
 
 impl ResourceSchema {
-    /// What the engine sees of it.
+    /// Returns the schema for the engine.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema
     }
 
-    /// What one object holds.
+    /// Returns the block of one object.
     pub fn block(&self) -> &Arc<Block> {
         &self.schema.block
     }

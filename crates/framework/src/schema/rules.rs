@@ -1,4 +1,4 @@
-//! What the framework does for each slot of a schema, in the order of the slots.
+//! The framework's rules for each slot of a schema, in slot order.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::Name;
 #[derive(Default)]
 pub(crate) struct RuleSet {
     pub(crate) slots: Box<[SlotRules]>,
-    /// What occurs here or in anything nested.
+    /// The kinds of rules here and in everything nested.
     pub(crate) has: Has,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct SlotRules {
     pub(crate) nested: Option<RuleSet>,
 }
 
-/// Which kinds of rules there are at all: without them nothing needs to be walked.
+/// The kinds of rules that occur at all: without any, nothing needs to be walked.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Has {
     pub(crate) modifiers: bool,

@@ -3,23 +3,23 @@
 use groma_provider::{ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::{Path, Value};
 
-/// What a validator sees.
+/// The inputs of a validator.
 #[derive(Clone, Copy)]
 pub struct ValidatorRequest<'a> {
-    /// Where the attribute is.
+    /// The path of the attribute.
     pub path: &'a Path,
     /// Its value in the configuration: never null, possibly unknown in part.
     pub value: &'a Value,
-    /// The whole configuration.
+    /// The configuration of the whole object.
     pub config: &'a Value,
 }
 
 /// A rule about the configured value of an attribute. It is not asked about null, nor about wholly unknown values.
 pub trait Validator: Send + Sync {
-    /// What it wants, in a sentence: `must be between 1 and 10`.
+    /// Returns the requirement as a phrase: `must be between 1 and 10`.
     fn description(&self) -> String;
 
-    /// What is wrong with the value.
+    /// Checks the value, and returns its problems.
     fn validate(&self, request: &ValidatorRequest<'_>) -> ProviderDiagnostics;
 }
 

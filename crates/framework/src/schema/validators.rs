@@ -72,7 +72,7 @@ pub fn each(validator: impl Validator) -> impl Validator {
     Each(validator)
 }
 
-/// None of the arguments of these names may be set beside this one. They are those of the whole object, not those beside a nested one.
+/// Refuses the argument together with any of these. The names are those of arguments of the whole object, not of a nested one.
 pub fn conflicts_with<N: Into<String>>(names: impl IntoIterator<Item = N>) -> impl Validator {
     Beside { names: names.into_iter().map(Into::into).collect(), wanted: Wanted::None }
 }
@@ -159,7 +159,7 @@ impl<V: Validator> Validator for Each<V> {
     }
 }
 
-/// What must be the case with the arguments that are named.
+/// The requirement on the named arguments.
 #[derive(Clone, Copy)]
 enum Wanted {
     None,

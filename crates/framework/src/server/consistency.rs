@@ -9,11 +9,11 @@ use crate::ResourceSchema;
 /// That a plan modifier changed a planned value.
 pub(super) struct Change {
     pub(super) path: Path,
-    /// What the modifier does.
+    /// The description of the modifier.
     pub(super) description: String,
 }
 
-/// What is wrong with a plan against the configuration (LC-07 to LC-09).
+/// Checks a plan against the configuration (LC-07 to LC-09).
 pub(super) fn check_plan(
     schema: &ResourceSchema,
     request: &PlanRequest,
@@ -39,7 +39,7 @@ pub(super) fn check_plan(
     violations.iter().map(report).collect()
 }
 
-/// What is wrong with a new state against the plan (LC-12, LC-13).
+/// Checks a new state against the plan (LC-12, LC-13).
 pub(super) fn check_result(
     schema: &ResourceSchema,
     type_name: &str,

@@ -1,4 +1,4 @@
-//! What the configuration leaves out takes its default (FW-02, FW-16).
+//! Defaults for arguments that the configuration omits (FW-02, FW-16).
 
 use groma_provider::ProviderDiagnostics;
 use groma_value::Value;

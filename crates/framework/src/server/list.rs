@@ -1,4 +1,4 @@
-//! Searching for objects.
+//! Listing of objects by the server.
 
 use groma_provider::{Answer, ListRequest, ProviderDiagnostics};
 

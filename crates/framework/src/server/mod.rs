@@ -36,12 +36,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// Serves `definition`.
+    /// Creates a server for `definition`.
     pub fn new(definition: Arc<dyn Definition>) -> Self {
         Self { definition, types: types::Types::default() }
     }
 
-    /// What is served.
+    /// Returns the served definition.
     pub fn definition(&self) -> &Arc<dyn Definition> {
         &self.definition
     }
@@ -241,7 +241,7 @@ impl Provider for Server {
     }
 
     fn stop(&self) {
-        // Nobody waits for an answer that could say so.
+        // The request has no response that could report an error.
         let _ = panic::catch("stop", || self.definition.stop());
     }
 }

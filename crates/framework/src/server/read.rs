@@ -182,7 +182,7 @@ impl Server {
             let mut diagnostics = response.diagnostics;
             let host = request.client_capabilities;
             let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
-            // Until it can be read, nothing is known of it but how it is configured.
+            // Until it can be read, only its configuration is known.
             let state = if deferred.is_some() { request.config } else { response.state };
             ReadDataResponse { state, deferred, diagnostics }
         })

@@ -1,4 +1,4 @@
-//! Keeping states.
+//! State store calls of the server.
 
 use groma_provider::{
     Answer, ConfigureStateStoreRequest, ConfigureStateStoreResponse, LockStateRequest, LockStateResponse,

@@ -82,7 +82,7 @@ fn joined<'a>(
     })
 }
 
-/// What the schema alone can say: attributes that only the provider sets, and the validators.
+/// Checks the rules of the schema alone: attributes that only the provider sets, and the validators.
 fn check(schema: &ResourceSchema, config: &Value) -> ProviderDiagnostics {
     let mut found = ProviderDiagnostics::new();
     let trio = Trio { config, plan: config, state: config };

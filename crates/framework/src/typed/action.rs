@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::stopping::{Stopping, Stops};
 use crate::{ResourceSchema, SchemaBuilder};
 
-/// What goes along with an action while it is done.
+/// The context of an invocation.
 pub struct Invoked {
     /// Whether the host wants running operations to end soon.
     pub stopping: Stopping,
@@ -59,7 +59,7 @@ impl Invoked {
 /// assert!(Bundle::new().action("talk_say", Say).build().is_ok());
 /// ```
 pub trait ModelAction: Send + Sync + 'static {
-    /// What it is invoked with.
+    /// The model of the configuration.
     type Model: Model + Send;
 
     /// The schema: that of the model, unless there is something to add.

@@ -92,7 +92,7 @@ impl Bundle {
         self
     }
 
-    /// The same, with the resource type `type_name`.
+    /// Adds the resource type `type_name`.
     pub fn resource(mut self, type_name: impl Into<Name>, resource: impl ModelResource) -> Self {
         let name = type_name.into();
         match Modelled::new(resource, self.stops.clone()) {
@@ -102,13 +102,13 @@ impl Bundle {
         self
     }
 
-    /// The same, with a resource type that works on values.
+    /// Adds a resource type that works on values.
     pub fn plain_resource(mut self, type_name: impl Into<Name>, resource: impl Resource + 'static) -> Self {
         self.add::<dyn Resource>(type_name.into(), Arc::new(resource), |bundle| &mut bundle.resources);
         self
     }
 
-    /// The same, with the data source `type_name`.
+    /// Adds the data source `type_name`.
     pub fn data_source(mut self, type_name: impl Into<Name>, source: impl ModelDataSource) -> Self {
         let name = type_name.into();
         match Sourced::new(source, self.stops.clone()) {
@@ -118,13 +118,13 @@ impl Bundle {
         self
     }
 
-    /// The same, with a data source that works on values.
+    /// Adds a data source that works on values.
     pub fn plain_data_source(mut self, type_name: impl Into<Name>, source: impl DataSource + 'static) -> Self {
         self.add::<dyn DataSource>(type_name.into(), Arc::new(source), |bundle| &mut bundle.data_sources);
         self
     }
 
-    /// The same, with the ephemeral resource type `type_name`.
+    /// Adds the ephemeral resource type `type_name`.
     pub fn ephemeral_resource(mut self, type_name: impl Into<Name>, resource: impl ModelEphemeralResource) -> Self {
         let name = type_name.into();
         match Lent::new(resource, self.stops.clone()) {
@@ -134,7 +134,7 @@ impl Bundle {
         self
     }
 
-    /// The same, with an ephemeral resource type that works on values.
+    /// Adds an ephemeral resource type that works on values.
     pub fn plain_ephemeral_resource(
         mut self,
         type_name: impl Into<Name>,
@@ -144,7 +144,7 @@ impl Bundle {
         self
     }
 
-    /// The same, where the objects of the resource type `type_name` can be searched for.
+    /// Adds a list resource for the resource type `type_name`.
     pub fn list_resource(mut self, type_name: impl Into<Name>, list: impl ModelListResource) -> Self {
         let name = type_name.into();
         match Searching::new(list, self.stops.clone()) {
@@ -154,13 +154,13 @@ impl Bundle {
         self
     }
 
-    /// The same, with a search that works on values.
+    /// Adds a list resource that works on values.
     pub fn plain_list_resource(mut self, type_name: impl Into<Name>, list: impl ListResource + 'static) -> Self {
         self.add::<dyn ListResource>(type_name.into(), Arc::new(list), |bundle| &mut bundle.lists);
         self
     }
 
-    /// The same, with the action type `type_name`.
+    /// Adds the action type `type_name`.
     pub fn action(mut self, type_name: impl Into<Name>, action: impl ModelAction) -> Self {
         let name = type_name.into();
         match Acting::new(action, self.stops.clone()) {
@@ -170,13 +170,13 @@ impl Bundle {
         self
     }
 
-    /// The same, with an action type that works on values.
+    /// Adds an action type that works on values.
     pub fn plain_action(mut self, type_name: impl Into<Name>, action: impl Action + 'static) -> Self {
         self.add::<dyn Action>(type_name.into(), Arc::new(action), |bundle| &mut bundle.actions);
         self
     }
 
-    /// The same, with the type of state store `type_name`.
+    /// Adds the state store type `type_name`.
     pub fn state_store(mut self, type_name: impl Into<Name>, store: impl ModelStateStore) -> Self {
         let name = type_name.into();
         match Keeping::new(store) {
@@ -186,13 +186,13 @@ impl Bundle {
         self
     }
 
-    /// The same, with a type of state store that works on values.
+    /// Adds a state store type that works on values.
     pub fn plain_state_store(mut self, type_name: impl Into<Name>, store: impl StateStore + 'static) -> Self {
         self.add::<dyn StateStore>(type_name.into(), Arc::new(store), |bundle| &mut bundle.state_stores);
         self
     }
 
-    /// The same, with the function `name`.
+    /// Adds the function `name`.
     pub fn function(mut self, name: impl Into<Name>, function: Function) -> Self {
         let name = name.into();
         if let Some(message) = function.problem {
@@ -211,7 +211,7 @@ impl Bundle {
         }
     }
 
-    /// What is found is told by the identity of its resource type.
+    /// Checks that listed resource types have an identity.
     fn check_lists(&mut self) {
         for name in self.lists.keys() {
             let message = match self.resources.get(name) {
@@ -230,7 +230,7 @@ impl Bundle {
         self.problems.extend(problems.into_iter().map(within));
     }
 
-    /// The provider.
+    /// Builds the provider.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What goes along with a call besides the object.
+//! The context of a call, besides the object.
 
 use groma_provider::{Deferred, ProviderDiagnostic, ProviderDiagnostics};
 use groma_value::Value;
@@ -7,14 +7,14 @@ use crate::model::{Model, ModelError};
 use crate::stopping::Stopping;
 use crate::{NotYet, ObjectResponse, PrivateData};
 
-/// What a call knows and says besides the object.
+/// The context of a call: private data, identity and diagnostics of the object.
 #[derive(Debug)]
 pub struct Call {
     /// The configuration, the only place of write-only values; null in reads, imports and deletions.
     pub config: Value,
-    /// What the provider keeps with the object: read it, change it, and it is kept.
+    /// The private data of the object: changes are kept.
     pub private: PrivateData,
-    /// What names the object in its service, for types with an identity.
+    /// The identity of the object, for types with one.
     pub identity: Option<Value>,
     /// Whether the host wants running operations to end soon (FW-22).
     pub stopping: Stopping,
@@ -57,7 +57,7 @@ impl Call {
         self.diagnostics.push(ProviderDiagnostic::warning(summary, detail));
     }
 
-    /// Notes what there is by now: should the call fail later, this is recorded, so that what exists is not forgotten
+    /// Records the object so far: if the call fails later, it is stored, so that an existing object is not forgotten
     /// (LC-16).
     pub fn made<M: Model>(&mut self, object: &M) {
         self.made = Some(object.to_value());

@@ -10,7 +10,7 @@ use crate::model::{Field as _, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{NotYet, ResourceSchema, SchemaBuilder};
 
-/// What goes along with reading a data source.
+/// The context of reading a data source.
 #[derive(Debug)]
 pub struct Reading {
     /// Whether the host wants running operations to end soon.

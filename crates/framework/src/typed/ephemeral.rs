@@ -11,13 +11,13 @@ use crate::model::{Field as _, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{NotYet, PrivateData, ResourceSchema, SchemaBuilder};
 
-/// What goes along with an ephemeral resource while it is open.
+/// The context of an open ephemeral resource.
 #[derive(Debug)]
 pub struct Lease {
-    /// What the provider needs to know to renew and to close it.
+    /// The data for renewing and closing it.
     pub private: PrivateData,
-    /// When it must be renewed at the latest; never, unless [`ModelEphemeralResource::open`] or
-    /// [`ModelEphemeralResource::renew`] says a time.
+    /// The deadline for renewal; `None` unless [`ModelEphemeralResource::open`] or
+    /// [`ModelEphemeralResource::renew`] sets it.
     pub renew_at: Option<SystemTime>,
     /// Whether the host wants running operations to end soon.
     pub stopping: Stopping,
@@ -114,7 +114,7 @@ pub trait ModelEphemeralResource: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Closes one.
+    /// Closes the ephemeral resource.
     fn close(&self, lease: &mut Lease) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send {
         let _ = lease;
         async { Ok(()) }

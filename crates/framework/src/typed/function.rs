@@ -30,13 +30,13 @@ use crate::model::Field;
 pub struct Function {
     pub(super) signature: Arc<FunctionSignature>,
     call: Box<Call>,
-    /// What is wrong with how it is declared.
+    /// The problem of the declaration, if there is one.
     pub(super) problem: Option<&'static str>,
-    /// What each of the arguments takes that the last parameter takes once it is variadic.
+    /// The elements that a variadic last parameter accepts.
     rest: Elements,
 }
 
-/// What the elements of a list can be.
+/// The element type of a list.
 #[derive(Clone, Copy, Default)]
 struct Elements {
     null: bool,
@@ -69,8 +69,8 @@ impl Function {
         Self { signature: Arc::new(signature), call, problem: None, rest }
     }
 
-    /// The same, where the last parameter, which must be a list (`Vec`), takes any number of further arguments. `Vec<Option<...>>` lets null
-    /// in.
+    /// Makes the last parameter variadic; it must be a list (`Vec`). `Vec<Option<...>>` allows
+    /// null.
     ///
     /// ```
     /// use groma_framework::{Bundle, Function};
@@ -99,21 +99,21 @@ impl Function {
         self
     }
 
-    /// The same, with a line about it.
+    /// Sets the one-line summary.
     #[must_use]
     pub fn summary(mut self, text: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.signature).summary = text.into();
         self
     }
 
-    /// The same, with more about it, in Markdown.
+    /// Sets the description in Markdown.
     #[must_use]
     pub fn described(mut self, text: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.signature).description = Description::markdown(text);
         self
     }
 
-    /// The same, with a text on what to use in its place.
+    /// Sets the deprecation message.
     #[must_use]
     pub fn deprecated(mut self, text: impl Into<String>) -> Self {
         Arc::make_mut(&mut self.signature).deprecation = text.into();
@@ -133,7 +133,7 @@ impl Function {
     }
 }
 
-/// What a parameter takes.
+/// The values that a parameter accepts.
 pub struct Accepted {
     ty: Type,
     null: bool,
@@ -151,13 +151,13 @@ impl Accepted {
 /// A Rust function of up to four arguments that a provider offers: they can be fields of models, and so can what it returns. An error
 /// is a sentence without a dot.
 pub trait Callable<Arguments, const COUNT: usize>: Send + Sync + 'static {
-    /// What it takes, in order.
+    /// Returns the parameters, in order.
     fn parameters(&self) -> [Accepted; COUNT];
 
     /// The type of what it returns.
     fn result(&self) -> Type;
 
-    /// Calls it.
+    /// Calls the function.
     ///
     /// # Errors
     ///

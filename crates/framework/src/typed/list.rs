@@ -13,7 +13,7 @@ use crate::model::{Field, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{ResourceSchema, SchemaBuilder};
 
-/// A search that goes on: what is wanted, and where what is found goes.
+/// A running search: its limits, and the receiver of its results.
 pub struct Search {
     /// Whether the host wants running operations to end soon.
     pub stopping: Stopping,
@@ -41,7 +41,7 @@ impl Search {
         self.detail == ListDetail::Objects
     }
 
-    /// How many more objects are wanted at most; `None` where nobody counts. For services that give out pages.
+    /// Returns the number of further objects to list; `None` without a limit. For services with pages.
     pub fn left(&self) -> Option<u64> {
         (self.limit > 0).then(|| self.limit.saturating_sub(self.told))
     }
@@ -63,7 +63,7 @@ impl Search {
         })
     }
 
-    /// Tells of an object that could not be looked at; the search goes on.
+    /// Reports an object that cannot be read; the search continues.
     pub fn not_readable(&mut self, name: impl Into<String>, problem: ProviderDiagnostic) -> ListControl {
         self.tell(Listed { identity: None, display_name: name.into(), object: None, diagnostics: problem.into() })
     }
@@ -119,7 +119,7 @@ impl Search {
 /// }
 /// ```
 pub trait ModelListResource: Send + Sync + 'static {
-    /// What is searched by.
+    /// The model of the search configuration.
     type Config: Model + Send;
 
     /// The schema of what is searched by: that of the model, unless there is something to add.
@@ -133,7 +133,7 @@ pub trait ModelListResource: Send + Sync + 'static {
         async { ProviderDiagnostics::new() }
     }
 
-    /// Searches: each object is told to `search` as it is found, until that says that it is enough.
+    /// Lists objects: each is passed to `search`, until that reports that the limit is reached.
     fn list(
         &self,
         config: Self::Config,

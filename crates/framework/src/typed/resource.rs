@@ -20,7 +20,7 @@ use crate::{ResourceSchema, SchemaBuilder};
 /// The methods can be written as `async fn`. An error is a [`ProviderDiagnostic`]; what exists in spite of it is noted
 /// with [`Call::made`].
 pub trait ModelResource: Send + Sync + 'static {
-    /// One object.
+    /// The model of the object.
     type Model: Model + Send;
 
     /// The schema: that of the model, unless there is something to add.
@@ -28,7 +28,7 @@ pub trait ModelResource: Send + Sync + 'static {
         Self::Model::schema()
     }
 
-    /// Creates what is planned, and gives it back with everything known. What is known in the plan must stay as it is.
+    /// Creates the planned object, and returns it with all values known. Known planned values must not change.
     fn create(
         &self,
         plan: Self::Model,
@@ -61,7 +61,7 @@ pub trait ModelResource: Send + Sync + 'static {
         call: &mut Call,
     ) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 
-    /// Finds an existing object; `None` when there is none.
+    /// Finds an existing object; `None` if it does not exist.
     fn import(
         &self,
         target: ImportTarget,
@@ -190,7 +190,7 @@ impl<R: ModelResource> Resource for Modelled<R> {
                 Err(problem) => Err(problem.into()),
             };
             let response = call.ended(result);
-            // LC-16: an update that failed without a word on what there is left the object as it was.
+            // LC-16: a failed update that reports no object has left it unchanged.
             ObjectResponse { state: response.state.or(Some(request.state)), ..response }
         })
     }

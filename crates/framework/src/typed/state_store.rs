@@ -76,10 +76,10 @@ use crate::{ResourceSchema, SchemaBuilder};
 /// assert!(Bundle::new().state_store("office_cabinet", Cabinets).build().is_ok());
 /// ```
 pub trait ModelStateStore: Send + Sync + 'static {
-    /// Its configuration.
+    /// The model of the configuration.
     type Model: Model + Send;
 
-    /// What a configuration leads to.
+    /// The type of an opened store.
     type States: States;
 
     /// The schema: that of the model, unless there is something to add.
@@ -97,18 +97,18 @@ pub trait ModelStateStore: Send + Sync + 'static {
     fn open(&self, config: Self::Model) -> impl Future<Output = Result<Self::States, ProviderDiagnostic>> + Send;
 }
 
-/// Where states are kept, by ids: the names of workspaces.
+/// An opened store of states, by identifier: the names of workspaces.
 pub trait States: Send + Sync + 'static {
     /// The content that was written last; `None` where there is no such state.
     fn read(&self, id: &str) -> impl Future<Output = Result<Option<Vec<u8>>, ProviderDiagnostic>> + Send;
 
-    /// Keeps a new content. Until that is wholly kept, the one before must stay what is read.
+    /// Writes a new state. Until it is stored completely, reads must return the previous one.
     fn write(&self, id: &str, content: Arc<[u8]>) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 
     /// The ids of all states that are kept.
     fn list(&self) -> impl Future<Output = Result<Vec<String>, ProviderDiagnostic>> + Send;
 
-    /// Forgets a state.
+    /// Deletes a state.
     fn delete(&self, id: &str) -> impl Future<Output = Result<(), ProviderDiagnostic>> + Send;
 
     /// Takes the lock on a state for `operation`, in one step that nobody else can come between, and gives an id that
@@ -140,7 +140,7 @@ pub trait States: Send + Sync + 'static {
 pub struct Keeping<S: ModelStateStore> {
     store: S,
     schema: ResourceSchema,
-    /// What the configuration in use led to.
+    /// The store that the current configuration opened.
     open: Mutex<Option<Arc<S::States>>>,
 }
 
@@ -238,7 +238,7 @@ impl<S: ModelStateStore> StateStore for Keeping<S> {
     }
 }
 
-/// What there is, and what to tell; `failed` is there where nothing is.
+/// Splits a result into a value and diagnostics; `failed` replaces a missing value.
 fn split<T>(result: Result<T, ProviderDiagnostic>, failed: T) -> (T, ProviderDiagnostics) {
     match result {
         Ok(value) => (value, ProviderDiagnostics::new()),

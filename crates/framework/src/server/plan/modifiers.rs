@@ -42,7 +42,7 @@ pub(super) fn run_modifiers(schema: &ResourceSchema, trio: Trio<'_>, private: &P
         if replace {
             requires_replace.push(visit.path.clone());
         }
-        // FW-04: what is nested comes after, on what is left of it.
+        // FW-04: nested attributes follow, with the result of this modifier.
         if visit.rules.nested.as_ref().is_some_and(|nested| nested.has.modifiers) {
             Next::Into(plan)
         } else {

@@ -1,4 +1,4 @@
-//! What happens to a plan before the resource's own code sees it: defaults, unknown values, attribute modifiers (FW-02).
+//! Preparation of a plan before the resource's own code: defaults, unknown values, attribute modifiers (FW-02).
 
 use groma_provider::contract::without_write_only;
 use groma_provider::{Item, PlanRequest, ProviderDiagnostics};

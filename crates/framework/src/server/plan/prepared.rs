@@ -1,4 +1,4 @@
-//! What is handed on from one step of planning to the next.
+//! Intermediate results of planning.
 
 use groma_provider::ProviderDiagnostics;
 use groma_value::{Path, Value};
@@ -9,7 +9,7 @@ use crate::server::consistency::Change;
 pub(super) struct Prepared {
     pub(super) plan: Value,
     pub(super) requires_replace: Vec<Path>,
-    /// Which modifier changed what, for the message about a plan that breaks the rules.
+    /// The changes of each modifier, for the message about a plan that breaks the rules.
     pub(super) changes: Vec<Change>,
     pub(super) diagnostics: ProviderDiagnostics,
 }
