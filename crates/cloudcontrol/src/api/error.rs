@@ -104,9 +104,9 @@ impl Fault {
 /// An operation that was refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiError {
-    /// Why.
+    /// The kind of the error.
     pub fault: Fault,
-    /// The service's words.
+    /// The message of the service.
     pub message: String,
 }
 

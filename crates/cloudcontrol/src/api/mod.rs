@@ -22,7 +22,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ApiError>> + Send
 pub trait CloudControl: Send + Sync {
     /// Starts the creation of an object.
     fn create_resource(&self, request: CreateResource) -> Answer<'_, ProgressEvent>;
-    /// Reads an object.
+    /// Reads the current properties of an object.
     fn get_resource(&self, request: GetResource) -> Answer<'_, ResourceDescription>;
     /// Starts an update by JSON Patch.
     fn update_resource(&self, request: UpdateResource) -> Answer<'_, ProgressEvent>;
@@ -30,7 +30,7 @@ pub trait CloudControl: Send + Sync {
     fn delete_resource(&self, request: DeleteResource) -> Answer<'_, ProgressEvent>;
     /// Lists one page of the objects of a type.
     fn list_resources(&self, request: ListResources) -> Answer<'_, ResourceList>;
-    /// How a request stands.
+    /// Returns the progress of a request.
     fn get_resource_request_status(&self, request_token: String) -> Answer<'_, ProgressEvent>;
     /// Lists one page of the requests.
     fn list_resource_requests(&self, request: ListResourceRequests) -> Answer<'_, RequestList>;

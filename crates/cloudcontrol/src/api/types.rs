@@ -18,7 +18,7 @@ pub struct CreateResource {
     pub role_arn: Option<String>,
 }
 
-/// A read.
+/// The input of `GetResource`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct GetResource {
@@ -37,11 +37,11 @@ pub struct GetResource {
 pub struct UpdateResource {
     /// `AWS::EC2::VPC`
     pub type_name: String,
-    /// As in [`GetResource`].
+    /// The primary identifier, as in [`GetResource`].
     pub identifier: String,
     /// RFC 6902 JSON Patch, as text, on the properties as they are read.
     pub patch_document: String,
-    /// As in [`CreateResource`].
+    /// The idempotency token, as in [`CreateResource`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_token: Option<String>,
     /// The role the service acts with.
@@ -55,9 +55,9 @@ pub struct UpdateResource {
 pub struct DeleteResource {
     /// `AWS::EC2::VPC`
     pub type_name: String,
-    /// As in [`GetResource`].
+    /// The primary identifier, as in [`GetResource`].
     pub identifier: String,
-    /// As in [`CreateResource`].
+    /// The idempotency token, as in [`CreateResource`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_token: Option<String>,
     /// The role the service acts with.
@@ -74,7 +74,7 @@ pub struct ListResources {
     /// Properties the list is restricted to, where the type's list handler wants some: JSON text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_model: Option<String>,
-    /// Where the page before ended.
+    /// The continuation token of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_token: Option<String>,
     /// At most so many, 1 to 100.
@@ -92,25 +92,25 @@ pub struct ListResourceRequests {
     /// At most so many, 1 to 100.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_results: Option<u32>,
-    /// Where the page before ended.
+    /// The continuation token of the previous page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_token: Option<String>,
-    /// Which ones.
+    /// The filter of requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_request_status_filter: Option<RequestStatusFilter>,
 }
 
-/// Which requests to list; an empty list allows all.
+/// The filter of requests to list; an empty list allows all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct RequestStatusFilter {
-    /// By operation.
+    /// The operations to include.
     pub operations: Vec<Operation>,
-    /// By status.
+    /// The statuses to include.
     pub operation_statuses: Vec<OperationStatus>,
 }
 
-/// What a request does.
+/// The operation of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs)] // the names say it
@@ -120,7 +120,7 @@ pub enum Operation {
     Update,
 }
 
-/// How a request stands.
+/// The status of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[allow(missing_docs)] // the names say it
@@ -140,7 +140,7 @@ impl OperationStatus {
     }
 }
 
-/// Why a request failed.
+/// The reason why a request failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)] // the names are the service's own
 pub enum HandlerErrorCode {
@@ -173,31 +173,31 @@ pub struct ProgressEvent {
     pub identifier: Option<String>,
     /// The name of the request.
     pub request_token: String,
-    /// What it does.
+    /// The operation of the request.
     pub operation: Operation,
-    /// How it stands.
+    /// The status of the request.
     pub operation_status: OperationStatus,
-    /// When it came to stand so, in seconds since 1970.
+    /// The time of the last status change, in seconds since 1970.
     pub event_time: f64,
     /// The properties, where the service gives them: JSON text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_model: Option<String>,
-    /// The handler's words.
+    /// The message of the handler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// Why it failed.
+    /// The reason of a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<HandlerErrorCode>,
-    /// When to ask again, in seconds since 1970.
+    /// The time of the next poll, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<f64>,
 }
 
-/// An object.
+/// The description of an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct ResourceDescription {
-    /// The primary identifier.
+    /// The primary identifier of the object.
     pub identifier: String,
     /// Its properties: JSON text.
     pub properties: String,
@@ -207,11 +207,11 @@ pub struct ResourceDescription {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase")]
 pub struct ResourceList {
-    /// The type listed.
+    /// The listed resource type.
     pub type_name: String,
-    /// The objects.
+    /// The objects of the page.
     pub resource_descriptions: Vec<ResourceDescription>,
-    /// Where the next page begins; none at the end.
+    /// The token of the next page; `None` on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_token: Option<String>,
 }
@@ -222,7 +222,7 @@ pub struct ResourceList {
 pub struct RequestList {
     /// The requests, the newest first.
     pub resource_request_status_summaries: Vec<ProgressEvent>,
-    /// Where the next page begins; none at the end.
+    /// The token of the next page; `None` on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_token: Option<String>,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::api::{ApiError, Fault};
 
-/// How often what goes wrong: shares between 0 and 1, drawn from the seed in the order of calls.
+/// The frequency of injected faults: shares between 0 and 1, drawn from the seed in the order of calls.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Faults {
     /// Calls refused because there are too many.
@@ -16,9 +16,9 @@ pub struct Faults {
     pub failures: f64,
     /// Connections dropped without an answer; on a port only.
     pub drops: f64,
-    /// How long a new object is there and cannot be read.
+    /// The time for which a new object exists and cannot be read.
     pub consistency: Duration,
-    /// What is drawn from.
+    /// The seed of the random source.
     pub seed: u64,
 }
 

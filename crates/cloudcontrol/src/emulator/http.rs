@@ -34,7 +34,7 @@ impl Server {
         Ok(Self { listener: TcpListener::bind(address).await?, store })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }

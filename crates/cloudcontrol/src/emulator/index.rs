@@ -1,4 +1,4 @@
-//! What the records of the log add up to, in memory: objects by type and identifier, requests by token.
+//! In-memory index of the log: objects by type and identifier, requests by token.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::api::{HandlerErrorCode, Operation, OperationStatus, ProgressEvent};
 /// A client token is remembered this long: 36 hours, in milliseconds.
 const CLIENT_TOKEN_LIFE: u64 = 36 * 60 * 60 * 1_000;
 
-/// Where objects of one type live.
+/// A resource type in a region.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Kind {
     /// The region; objects of another region are other objects.
@@ -25,88 +25,88 @@ pub struct Kind {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Record {
-    /// The first record.
+    /// The first record of the log.
     Header {
         /// The version of this format.
         format: u32,
-        /// What made-up values are drawn from.
+        /// The seed of generated values.
         seed: u64,
     },
     /// A request with what it will have done when it ends.
     Request(Box<Request>),
     /// A request that was cancelled.
     Cancel {
-        /// Its token.
+        /// The token of the request.
         token: String,
-        /// When, in milliseconds since 1970.
+        /// The time in milliseconds since 1970.
         at: u64,
     },
     /// An object changed outside of any request.
     Put {
-        /// Its region.
+        /// The region of the object.
         region: String,
-        /// Its type.
+        /// The resource type.
         type_name: String,
-        /// Its identifier.
+        /// The primary identifier.
         identifier: String,
-        /// All its properties.
+        /// All properties of the object.
         model: Box<RawValue>,
-        /// When, in milliseconds since 1970: requests that ended before come first.
+        /// The time in milliseconds since 1970; requests that ended before are applied first.
         #[serde(default)]
         at: u64,
     },
     /// An object removed outside of any request.
     Remove {
-        /// Its region.
+        /// The region of the object.
         region: String,
-        /// Its type.
+        /// The resource type.
         type_name: String,
-        /// Its identifier.
+        /// The primary identifier.
         identifier: String,
-        /// When, in milliseconds since 1970.
+        /// The time in milliseconds since 1970.
         #[serde(default)]
         at: u64,
     },
 }
 
-/// A request.
+/// A request in the log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Request {
-    /// Its name.
+    /// The token of the request.
     pub token: String,
     /// The caller's name for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_token: Option<String>,
-    /// What was asked, so that the same client token with another question is noticed.
+    /// The hash of the input, which detects a client token that is reused with other input.
     pub fingerprint: String,
     /// The region it acts in.
     pub region: String,
     /// The type it acts on.
     pub type_name: String,
-    /// What it does.
+    /// The operation of the request.
     pub operation: Operation,
-    /// The object.
+    /// The identifier of the object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identifier: Option<String>,
-    /// When it began, in milliseconds since 1970.
+    /// The start time in milliseconds since 1970.
     pub started: u64,
-    /// When it ends.
+    /// The end time in milliseconds since 1970.
     pub ready: u64,
-    /// Why it fails, if it does.
+    /// The reason of its failure, if it fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<(HandlerErrorCode, String)>,
-    /// What it does when it ends.
+    /// The effect at its end.
     pub effect: Effect,
-    /// When it was cancelled.
+    /// The time of its cancellation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelled: Option<u64>,
 }
 
-/// What the end of a request does.
+/// The effect of a request at its end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Nothing.
+    /// No effect on any object.
     Nothing,
     /// The object has these properties.
     Put(Box<RawValue>),
@@ -119,7 +119,7 @@ impl Request {
         Kind { region: self.region.as_str().into(), type_name: self.type_name.as_str().into() }
     }
 
-    /// How it stands at a time.
+    /// Returns the progress of the request at a time.
     pub fn progress(&self, now: u64) -> ProgressEvent {
         let (operation_status, at) = match (self.cancelled, &self.failure) {
             (Some(at), _) => (OperationStatus::CancelComplete, at),
@@ -159,9 +159,9 @@ pub struct Index {
     client_tokens: HashMap<String, Name>,
     pending: BTreeMap<(u64, u64), Name>,
     busy: HashMap<(Kind, Name), Name>,
-    /// How long a new object cannot be read, in milliseconds.
+    /// The time for which a new object cannot be read, in milliseconds.
     consistency: u64,
-    /// When objects came into being that cannot be read yet.
+    /// The creation times of objects that cannot be read yet.
     young: HashMap<(Kind, Name), u64>,
 }
 
@@ -176,7 +176,7 @@ impl Index {
         self.seed
     }
 
-    /// How many records there are: what makes made-up values differ.
+    /// Returns the number of records, which makes generated values differ.
     pub fn counter(&self) -> u64 {
         self.counter
     }
@@ -306,7 +306,7 @@ impl Index {
             && self.young.get(&(kind.clone(), identifier.into())).is_some_and(|readable| now < *readable)
     }
 
-    /// Where objects are, sorted.
+    /// Returns the types with objects, sorted.
     pub fn kinds(&self) -> Vec<&Kind> {
         let mut kinds: Vec<&Kind> =
             self.objects.iter().filter(|(_, objects)| !objects.is_empty()).map(|(kind, _)| kind).collect();
@@ -324,7 +324,7 @@ impl Index {
         self.requests.get(token)
     }
 
-    /// The request a client token stands for, while it is remembered.
+    /// Returns the request with a client token, while it is remembered.
     pub fn request_of_client(&self, client_token: &str, now: u64) -> Option<&Request> {
         let request = self.requests.get(self.client_tokens.get(client_token)?)?;
         (now.saturating_sub(request.started) < CLIENT_TOKEN_LIFE).then_some(request)

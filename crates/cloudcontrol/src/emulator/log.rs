@@ -12,20 +12,20 @@ use std::time::{Duration, Instant};
 /// Records are on the disk after this long at most, as long as operations go on, and when the log is closed.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// How the first record of every log begins.
+/// The start of the first record of every log.
 pub const HEADER_START: &str = "{\"header\":";
 
-/// What can be wrong with the file of an emulator.
+/// The error of an emulator's file.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
     /// The file system refuses.
     #[error("cannot {action} the emulator's file {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The attempted operation.
         action: &'static str,
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The file has other content, or is damaged before its end.
@@ -34,11 +34,11 @@ pub enum LogError {
         path.display()
     )]
     Damaged {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The description of the damage.
         problem: String,
     },
 }
@@ -59,7 +59,7 @@ struct Backing {
     synced: Instant,
 }
 
-/// What a reader has to do with what was appended by others.
+/// The required reaction to records that others appended.
 #[derive(Debug, PartialEq, Eq)]
 pub enum News {
     /// Go on from what it knows.
@@ -74,7 +74,7 @@ impl Log {
         Self { backing: None }
     }
 
-    /// Opens the file, and makes an empty one if there is none.
+    /// Opens the file, or creates an empty one.
     pub fn open(path: &Path) -> Result<Self, LogError> {
         let file = open_file(path).map_err(|source| LogError::File { action: "open", path: path.into(), source })?;
         let backing =
@@ -111,7 +111,7 @@ pub struct Exclusive<'a> {
 }
 
 impl Exclusive<'_> {
-    /// What was appended since this log was last read: whole lines, without their checksums checked.
+    /// Returns the records that were appended since the last read: whole lines with unverified checksums.
     pub fn news(&mut self) -> Result<News, LogError> {
         let replaced = std::mem::take(&mut self.replaced);
         let Some(backing) = &mut self.log.backing else { return Ok(News::Continued(Vec::new())) };
@@ -139,7 +139,7 @@ impl Exclusive<'_> {
         Ok(())
     }
 
-    /// Appends one record.
+    /// Appends one record to the log.
     pub fn append(&mut self, record: &str) -> Result<(), LogError> {
         let Some(backing) = &mut self.log.backing else { return Ok(()) };
         let line = format!("{:08x} {record}\n", crc32fast::hash(record.as_bytes()));
@@ -184,7 +184,7 @@ impl Backing {
         }
     }
 
-    /// The whole lines behind what was read; a torn last line is cut off the file.
+    /// Returns the whole lines after the position of the last read; an incomplete last line is cut off the file.
     fn read_tail(&mut self, length: u64) -> Result<Vec<u8>, LogError> {
         let from = SeekFrom::Start(self.read_to);
         self.file.seek(from).map_err(|source| self.error("read", source))?;
@@ -205,7 +205,7 @@ impl Backing {
     }
 }
 
-/// How many bytes are whole records: everything up to the last line break, without a last line whose checksum is wrong.
+/// Returns the number of bytes of complete records: up to the last line break, without a last line with a wrong checksum.
 fn whole_lines(bytes: &[u8]) -> usize {
     let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1) else { return 0 };
     let last = bytes[..end - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);

@@ -17,16 +17,16 @@ use crate::api::{ApiError, Fault};
 use crate::names::{self, Meaning};
 use crate::schema::{Catalogue, TypeSchema};
 
-/// How an emulator behaves.
+/// Settings of an emulator.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The account all objects are in: twelve digits.
     pub account: String,
-    /// How long a request takes.
+    /// The duration of a request.
     pub delay: Duration,
-    /// What made-up values are drawn from, in a new file.
+    /// The seed of generated values, for a new file.
     pub seed: u64,
-    /// What goes wrong on purpose.
+    /// The injected faults.
     pub faults: Faults,
 }
 
@@ -70,19 +70,19 @@ pub(super) struct Turn<'a> {
     pub now: u64,
 }
 
-/// Where an object is.
+/// The location of an object.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
-    /// Its region.
+    /// The region of the object.
     pub region: Name,
-    /// Its type.
+    /// The resource type.
     pub type_name: Name,
-    /// Its primary identifier.
+    /// The primary identifier.
     pub identifier: Name,
 }
 
 impl Store {
-    /// Opens the emulator kept in a file, and makes the file if there is none.
+    /// Opens the emulator in a file, or creates the file.
     pub fn open(path: &Path, catalogue: Arc<Catalogue>, settings: Settings) -> Result<Self, LogError> {
         Self::start(Log::open(path)?, catalogue, settings)
     }
@@ -176,7 +176,7 @@ impl Store {
         Ok(model)
     }
 
-    /// Changes an object behind the back of whoever manages it, by a JSON Patch on all its properties. What comes out must
+    /// Changes an object out of band, by a JSON Patch on all its properties. The result must
     /// obey the type's schema. Returns the properties as they are read.
     pub fn patch(&self, type_name: &str, identifier: &str, patch: &str) -> Result<Json, ApiError> {
         let type_name = self.resolve_type(type_name)?;
@@ -210,7 +210,7 @@ impl Store {
         })
     }
 
-    /// Removes an object behind the back of whoever manages it.
+    /// Deletes an object out of band.
     pub fn delete(&self, type_name: &str, identifier: &str) -> Result<(), ApiError> {
         let type_name = self.resolve_type(type_name)?;
         self.work(|turn| {
@@ -245,7 +245,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// What the next record draws its made-up values from.
+    /// Returns the random source for the next record's generated values.
     pub fn source(&self) -> Source {
         Source::new(self.index.seed().unwrap_or_default(), self.index.counter())
     }

@@ -1,4 +1,4 @@
-//! Parts of a model: what can be read, what was changed, what is kept although it cannot be read.
+//! Parts of a model: readable properties, changed properties, and properties that are stored but not readable.
 
 use serde_json::Value as Json;
 

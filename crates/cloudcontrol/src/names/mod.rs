@@ -46,7 +46,7 @@ fn parts(type_name: &str) -> Option<(&str, &str)> {
     (organisation == "AWS" && parts.next().is_none()).then_some((service, resource))
 }
 
-/// What one of our type names stands for.
+/// The meaning of a resource type name of the provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Meaning {
     /// A resource and its singular data source.

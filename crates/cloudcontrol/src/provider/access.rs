@@ -35,7 +35,7 @@ impl Access {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// What is set when the user wants to stop.
+    /// Returns the flag that a request to stop sets.
     pub fn stopping(&self) -> Arc<AtomicBool> {
         self.stopping.clone()
     }

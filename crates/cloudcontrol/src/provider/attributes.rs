@@ -81,7 +81,7 @@ fn here(set: Option<&PointerSet>) -> bool {
     set.is_some_and(PointerSet::contains_here)
 }
 
-/// What is around a property, as far as it decides who gives the value.
+/// The enclosing property, as far as it decides who sets the value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Around {
     /// The document itself, or objects that are required all the way up.
@@ -96,7 +96,7 @@ struct Reader<'a> {
     schema: &'a TypeSchema,
     /// The nodes of the objects around the present place, to find recursion.
     path: Vec<NodeId>,
-    /// How often the shape of an object depended on what is around it.
+    /// Number of times that the shape of an object depended on its enclosing property.
     repeats: usize,
     /// Objects that look the same wherever they are.
     known: HashMap<(NodeId, Around), Arc<Fields>>,

@@ -136,7 +136,7 @@ pub(super) async fn update(
     looked_up(connection, interpreted, &planned, &identifier, kept).await
 }
 
-/// What turns the object into the planned one, its default tags included. The tags of others are looked up first where
+/// Returns the patch from the object to the planned one, its default tags included. Tags of others are read first if
 /// there are any that are left alone: an array is sent as a whole.
 async fn operations(
     connection: &Connection,

@@ -10,7 +10,7 @@ use super::instant::instant;
 use crate::Name;
 use crate::schema::{Node, NodeId, TypeSchema};
 
-/// What is wrong with a configuration.
+/// Validates a configuration.
 pub fn check(schema: &TypeSchema, fields: &Fields, config: &Value) -> ProviderDiagnostics {
     let mut check = Check { schema, path: Path::root(), found: ProviderDiagnostics::new() };
     check.object(fields, config);
@@ -184,7 +184,7 @@ impl Check<'_> {
         }
     }
 
-    /// Which properties go together (CC-21).
+    /// Checks the allowed combinations of properties (CC-21).
     fn combinations(&mut self, fields: &Fields, values: &[Value]) {
         let schema = self.schema;
         let rules = schema.node(fields.node);

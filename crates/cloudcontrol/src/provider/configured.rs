@@ -1,4 +1,4 @@
-//! Which arguments the author configured, kept with the object so that a removed one is noticed (CC-35), and the token of
+//! The arguments that the author configured, stored with the object so that a removed one is noticed (CC-35), and the token of
 //! the request that a plan is for.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use super::fields::{Fields, Shape};
 pub struct Configured(BTreeMap<String, Configured>);
 
 impl Configured {
-    /// What a configuration configures.
+    /// Returns the configured arguments of a configuration.
     pub fn of(fields: &Fields, config: &Value) -> Self {
         let Some(view) = config.as_object() else { return Self::default() };
         let given = fields.list.iter().zip(view.values()).filter(|(_, value)| !value.is_null());
@@ -33,18 +33,18 @@ impl Configured {
         )
     }
 
-    /// What was configured of an attribute, if it was.
+    /// Returns the configured arguments of an attribute, if it was configured.
     pub fn get(&self, attribute: &str) -> Option<&Self> {
         self.0.get(attribute)
     }
 }
 
-/// What the provider keeps with an object, and with a plan.
+/// The private data of the provider for an object or a plan.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Kept {
     /// The client token of the request the plan is for (CC-40).
     pub token: Option<String>,
-    /// What the author configured; nothing is known of objects that others made.
+    /// The configured arguments; unknown for objects that others created.
     pub configured: Option<Configured>,
 }
 
@@ -52,7 +52,7 @@ const TOKEN: &str = "token";
 const CONFIGURED: &str = "configured";
 
 impl Kept {
-    /// Reads what was kept; anything else counts as nothing.
+    /// Decodes the private data; invalid data counts as none.
     pub fn read(private: &PrivateData) -> Self {
         Self {
             token: private.get(TOKEN).map(str::to_owned),

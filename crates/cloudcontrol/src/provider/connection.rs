@@ -18,32 +18,32 @@ const DEFAULT_TIMEOUT_MINUTES: u64 = 120;
 
 /// The service as a configured provider uses it.
 pub struct Connection {
-    /// The operations.
+    /// The operations of the API.
     pub api: Arc<dyn CloudControl>,
     /// The region, for what is listed in it.
     pub region: String,
     /// The role the service acts with.
     pub role_arn: Option<String>,
-    /// How often a call is repeated that was throttled or met another one.
+    /// Maximal number of retries of a call that was throttled or conflicted with another one.
     pub max_retries: u64,
-    /// How soon to come back at first; the time grows from there.
+    /// The first retry delay, from which the delay grows.
     pub first_delay: Duration,
-    /// What all objects are tagged with, and which tags are others' business.
+    /// The tags of all objects, and the tags to ignore.
     pub tags: TagSettings,
     /// Set when the user wants to stop.
     pub stopping: Arc<AtomicBool>,
 }
 
-/// How a request ended badly.
+/// The failure of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
-    /// What it was, for the summary.
+    /// The attempted action, for the summary.
     pub summary: String,
     /// The service's code and words.
     pub detail: String,
-    /// Why, where the service says so.
+    /// The error code of the service, if it has one.
     pub code: Option<HandlerErrorCode>,
-    /// Why, where a call was refused.
+    /// The kind of error of a refused call.
     pub fault: Option<Fault>,
     /// The object the request is about, if the service named it.
     pub identifier: Option<String>,
@@ -105,7 +105,7 @@ impl Connection {
             .ok_or_else(|| Failure::ended(OPERATION, "no identifier of the new object".to_owned(), &ended))
     }
 
-    /// Updates an object.
+    /// Updates an object by a patch.
     pub async fn update(
         &self,
         schema: &TypeSchema,
@@ -286,7 +286,7 @@ fn longer(delay: Duration) -> Duration {
     (delay * 8 / 5).min(LONGEST_DELAY)
 }
 
-/// When the service says when to come back, then; but it is not kept waiting longer than anyone else.
+/// Returns the delay that the service asks for, but not more than usual.
 fn until(retry_after: Option<f64>, delay: Duration) -> Duration {
     let Some(at) = retry_after.filter(|at| at.is_finite() && *at >= 0.0) else { return delay };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();

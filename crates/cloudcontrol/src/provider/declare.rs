@@ -42,12 +42,12 @@ pub fn is_planned_by_framework(field: &Field) -> bool {
     }
 }
 
-/// Where an object is.
+/// The position of an object in the schema.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
-    /// It is the object itself, or an attribute of such an object.
+    /// The object itself, or an attribute of such an object.
     Object,
-    /// It is in an element of a list, set or map.
+    /// An element of a list, set or map.
     Element,
 }
 

@@ -5,12 +5,12 @@ use serde_json::{Map, Value as Json};
 
 use super::fields::{Field, Fields, Shape};
 
-/// Which properties a document has.
+/// The set of properties in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Everything that can be given.
     Given,
-    /// What can be given and read back.
+    /// Properties that can be set and read.
     Readable,
 }
 

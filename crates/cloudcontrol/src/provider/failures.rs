@@ -1,4 +1,4 @@
-//! What goes wrong with objects, as people read it.
+//! Error messages about objects.
 
 use groma_framework::ProviderDiagnostic;
 

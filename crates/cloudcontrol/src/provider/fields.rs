@@ -1,4 +1,4 @@
-//! How a resource type schema looks as attributes: names, types, who gives the value, what a change means.
+//! Resource type schemas as attributes: names, types, usage, and the effect of changes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,35 +8,35 @@ use groma_value::Type;
 use crate::Name;
 use crate::schema::NodeId;
 
-/// What the value of an attribute is.
+/// The type of an attribute.
 #[derive(Debug, Clone)]
 pub enum Shape {
-    /// A boolean.
+    /// A boolean value.
     Bool,
     /// A whole number.
     Integer,
-    /// Any number.
+    /// A number with optional fraction.
     Number,
-    /// A string.
+    /// A string value.
     Text,
     /// A string that is an RFC 3339 instant and compares as one.
     Time,
     /// A string that holds a JSON document and compares by meaning.
     Json,
-    /// A list.
+    /// A list with its order.
     List(Box<Shape>, Order),
-    /// A set.
+    /// A set of elements.
     Set(Box<Shape>),
     /// A map of strings to something.
     Map(Box<Shape>),
-    /// An object.
+    /// An object with attributes.
     Object(Arc<Fields>),
 }
 
 /// Whether the order of a list means something (CC-12).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// It does.
+    /// The order is significant.
     Kept,
     /// It does not: two lists of the same elements are equal.
     Ignored,
@@ -101,31 +101,31 @@ impl Shape {
     }
 }
 
-/// What a changed value means for the object.
+/// The effect of a changed value on the object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// It is updated.
+    /// The object is updated in place.
     InPlace,
-    /// It is replaced if the new value is configured.
+    /// The object is replaced if the new value is configured.
     ReplaceIfConfigured,
-    /// It is replaced.
+    /// The object is replaced.
     Replace,
 }
 
-/// One attribute.
+/// An attribute of a resource type.
 #[derive(Debug, Clone)]
 pub struct Field {
     /// Our name for it.
     pub attribute: Name,
     /// The service's name; none for `id` and the like, which are no properties.
     pub property: Option<Name>,
-    /// What its value is.
+    /// The type of the value.
     pub shape: Shape,
-    /// Who gives it.
+    /// The usage: required, optional or computed.
     pub usage: Use,
-    /// What a change means.
+    /// The effect of a change.
     pub change: Change,
-    /// It is given and never read back (CC-33).
+    /// The value is set and never read back (CC-33).
     pub write_only: bool,
     /// It must be given where the object around it is configured (CC-34).
     pub needed: bool,

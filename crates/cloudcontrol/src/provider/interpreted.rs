@@ -13,16 +13,16 @@ use crate::Name;
 use crate::names::{self, Meaning};
 use crate::schema::{Catalogue, TypeSchema};
 
-/// One type.
+/// A resource type with its attributes.
 #[derive(Debug)]
 pub struct Interpreted {
     /// The schema behind it.
     pub schema: Arc<TypeSchema>,
-    /// Its attributes.
+    /// The attributes of the type.
     pub fields: Fields,
     /// The schema of the resource.
     pub resource: ResourceSchema,
-    /// Where its tags are, if it takes tags of the provider's.
+    /// The location of its tags, if it accepts the provider's tags.
     pub tags: Option<TagPlace>,
 }
 
@@ -40,7 +40,7 @@ impl Interpreted {
     }
 }
 
-/// What a type name of ours stands for.
+/// The meaning of a resource type name.
 #[derive(Debug, Clone)]
 pub enum Entry {
     /// A resource and singular data source.
@@ -67,7 +67,7 @@ impl Types {
         &self.catalogue
     }
 
-    /// What a type name stands for.
+    /// Returns the resource type of a name.
     pub fn find(&self, type_name: &str) -> Result<Option<Entry>, ProviderDiagnostics> {
         if let Some(known) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(type_name) {
             return Ok(known.clone());

@@ -78,14 +78,14 @@ impl AwsCloudControl {
         }
     }
 
-    /// The same, working with these operations whatever its configuration says: for tests and for hosts that have their own.
+    /// Uses this API regardless of the configuration: for tests, and for hosts with their own.
     #[must_use]
     pub fn with_api(mut self, api: Arc<dyn CloudControl>) -> Self {
         self.given = Some(api);
         self
     }
 
-    /// The same, coming back so soon at first when the service wants to be asked again; the time grows from there.
+    /// Sets the first polling delay, from which the delay grows.
     #[must_use]
     pub fn with_first_delay(mut self, delay: Duration) -> Self {
         self.first_delay = delay;

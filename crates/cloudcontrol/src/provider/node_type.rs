@@ -1,8 +1,8 @@
-//! What a node of a schema mainly is, of all that its types allow.
+//! The main type of a schema node, of all the types that it allows.
 
 use crate::schema::{JsonTypes, Node, NodeId, TypeSchema};
 
-/// What a node mainly is.
+/// The main type of a node.
 pub(super) enum Main {
     Bool,
     Integer,

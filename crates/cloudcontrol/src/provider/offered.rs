@@ -1,4 +1,4 @@
-//! Which types there are to offer, by a look at each schema that is much quicker than reading it (CC-01, CC-04).
+//! The offered resource types, found by a scan of each schema that is much faster than parsing it (CC-01, CC-04).
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -27,7 +27,7 @@ struct Handlers {
 /// The names of all resources and data sources, sorted.
 pub fn type_names(catalogue: &Catalogue) -> TypeNames {
     let mut offered = TypeNames::default();
-    // A damaged catalogue offers what could be read of it; whoever uses a type is told.
+    // Of a damaged catalogue the readable part is offered; a damaged type is reported when it is used.
     let _ = catalogue.documents(|cloud_name, document| {
         if let Some((resource, outline)) = outline(cloud_name, document) {
             if outline.handlers.list.is_some_and(|list| parse_list_inputs(&list).is_empty()) {

@@ -1,4 +1,4 @@
-//! What an object will be like after a change, from configuration and prior state (CC-30, CC-32, CC-35, CC-36).
+//! Planning of an object from configuration and prior state (CC-30, CC-32, CC-35, CC-36).
 
 use groma_provider::Use;
 use groma_value::{Kind, ObjectView, Path, PathStep, Value};
@@ -17,16 +17,16 @@ pub struct Plan {
     pub replace: Vec<Path>,
 }
 
-/// What an object is planned from.
+/// The inputs of planning an object.
 #[derive(Debug, Clone, Copy)]
 pub struct Sources<'a> {
-    /// The configuration.
+    /// The configuration of the object.
     pub config: &'a Value,
-    /// The prior state.
+    /// The prior state of the object.
     pub prior: &'a Value,
     /// The plan of the framework, which has the last word on what [`is_planned_by_framework`].
     pub framework: &'a Value,
-    /// What the author configured when the object was last changed.
+    /// The configured arguments of the last change.
     pub configured: Option<&'a Configured>,
 }
 
@@ -56,7 +56,7 @@ fn open_results(fields: &Fields, state: &Value) -> Value {
     fields.block.object(values.collect())
 }
 
-/// What stands beside configuration and prior state of the objects that are no elements.
+/// Additional inputs for objects that are not elements.
 #[derive(Clone, Copy, Default)]
 struct Beside<'a> {
     framework: Option<ObjectView<'a>>,
@@ -64,7 +64,7 @@ struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    /// What stands beside the object in an attribute.
+    /// Returns the additional inputs for the object in an attribute.
     fn inside(self, index: usize, field: &Field) -> Self {
         Self {
             framework: self.value(index).and_then(Value::as_object),
@@ -80,7 +80,7 @@ impl<'a> Beside<'a> {
 /// Whether an object has a counterpart in the prior state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Past {
-    /// It has none: the service chooses all that is not configured.
+    /// There is no prior object: the service chooses everything that is not configured.
     None,
     Known,
 }
@@ -95,9 +95,9 @@ struct Planner {
     creating: bool,
     replace: Vec<Path>,
     path: Path,
-    /// How many of the elements around the present place are new.
+    /// Number of enclosing elements that are new.
     new_elements: usize,
-    /// How many of them stood at another position before.
+    /// Number of enclosing elements that have moved.
     moved_elements: usize,
 }
 

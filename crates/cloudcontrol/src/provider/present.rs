@@ -1,4 +1,4 @@
-//! What there is now: objects as the service reads them.
+//! Current objects as the service returns them.
 
 use std::time::Duration;
 
@@ -63,7 +63,7 @@ pub(super) async fn look(
     identifier: &str,
 ) -> Result<Option<ResourceDescription>, Failure> {
     if interpreted.schema.handlers.read.is_none() {
-        // The service does not offer to read the type: what was planned is all that is known.
+        // The type has no read handler: only the planned values are known.
         return Ok(Some(ResourceDescription { identifier: identifier.to_owned(), properties: "{}".to_owned() }));
     }
     let mut delay = Duration::from_millis(100);

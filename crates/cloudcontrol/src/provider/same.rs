@@ -1,4 +1,4 @@
-//! When two values mean the same, and which elements of two lists belong together.
+//! Semantic equality of values, and the pairing of list elements.
 
 use std::collections::HashMap;
 
@@ -119,7 +119,7 @@ fn by_key(element: &Shape, wanted: &[Value], known: &[Value], found: &mut [Optio
     }
 }
 
-/// Whether `known` could be `wanted` completed by the service: all that `wanted` says is true of it.
+/// Whether `known` may be `wanted` completed by the service: everything that `wanted` sets is equal.
 pub fn agrees(shape: &Shape, wanted: &Value, known: &Value) -> bool {
     match (shape, wanted.kind(), known.kind()) {
         (_, Kind::Null | Kind::Unknown(_), _) => true,

@@ -135,11 +135,11 @@ fn assume_role_with_web_identity() -> Vec<(&'static str, Attribute)> {
 pub struct Settings {
     /// The region objects are in.
     pub region: String,
-    /// The service role.
+    /// The role that the service assumes.
     pub role_arn: Option<String>,
-    /// How often a throttled call is repeated.
+    /// Maximal number of retries of a throttled call.
     pub max_retries: u64,
-    /// What all objects are tagged with, and which tags are others' business.
+    /// The tags of all objects, and the tags to ignore.
     pub tags: TagSettings,
     /// The emulator; none where the real service is meant.
     pub emulator: Option<EmulatorSettings>,
@@ -148,9 +148,9 @@ pub struct Settings {
 /// The emulator as configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmulatorSettings {
-    /// Its file.
+    /// The file of the emulator.
     pub path: PathBuf,
-    /// How long requests take.
+    /// The duration of requests.
     pub delay: Duration,
 }
 

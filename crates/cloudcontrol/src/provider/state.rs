@@ -105,7 +105,7 @@ fn read_elements(element: &Shape, order: Order, elements: &[Json], prior: &Value
     read.into_iter().map(|(_, value)| value).collect()
 }
 
-/// The planned object with every unknown filled in from a document; what was known stays as planned (LC-12, LC-13).
+/// Returns the planned object with unknown values filled in from a document; known planned values stay (LC-12, LC-13).
 pub fn fill_object(fields: &Fields, planned: &Value, document: &Map<String, Json>) -> Value {
     let Some(view) = planned.as_object() else { return read_object(fields, document, planned) };
     let values = fields.list.iter().zip(view.values()).map(|(field, value)| fill_field(field, value, document));

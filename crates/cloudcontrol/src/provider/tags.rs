@@ -14,7 +14,7 @@ use crate::schema::TypeSchema;
 
 const TAGS_ALL: &str = "tags_all";
 
-/// What the configuration of a provider says about tags.
+/// The tag settings of a provider configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TagSettings {
     defaults: Defaults,
@@ -26,7 +26,7 @@ pub struct TagSettings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Defaults {
     Known(BTreeMap<String, String>),
-    /// They depend on something that only apply will know.
+    /// The tags depend on values that are unknown until apply.
     Unknown,
 }
 
@@ -84,7 +84,7 @@ pub fn all_tags(schema: &TypeSchema, fields: &[Field]) -> Option<Field> {
     (free && takes).then(|| Field::result(TAGS_ALL, Shape::Map(Box::new(Shape::Text))))
 }
 
-/// How the tags of a type are written.
+/// The notation of a type's tags.
 #[derive(Debug, Clone)]
 enum Form {
     Map,
@@ -118,7 +118,7 @@ fn form(schema: &TypeSchema, field: &Field) -> Option<Form> {
     }
 }
 
-/// Where an object has its tags.
+/// The location of an object's tags.
 #[derive(Debug)]
 pub struct TagPlace {
     own: usize,

@@ -82,7 +82,7 @@ impl Blob {
         Ok(Self { bytes, types, frames, source, names, dictionary, dictionary_size, expanded_dictionary, sections })
     }
 
-    /// Where the schemas come from, for `version` output: package, version and date.
+    /// Returns the origin of the schemas, for `version` output: package, version and date.
     pub fn source(&self) -> &'static str {
         self.slice(self.sections.source, self.source)
             .ok()
@@ -90,12 +90,12 @@ impl Blob {
             .unwrap_or("")
     }
 
-    /// How many types there are.
+    /// Returns the number of types.
     pub fn len(&self) -> usize {
         self.types
     }
 
-    /// Whether there are none.
+    /// Whether there are no types.
     pub fn is_empty(&self) -> bool {
         self.types == 0
     }

@@ -18,7 +18,7 @@ pub use pointer::{Pointer, PointerSet, Step};
 
 use crate::Name;
 
-/// What can be wrong with schemas.
+/// The error of loading schemas.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
     /// The blob inside the binary is damaged.
@@ -51,7 +51,7 @@ impl Catalogue {
         Self { shipped: None, given: documents.into_iter().collect(), parsed: RwLock::default() }
     }
 
-    /// Where the schemas come from.
+    /// Returns the origin of the schemas.
     pub fn source(&self) -> &str {
         self.shipped.as_ref().map_or("given documents", Blob::source)
     }
@@ -78,7 +78,7 @@ impl Catalogue {
         self.shipped.as_ref().map_or(Ok(None), |blob| blob.document(type_name))
     }
 
-    /// All schema documents, for a look at every type.
+    /// Visits all schema documents.
     pub fn documents(&self, mut visit: impl FnMut(&str, &str)) -> Result<(), SchemaError> {
         for (name, text) in &self.given {
             visit(name, text);

@@ -1,4 +1,4 @@
-//! What a resource type schema says, with references resolved: nodes in one list, named by number, so that recursive
+//! Parsed resource type schemas with references resolved: nodes in one list, referred to by number, so that recursive
 //! definitions are plain loops.
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl JsonTypes {
         })
     }
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -167,10 +167,10 @@ impl Node {
     }
 }
 
-/// What a handler of a type says about itself.
+/// The description of a type's handler.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Handler {
-    /// How long an operation may take, in minutes, where the schema says so.
+    /// The time limit of an operation in minutes, if the schema has one.
     pub timeout_minutes: Option<u64>,
     /// Properties a list request must give.
     pub required_inputs: Vec<Name>,
@@ -187,7 +187,7 @@ pub struct Handlers {
     pub list: Option<Handler>,
 }
 
-/// How a type is tagged.
+/// The tagging support of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tagging {
     /// Whether its objects carry tags at all.
@@ -211,7 +211,7 @@ pub struct TypeSchema {
     pub read_only: PointerSet,
     /// Given, never read back.
     pub write_only: PointerSet,
-    /// Fixed at creation.
+    /// Properties that are fixed at creation.
     pub create_only: PointerSet,
     /// Fixed at creation under conditions the schema does not state.
     pub conditional_create_only: PointerSet,
@@ -221,13 +221,13 @@ pub struct TypeSchema {
     pub write_only_list: Vec<Pointer>,
     /// The create-only pointers as a list.
     pub create_only_list: Vec<Pointer>,
-    /// What identifies an object, in order.
+    /// The properties that form the primary identifier, in order.
     pub primary_identifier: Vec<Pointer>,
     /// Other properties that identify an object.
     pub additional_identifiers: Vec<Vec<Pointer>>,
     /// The operations there are.
     pub handlers: Handlers,
-    /// Tags.
+    /// The tagging support of the type.
     pub tagging: Tagging,
 }
 
@@ -248,7 +248,7 @@ impl TypeSchema {
         &self.nodes[id.0 as usize]
     }
 
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }

@@ -11,7 +11,7 @@ use super::pattern::Pattern;
 use super::pointer::{Pointer, PointerSet};
 use crate::Name;
 
-/// Definitions nested in one another deeper than this are refused.
+/// Maximal nesting depth of definitions.
 const DEEPEST: usize = 96;
 
 /// Reads one schema document.
@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         id
     }
 
-    /// A reference stands for its target; keywords beside it are laid over a copy of the target.
+    /// Resolves a reference to its target; further keywords are merged into a copy of the target.
     fn reference(&mut self, reference: &str, schema: &Map<String, Json>, depth: usize) -> Result<NodeId, SchemaError> {
         let target = self.target(reference)?;
         if schema.len() > 1 {

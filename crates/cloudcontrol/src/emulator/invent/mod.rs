@@ -1,4 +1,4 @@
-//! What the service itself adds to an object when it is created: identifiers, ARNs, times, and settings that have a value
+//! Values that the service adds to a created object: identifiers, ARNs, timestamps, and settings with a default
 //! although nobody gave one.
 //!
 //! `data/made-up.tsv` says it for the types that people use most; for the others it is guessed from the names, formats and

@@ -44,7 +44,7 @@ impl Source {
         text
     }
 
-    /// Hexadecimal digits.
+    /// Returns random hexadecimal digits.
     pub fn hex(&self, label: &str, length: usize) -> String {
         self.text(label, b"0123456789abcdef", length)
     }

@@ -20,14 +20,14 @@ const LOWER: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 const UPPER: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 const ALPHANUMERIC: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What a template can refer to.
+/// The values that a template can refer to.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// The region.
+    /// The region of the object.
     pub region: &'a str,
-    /// The account.
+    /// The account of the object.
     pub account: &'a str,
-    /// Where drawn values come from.
+    /// The source of random values.
     pub source: &'a Source,
 }
 

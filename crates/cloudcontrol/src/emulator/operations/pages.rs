@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::refusals::{Outcome, invalid};
 
-/// How many objects a page has at the most.
+/// Maximal number of objects on a page.
 pub(super) const PAGE: usize = 100;
-/// How many requests a page has.
+/// Number of requests on a page.
 pub(super) const REQUEST_PAGE: usize = 20;
 
 pub(super) fn pack_token(text: &str) -> String {

@@ -1,10 +1,10 @@
-//! Why a request is refused.
+//! Errors of refused requests.
 
 use crate::api::{ApiError, Fault};
 use crate::emulator::index::Kind;
 use crate::emulator::store::Turn;
 
-/// What an operation comes to.
+/// The result of an operation.
 pub(super) type Outcome<T> = Result<T, ApiError>;
 
 pub(super) fn invalid(message: impl Into<String>) -> ApiError {

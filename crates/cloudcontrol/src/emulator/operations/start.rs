@@ -85,7 +85,7 @@ impl<'a> Client<'a> {
         Ok(Self { token, fingerprint })
     }
 
-    /// The request this client token stands for already.
+    /// Returns the existing request with this client token.
     pub(super) fn known(&self, turn: &Turn<'_>) -> Outcome<Option<ProgressEvent>> {
         let Some(request) = self.token.and_then(|token| turn.index.request_of_client(token, turn.now)) else {
             return Ok(None);
