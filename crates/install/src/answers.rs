@@ -1,4 +1,4 @@
-//! What servers answer, without the servers: the readers of all that registries, mirrors and web pages send, for those who try them with
+//! Parsers for answers of registries, mirrors and web pages, without requests, for tests with
 //! answers of their own. Nothing here asks anybody.
 
 use groma_address::ProviderAddress;
@@ -12,13 +12,13 @@ use crate::modules::{FetchError, in_document, in_page, listed, relative_to};
 use crate::oci::{Descriptor, Manifest, Tags, TokenServer};
 use crate::providers::{Archives, Download, Index, PackageMeta, Platform, SourceError, Versions, checksums};
 
-/// Where an answer came from, for what is relative in it, and what was asked about.
+/// The context of an answer: its address, and the subject of the request.
 pub struct Asked {
     /// The address that answered.
     pub url: Url,
-    /// The provider.
+    /// The address of the provider.
     pub provider: ProviderAddress,
-    /// Its version.
+    /// The version of the provider.
     pub version: Version,
     /// The platform of the package.
     pub platform: Platform,
@@ -119,7 +119,7 @@ pub fn oci_tags(document: &[u8]) -> Result<Vec<String>, SourceError> {
     Ok(read::<Tags>(document)?.tags.unwrap_or_default())
 }
 
-/// Where an OCI registry that refuses somebody sends for a token.
+/// Returns the token server that an OCI registry names when it refuses a request.
 pub fn oci_token_place(challenge: &str) -> Option<Url> {
     TokenServer::of(challenge).map(|server| server.url())
 }

@@ -1,4 +1,4 @@
-//! What a host offers, as its document `/.well-known/terraform.json` says.
+//! Service discovery: the services that a host declares in `/.well-known/terraform.json`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,10 +30,10 @@ pub struct Services {
     entries: Map<String, Value>,
 }
 
-/// Why a host's services are not known.
+/// The error of discovering a host's services.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoveryError {
-    /// It is not a name of a host.
+    /// The text is not a host name.
     #[error("{0:?} is no valid host name")]
     Host(String),
     /// There is no document to read.
@@ -42,43 +42,43 @@ pub enum DiscoveryError {
     /// The host answers with a failure.
     #[error("failed to request discovery document: {url} answered {status}")]
     Status {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// The answer.
+        /// The status of the response.
         status: StatusCode,
     },
     /// The host's document cannot be understood.
     #[error("the discovery document of {host} is not valid: {reason}")]
     Document {
-        /// The host.
+        /// The name of the host.
         host: String,
-        /// What is wrong.
+        /// The description of the error.
         reason: String,
     },
-    /// The credentials cannot be had.
+    /// The credentials are not available.
     #[error(transparent)]
     Credentials(#[from] HelperError),
 }
 
-/// Why a host's service cannot be used.
+/// The error of looking up a service of a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ServiceError {
     /// The host does not offer it.
     #[error("host {host} does not offer the service {service}")]
     NotOffered {
-        /// The host.
+        /// The name of the host.
         host: String,
-        /// The service.
+        /// The identifier of the service.
         service: String,
     },
-    /// What it says about the service is wrong.
+    /// The declaration of the service is invalid.
     #[error("host {host} describes its service {service} wrongly: {reason}")]
     Invalid {
-        /// The host.
+        /// The name of the host.
         host: String,
-        /// The service.
+        /// The identifier of the service.
         service: String,
-        /// What is wrong.
+        /// The description of the error.
         reason: String,
     },
 }
@@ -95,7 +95,7 @@ impl Discovery {
         &self.http
     }
 
-    /// What is known about who asks.
+    /// Returns the credentials of requests.
     pub(crate) fn credentials(&self) -> &Arc<Credentials> {
         &self.credentials
     }
@@ -108,7 +108,7 @@ impl Discovery {
         self.credentials.token(host).await
     }
 
-    /// What `host` (`name` or `name:port`) offers. A host without the document offers nothing.
+    /// Returns the services of `host` (`name` or `name:port`). A host without the document has no services.
     ///
     /// # Errors
     /// The host cannot be asked, or its document is nonsense.
@@ -146,7 +146,7 @@ impl Discovery {
 }
 
 impl Services {
-    /// What the document of `host`, which came from `base`, says.
+    /// Parses the document of `host`, which was loaded from `base`.
     pub(crate) fn read(host: &str, base: Url, document: &[u8]) -> Result<Self, DiscoveryError> {
         let invalid = |reason: String| DiscoveryError::Document { host: host.to_owned(), reason };
         let entries = serde_json::from_slice(document)
@@ -162,7 +162,7 @@ impl Services {
         Ok(Self { host: host.to_owned(), base: document_of(host)?, entries })
     }
 
-    /// The host's name.
+    /// Returns the name of the host.
     pub fn host(&self) -> &str {
         &self.host
     }
@@ -178,7 +178,7 @@ impl Services {
         }
     }
 
-    /// What the host says about the service, an object such as that of `login.v1`.
+    /// Returns the declaration of a service that is an object, such as `login.v1`.
     ///
     /// # Errors
     /// The host does not offer it, or says no object.

@@ -1,4 +1,4 @@
-//! Digests as texts.
+//! Hexadecimal encoding of digests.
 
 /// Bytes as lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {

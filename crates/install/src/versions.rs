@@ -1,4 +1,4 @@
-//! Which versions may be taken.
+//! Selection of allowed versions.
 
 use groma_config::version::{Constraints, Operator, Version};
 

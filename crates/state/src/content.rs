@@ -46,7 +46,7 @@ pub(crate) fn replace_content(storage: &dyn Storage, parts: &[&[u8]]) -> io::Res
     storage.sync()
 }
 
-/// Replaces the content of a file in place, so that whoever has it open sees the new content.
+/// Replaces the content of a file in place, so that a process with the file open sees the new content.
 ///
 /// While that lasts the file does not begin with its first byte, so nobody takes a mixture of old and new for valid. This
 /// takes as long as copying the content in memory does: a process that is killed rarely leaves such a file. Nothing is known
@@ -114,7 +114,7 @@ pub(crate) fn fill_content(
     Ok(Content { length: written, checksum: hasher.finalize() })
 }
 
-/// What a file begins with while its content is replaced: no JSON begins so.
+/// The first byte of a file while its content is replaced: no JSON starts with it.
 const UNFINISHED: u8 = b'#';
 
 /// Whether a content was being replaced when the process or the machine stopped. A machine may stop before the first part
@@ -171,7 +171,7 @@ mod tests {
                     assert_eq!(file.bytes(), b"{\"a\":1}");
                 }
                 Err(_) if room == 0 => assert_eq!(file.bytes(), old.as_bytes()),
-                // An empty file would mean that there are no objects.
+                // An empty file would mean a state without objects.
                 Err(_) => assert!(is_unfinished(&file.bytes()), "{old} {room}"),
             }
         }

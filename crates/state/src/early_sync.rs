@@ -1,4 +1,4 @@
-//! Sends what is written on its way to the disk while more is made: who waits for the disk in the end waits for less.
+//! Starts to write data to the disk while more is produced, so that the final sync is shorter.
 
 use std::ops::Range;
 use std::sync::mpsc::{self, Sender};
@@ -8,16 +8,16 @@ use crate::storage::Storage;
 
 /// Starts syncing a file while it is written from its beginning to its end, on a thread of its own once there is much.
 ///
-/// It only makes a later [`Storage::sync`] shorter: that is the one which counts, and tells about failures.
+/// It only shortens a later [`Storage::sync`]: that one counts, and reports failures.
 pub(crate) struct EarlySync<'scope, 'env> {
     storage: &'env dyn Storage,
     scope: &'scope Scope<'scope, 'env>,
-    /// What was sent reaches up to here.
+    /// The end of the data that is being written.
     sent: u64,
     ranges: Option<Sender<Range<u64>>>,
 }
 
-/// How much is sent at once.
+/// Number of bytes to write at once.
 const MUCH: u64 = 4 << 20;
 
 impl<'scope, 'env> EarlySync<'scope, 'env> {

@@ -1,4 +1,4 @@
-//! What can go wrong with state, said for people.
+//! Errors about state, with messages for people.
 
 use std::fmt;
 use std::io;
@@ -27,16 +27,16 @@ pub enum StateErrorKind {
     Io,
 }
 
-/// Why state could not be read, locked or written.
+/// The error of reading, locking or writing a state.
 ///
 /// The sentences never hold values out of a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateError {
-    /// What to act on.
+    /// The kind of the error, for decisions in code.
     pub kind: StateErrorKind,
     /// One line that people search for.
     pub summary: String,
-    /// What happened, and what to do.
+    /// The description of the error, with advice.
     pub detail: String,
 }
 
@@ -78,14 +78,14 @@ impl StateError {
         )
     }
 
-    /// The same with one more paragraph.
+    /// Adds a paragraph of advice.
     pub(crate) fn with_advice(mut self, advice: &str) -> Self {
         self.detail.push_str("\n\n");
         self.detail.push_str(advice);
         self
     }
 
-    /// The same about the file at `path`: for errors of content, which do not know where the content is from.
+    /// Adds the file at `path`, for errors of content, which do not know the file.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {
         self.detail = format!("{}: {}", path.display(), self.detail);

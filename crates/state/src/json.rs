@@ -51,7 +51,7 @@ fn is_line_separator(bytes: &[u8], at: usize) -> bool {
     matches!(bytes.get(at..at + 3), Some([0xe2, 0x80, 0xa8 | 0xa9]))
 }
 
-/// The same JSON without white space between its tokens.
+/// Removes white space between the tokens of a JSON text.
 pub(crate) fn compact(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut kept = Vec::with_capacity(bytes.len());
@@ -70,11 +70,11 @@ pub(crate) fn compact(text: &str) -> String {
             }
         }
     }
-    // Only ASCII outside of strings was left out, so what is kept is valid; a copy of the input is right in any case.
+    // Only ASCII outside of strings was removed, so the result is valid; a copy of the input is correct in any case.
     String::from_utf8(kept).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Where the string that opens at `start` ends, after its closing quote.
+/// Returns the end of the string that starts at `start`, after its closing quote.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(&byte) = bytes.get(at) {
@@ -152,7 +152,7 @@ fn skip_space(bytes: &[u8], at: usize) -> usize {
     at + space.count()
 }
 
-/// Bytes of a string's text that do not simply stand for themselves.
+/// Bytes in a string that need an escape or further checks.
 const SPECIAL: [bool; 256] = {
     let mut special = [false; 256];
     let mut at = 0;

@@ -1,7 +1,7 @@
 //! State and plan files, the journal, locks and backups.
 //!
-//! [`State`] is what is known of the infrastructure: a record for each instance, attributes kept as JSON text, because
-//! only whoever has a schema can decode them. [`file`] writes Terraform's format version 4, and reads that and older ones.
+//! [`State`] is the recorded infrastructure: one record for each instance, with attributes as JSON text, because
+//! decoding them needs a schema. [`file`] writes Terraform's format version 4, and reads that and older ones.
 
 mod content;
 mod dependencies;

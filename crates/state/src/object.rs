@@ -18,11 +18,11 @@ pub enum ObjectStatus {
     /// It was created completely.
     #[default]
     Ready,
-    /// It has to be replaced: its creation failed half way, or a person said so.
+    /// The object has to be replaced: its creation failed halfway, or a user marked it.
     Tainted,
 }
 
-/// An object's attributes as JSON text, decoded by whoever knows the schema.
+/// The attributes of an object as JSON text, to be decoded with a schema.
 ///
 /// The text has no white space between its tokens.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ impl AttributesJson {
         Self(if is_compact { text } else { json::compact(&text).into() })
     }
 
-    /// Takes over JSON text that has no white space between its tokens, as whoever wrote it knows.
+    /// Wraps JSON text without white space between its tokens, as its writer guarantees.
     pub fn compact(text: impl Into<Arc<str>>) -> Self {
         Self(text.into())
     }
@@ -47,7 +47,7 @@ impl AttributesJson {
         Self("{}".into())
     }
 
-    /// The JSON text.
+    /// Returns the JSON text of the attributes.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -80,7 +80,7 @@ impl DeposedKey {
         Self(format!("{:08x}", random_bits() >> 32).into())
     }
 
-    /// The eight characters.
+    /// Returns the eight characters of the key.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -101,10 +101,10 @@ pub struct Identity {
     pub json: Option<AttributesJson>,
 }
 
-/// What few records have: keys of OpenTofu and of old versions of Terraform.
+/// Members that few records have: those of OpenTofu and of old versions of Terraform.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForeignKeys {
-    /// `attributes_flat` of Terraform 0.11 and earlier, as JSON text; stands in place of the attributes.
+    /// `attributes_flat` of Terraform 0.11 and earlier, as JSON text; it replaces the attributes.
     pub attributes_flat: Option<Arc<str>>,
     /// The instance of a provider configuration with `for_each` that manages the object; written as OpenTofu does.
     pub provider: Option<Arc<ProviderConfig>>,
@@ -114,26 +114,26 @@ pub struct ForeignKeys {
     pub skip_destroy: bool,
 }
 
-/// What is known of one object.
+/// The record of one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectRecord {
     /// Whether it is as it should be.
     pub status: ObjectStatus,
     /// The version of the resource type's schema that the attributes were written with.
     pub schema_version: u64,
-    /// Its attributes.
+    /// The attributes of the object.
     pub attributes: AttributesJson,
-    /// Where in the attributes sensitive values are.
+    /// The paths of sensitive values in the attributes.
     pub sensitive_attributes: Vec<Path>,
-    /// What the provider keeps for itself; empty when nothing.
+    /// The provider's private data; empty if there is none.
     pub private: Arc<[u8]>,
     /// Its identity, if the provider gives one.
     pub identity: Option<Arc<Identity>>,
-    /// What it depended on.
+    /// The dependencies of the object.
     pub dependencies: Dependencies,
     /// Whether its replacement was, and will be, created before it is destroyed.
     pub create_before_destroy: bool,
-    /// What other tools keep with it.
+    /// Members that other tools store.
     pub foreign: Option<Box<ForeignKeys>>,
 }
 
@@ -154,7 +154,7 @@ impl ObjectRecord {
         self.foreign.as_ref().is_some_and(|keys| keys.skip_destroy)
     }
 
-    /// The same, to be destroyed one day or not.
+    /// Sets whether the object is forgotten instead of destroyed.
     #[must_use]
     pub fn kept(mut self, is_kept: bool) -> Self {
         if self.is_kept() != is_kept {
@@ -165,7 +165,7 @@ impl ObjectRecord {
         self
     }
 
-    /// The same, managed by an instance of a provider block, or by what its resource says.
+    /// Sets the instance of a provider block that manages the object; `None` for that of its resource.
     pub(crate) fn managed_by(self: Arc<Self>, provider: Option<&Arc<ProviderConfig>>) -> Arc<Self> {
         if self.provider() == provider {
             return self;
@@ -191,10 +191,10 @@ impl ObjectRecord {
         }
     }
 
-    /// The attributes as text by the path of each part, where Terraform 0.11 or older wrote them; they stand in place of
+    /// Returns the attributes by path, if Terraform 0.11 or older wrote them; they replace
     /// [`ObjectRecord::attributes`].
     pub fn flat_attributes(&self) -> Option<BTreeMap<String, String>> {
-        // What was read as such a map is one.
+        // The text was checked when it was read.
         let flat = self.foreign.as_ref()?.attributes_flat.as_ref()?;
         Some(serde_json::from_str(flat).unwrap_or_default())
     }
@@ -226,8 +226,8 @@ impl ObjectRecord {
         Fingerprint(half)
     }
 
-    /// Whether both tell about the same object, be it at different times: by identity, by the attribute `id`, or where
-    /// there is neither by all attributes.
+    /// Whether both records describe the same object at different times: by identity, by the attribute `id`, or,
+    /// without either, by all attributes.
     pub fn is_same_object(&self, other: &Self) -> bool {
         let identity = |object: &Self| object.identity.as_ref().and_then(|identity| identity.json.clone());
         match (identity(self), identity(other), self.id_json(), other.id_json()) {

@@ -25,13 +25,13 @@ const HEADER: &str = "groma-plan";
 /// The part by which plans of Terraform and OpenTofu are known.
 const TERRAFORM_PART: &str = "tfplan";
 
-/// How large all parts together may be: more than a plan of millions of instances needs.
+/// Maximal size of all parts together: more than a plan of millions of instances needs.
 const SIZE_LIMIT: u64 = 8 << 30;
 
-/// How much memory is taken at once because the archive says that a part is that large.
+/// Maximal memory that is reserved at once for a part by the archive's claim of its size.
 const EXPECTED_LIMIT: u64 = 64 << 20;
 
-/// How many parts there may be.
+/// Maximal number of parts.
 const PART_LIMIT: usize = 100_000;
 
 /// A part of this size or more is not compressed: writing and reading it would take longer than the disk does.

@@ -54,7 +54,7 @@ pub(crate) trait Storage: Send + Sync {
     }
 }
 
-/// How much is read at once where the whole need not be in memory.
+/// Number of bytes to read at once, where the whole content need not be in memory.
 const PIECE: usize = 1 << 18;
 
 impl Storage for File {
@@ -147,7 +147,7 @@ mod platform {
         }
     }
 
-    /// What is said not to be needed any more in memory is written at once; the pages stay where they are until then.
+    /// Memory that is declared unneeded is written at once; its pages stay until then.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     pub fn start_sync(file: &File, range: Range<u64>) {
         use nix::fcntl::{PosixFadviseAdvice, posix_fadvise};
@@ -213,7 +213,7 @@ pub(crate) mod faulty {
     #[derive(Default)]
     pub struct Inner {
         pub bytes: Vec<u8>,
-        /// How many more bytes can be written; no limit when none.
+        /// Number of further bytes that can be written; `None` without a limit.
         pub room: Option<usize>,
         /// Whether `reserve` knows about the room.
         pub reserves: bool,

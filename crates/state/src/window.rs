@@ -8,11 +8,11 @@ use std::sync::atomic::{Ordering, fence};
 pub(crate) struct Window {
     #[cfg(target_os = "linux")]
     memory: memmap2::MmapMut,
-    /// Where in the file it begins.
+    /// The offset of the window in the file.
     start: u64,
 }
 
-/// How much of a file is reserved and in memory at once. Little: each page that is in memory when the file is brought to the disk is
+/// Number of bytes that are reserved and mapped at once. Few, because each page in memory when the file is synced is
 /// protected one by one, for which all processors are stopped.
 pub(crate) const WINDOW: usize = 1 << 17;
 
@@ -35,12 +35,12 @@ impl Window {
         fallocate(file, FallocateFlags::empty(), offset, length).ok()?;
         let mut options = memmap2::MmapOptions::new();
         options.offset(at).len(WINDOW);
-        // The memory is only ever written, by this process alone, which holds the file's lock; and whoever cuts the file
-        // off drops its window before.
+        // The memory is written by this process alone, which holds the file's lock; code that truncates the file
+        // drops its window before.
         #[allow(unsafe_code, reason = "what is in a file that others could change is never borrowed")]
         let memory = unsafe { options.map_mut(file) }.ok()?;
         if at >= WINDOW as u64 {
-            // Whoever has filled a window will fill the next one: its pages are had for less at once than one by one.
+            // A process that fills one window will fill the next: mapping its pages at once costs less than one by one.
             // Where the system cannot do that they come one by one.
             let _ = memory.advise(memmap2::Advice::PopulateWrite);
         }

@@ -53,7 +53,7 @@ impl Allowance {
         Ok(())
     }
 
-    /// Subtracts one entry.
+    /// Subtracts one entry from the limit.
     pub(super) fn take_entry(&mut self) -> io::Result<()> {
         let left = self.entries.checked_sub(1);
         self.entries = left.ok_or_else(|| too_many(self.limits))?;

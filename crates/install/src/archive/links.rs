@@ -7,10 +7,10 @@ use std::path::{Component, Path, PathBuf};
 
 use super::refusal::{LEADS_OUTSIDE, refused};
 
-/// What becomes of links in an archive.
+/// The treatment of links in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// They are made if they lead to somewhere inside.
+    /// Links to targets inside the archive are created.
     Inside,
     /// The archive is refused.
     Refused,
@@ -80,7 +80,7 @@ fn stays_below(root: &Path, link: &Path) -> bool {
     at.starts_with(root)
 }
 
-/// Makes a link.
+/// Creates a symbolic link.
 #[cfg(unix)]
 pub(super) fn link(leads: &Path, place: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(leads, place)

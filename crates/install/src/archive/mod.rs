@@ -19,21 +19,21 @@ pub use links::Links;
 use tarred::unpack_tar;
 use zipped::unpack_zip;
 
-/// How an archive is written.
+/// The format of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archive {
-    /// A zip file.
+    /// A zip archive.
     Zip,
     /// A tar file, packed or not.
     Tar(Packing),
-    /// One file, packed.
+    /// A single compressed file.
     Single(Packing),
 }
 
-/// How the bytes of an archive are packed.
+/// The compression of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// They are not.
+    /// The archive is not compressed.
     None,
     /// As gzip does it, several pieces after another too.
     Gzip,
@@ -64,12 +64,12 @@ const ENDINGS: [(&str, Archive); 14] = [
 ];
 
 impl Archive {
-    /// What `?archive=` means.
+    /// Returns the format that `?archive=` names.
     pub fn named(name: &str) -> Option<Self> {
         ENDINGS.iter().find(|(ending, _)| *ending == name).map(|(_, archive)| *archive)
     }
 
-    /// What the end of a path says.
+    /// Returns the format that the end of a path names.
     pub fn of_path(path: &str) -> Option<Self> {
         let fits = |ending: &str| path.strip_suffix(ending).is_some_and(|rest| rest.ends_with('.'));
         ENDINGS.iter().find(|(ending, _)| fits(ending)).map(|(_, archive)| *archive)

@@ -1,4 +1,4 @@
-//! Why an archive is refused.
+//! Errors about refused archives.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Tar files.
+//! Extraction of tar archives.
 
 use std::io::{self, Read};
 use std::path::Path;

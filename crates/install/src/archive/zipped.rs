@@ -1,4 +1,4 @@
-//! Zip files.
+//! Extraction of zip archives.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};

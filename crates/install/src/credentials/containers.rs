@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::Token;
 
-/// Who is known to a registry.
+/// The credentials for a container registry.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Login {
     /// By a name and its password.
@@ -21,7 +21,7 @@ pub(crate) enum Login {
 }
 
 impl Login {
-    /// What the header `authorization` says of a name and its password.
+    /// Returns the `authorization` header for a name and its password.
     pub(crate) fn basic(&self) -> Option<String> {
         match self {
             Self::Password(name, password) => {
@@ -35,7 +35,7 @@ impl Login {
 /// The name that helpers give for an identity token.
 const IDENTITY: &str = "<token>";
 
-/// What a helper answers.
+/// The answer of a credentials helper.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Told {
@@ -77,7 +77,7 @@ fn written(auths: &Map<String, Value>, registry: &str, name: &str) -> Option<Log
 
 fn decoded(entry: &Value) -> Option<Login> {
     let text = |name: &str| entry.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    // Beside it stands a name, too, whose password is of no use.
+    // The name next to an identity token has no usable password.
     if let Some(token) = text("identitytoken") {
         return Some(Login::Identity(Token::new(token)));
     }
@@ -89,7 +89,7 @@ fn decoded(entry: &Value) -> Option<Login> {
     Some(Login::Password(text("username")?.to_owned(), Token::new(text("password")?)))
 }
 
-/// What the program `docker-credential-NAME` keeps for the registry.
+/// Returns the credentials that the program `docker-credential-NAME` has for the registry.
 fn helper(name: &str, registry: &str) -> Option<Login> {
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
         return None;
@@ -97,7 +97,7 @@ fn helper(name: &str, registry: &str) -> Option<Login> {
     let mut command = Command::new(format!("docker-credential-{name}"));
     command.arg("get").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    // Whoever does not read its question has no answer.
+    // A helper that does not read its input has no answer.
     let _ = child.stdin.take()?.write_all(registry.as_bytes());
     let output = child.wait_with_output().ok().filter(|output| output.status.success())?;
     let told: Told = serde_json::from_slice(&output.stdout).ok()?;

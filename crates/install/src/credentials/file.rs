@@ -23,7 +23,7 @@ impl TokenFile {
         Self { path: folder.join(NAME) }
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }

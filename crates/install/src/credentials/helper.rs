@@ -15,19 +15,19 @@ use super::Token;
 pub struct Helper {
     /// The name in the configuration.
     pub name: String,
-    /// The program: `terraform-credentials-NAME`.
+    /// The program, named `terraform-credentials-NAME`.
     pub program: PathBuf,
-    /// What it is given before its command.
+    /// The arguments before the command.
     pub arguments: Vec<String>,
 }
 
-/// Why a helper gave no answer.
+/// The error of a credentials helper.
 #[derive(Debug, thiserror::Error)]
 #[error("the credentials helper {name:?} failed: {reason}")]
 pub struct HelperError {
     /// The name in the configuration.
     pub name: String,
-    /// What happened; its own last words where it had some.
+    /// The reason; the program's own message if it had one.
     pub reason: String,
 }
 

@@ -16,7 +16,7 @@ pub use helper::{Helper, HelperError};
 pub use stores::{AwsKeys, Stores};
 pub use token::Token;
 
-/// Which token to send to which host.
+/// The tokens of hosts.
 #[derive(Debug, Default)]
 pub struct Credentials {
     tokens: HashMap<String, Token>,
@@ -36,25 +36,25 @@ impl Credentials {
         Self { tokens: ranked, helper, ..Self::default() }
     }
 
-    /// The same, with credentials of object stores.
+    /// Sets the credentials of object stores.
     #[must_use]
     pub fn with_stores(self, stores: Stores) -> Self {
         Self { stores, ..self }
     }
 
-    /// The same, where the helper of the settings is not to be found; `why` is for those who would need it.
+    /// Marks the configured helper as missing; `why` is the message for hosts that need it.
     #[must_use]
     pub fn lacking_helper(self, why: String) -> Self {
         Self { lacking: Some(why), ..self }
     }
 
-    /// That `host` wants a token, and there is none.
+    /// Returns the advice for a `host` that requires a missing token.
     pub(crate) fn needed_by(&self, host: &str) -> String {
         let why = self.lacking.as_ref().map(|why| format!(". {why}")).unwrap_or_default();
         format!("host {host} asks for credentials: give some with \"login {host}\" or in the CLI configuration{why}")
     }
 
-    /// Those of object stores.
+    /// Returns the credentials of object stores.
     pub(crate) fn stores(&self) -> &Stores {
         &self.stores
     }
@@ -95,7 +95,7 @@ pub fn normal_host(host: &str) -> String {
     }
 }
 
-/// The tokens of variables such as `TF_TOKEN_app_example_com`: an underscore stands for a dot and two for a dash.
+/// Returns the tokens of variables such as `TF_TOKEN_app_example_com`: an underscore represents a dot and two represent a dash.
 pub fn tokens_of_environment(environment: &[(String, String)]) -> Vec<(String, Token)> {
     let tokens = environment.iter().filter_map(|(name, value)| {
         let host = name.strip_prefix("TF_TOKEN_").filter(|_| !value.is_empty())?;

@@ -1,4 +1,4 @@
-//! What object stores and container registries are told about who asks: from the environment and the files that their own tools keep.
+//! Credentials for object stores and container registries: from the environment and the files of their own tools.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use groma_encryption::AwsFiles;
 
 use super::{Login, Token, containers};
 
-/// Where credentials are looked for, once an object is asked for.
+/// The sources of credentials, read when an object is requested.
 #[derive(Clone, Debug, Default)]
 pub struct Stores {
     environment: HashMap<String, String>,
@@ -20,9 +20,9 @@ pub struct Stores {
 pub struct AwsKeys {
     /// The name of the key.
     pub id: String,
-    /// The key.
+    /// The secret access key.
     pub secret: Token,
-    /// What belongs to a key that is only lent.
+    /// The session token of a temporary key.
     pub session: Option<Token>,
 }
 

@@ -14,21 +14,21 @@ use super::retry::{may_pass, pause};
 use super::route::Route;
 use crate::credentials::Token;
 
-/// How many times the longest silence a document may take as a whole. Downloads take as long as they go on.
+/// Maximal duration of a document request, in multiples of the timeout. Downloads take as long as they make progress.
 const LONGEST_DOCUMENT: u32 = 30;
 
-/// How to treat servers.
+/// The options of HTTP requests.
 #[derive(Clone, Debug)]
 pub struct HttpOptions {
-    /// What the program calls itself.
+    /// The user agent.
     pub user_agent: String,
-    /// How often a failed request is made again: `TF_REGISTRY_DISCOVERY_RETRY`.
+    /// Number of retries of a failed request: `TF_REGISTRY_DISCOVERY_RETRY`.
     pub retries: u32,
-    /// How long an answer may take to begin, and a download to go on: `TF_REGISTRY_CLIENT_TIMEOUT`.
+    /// Time limit for the start of a response, and for progress of a download: `TF_REGISTRY_CLIENT_TIMEOUT`.
     pub timeout: Duration,
     /// The pause before the second attempt; later ones are longer.
     pub first_pause: Duration,
-    /// How servers are got at.
+    /// The route to servers.
     pub route: Route,
 }
 
@@ -67,7 +67,7 @@ impl Http {
         Ok(Self { client, options })
     }
 
-    /// How often something that failed is tried again.
+    /// Returns the number of retries.
     pub fn retries(&self) -> u32 {
         self.options.retries
     }
@@ -174,7 +174,7 @@ impl Http {
         }
     }
 
-    /// How long to wait before the next attempt, if there is one.
+    /// Returns the delay before the next attempt, if there is one.
     fn wait(&self, attempt: u32, retry_after: Option<&str>) -> Option<Duration> {
         (attempt < self.options.retries).then(|| pause(attempt, self.options.first_pause, retry_after))
     }

@@ -1,4 +1,4 @@
-//! What can go wrong with a request.
+//! Errors of HTTP requests.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use reqwest::{StatusCode, Url};
 
 use crate::archive::readable;
 
-/// Why a request has no usable answer. The texts name the request, and hold no credentials.
+/// The error of a request. The messages name the request and contain no credentials.
 #[derive(Debug, thiserror::Error)]
 pub enum HttpError {
     /// The client cannot be made: the certificates of the system cannot be read, or a proxy setting is wrong.
@@ -18,9 +18,9 @@ pub enum HttpError {
     Connection {
         /// `Get` or `Post`.
         method: &'static str,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// The innermost cause.
+        /// The innermost cause of the error.
         reason: String,
     },
     /// The server did not answer in time. Terragrunt looks for the word "timeout".
@@ -28,45 +28,45 @@ pub enum HttpError {
     Timeout {
         /// `Get` or `Post`.
         method: &'static str,
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// How long was waited.
+        /// The time limit that was exceeded.
         limit: Duration,
     },
     /// The server kept failing.
     #[error("the request failed after {attempts} attempts, please try again later: {status} for {url}")]
     ServerFailure {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// The last answer.
+        /// The status of the last response.
         status: StatusCode,
-        /// How often it was asked.
+        /// Number of attempts.
         attempts: u32,
     },
     /// The answer is larger than anything expected here.
     #[error("{url:?} is larger than {}, the limit for this download", readable(*limit))]
     TooLarge {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
         /// The most that is accepted.
         limit: u64,
     },
-    /// The connection ended before all that was announced had come.
+    /// The connection ended before the announced length.
     #[error("the download of {url:?} broke off after {received} bytes: {reason}")]
     Truncated {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// How much came.
+        /// Number of received bytes.
         received: u64,
-        /// What the connection said.
+        /// The error of the connection.
         reason: String,
     },
     /// The download cannot be written.
     #[error("the download of {url:?} cannot be stored: {}", io_reason(source))]
     Store {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
@@ -85,7 +85,7 @@ impl HttpError {
 pub(crate) fn without_secrets(url: &Url) -> String {
     let mut url = url.clone();
     let _ = url.set_password(None);
-    // Tokens stand in the place of the name as well.
+    // Tokens may be in the user name as well.
     let _ = url.set_username("");
     if url.query().is_some() {
         url.set_query(Some("..."));
@@ -107,9 +107,9 @@ pub(super) fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
     text.split(": https://docs.rs/").next().unwrap_or(&text).to_owned()
 }
 
-/// What the operating system says of a connection, as other programs write it: `tcp: connection reset by peer`.
+/// Returns the operating system's error of a connection in the usual form: `tcp: connection reset by peer`.
 ///
-/// Whoever runs us again when the network fails (Terragrunt, Terratest) looks for these words, in small letters.
+/// Tools that retry after network failures (Terragrunt, Terratest) search for these words, in lower case.
 fn of_the_network(error: &std::io::Error) -> String {
     format!("tcp: {}", io_reason(error))
 }

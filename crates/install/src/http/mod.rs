@@ -1,4 +1,4 @@
-//! One HTTP client for all that is asked of registries, mirrors and download servers.
+//! HTTP client for registries, mirrors and download servers.
 
 mod client;
 mod error;

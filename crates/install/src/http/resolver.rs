@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 /// The resolver of the HTTP library panics where the operating system does not allow another thread; here that is an error.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Resolver {
-    /// Starts a thread.
+    /// Starts a lookup on a new thread.
     spawn: fn(Lookup) -> io::Result<()>,
 }
 

@@ -1,4 +1,4 @@
-//! Answers of servers.
+//! Responses of HTTP servers.
 
 use std::io::Read;
 
@@ -7,16 +7,16 @@ use reqwest::{StatusCode, Url};
 
 use super::error::{HttpError, without_secrets};
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// The status.
+    /// The status code.
     pub status: StatusCode,
-    /// The headers.
+    /// The response headers.
     pub headers: HeaderMap,
     /// The body; at most as long as was accepted.
     pub body: Vec<u8>,
-    /// Where it came from in the end: redirects have been followed.
+    /// The final URL after redirects.
     pub url: Url,
 }
 

@@ -1,4 +1,4 @@
-//! When to ask again, and after how long.
+//! Delays between retries.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(super) fn may_pass(status: StatusCode) -> bool {
     status == StatusCode::TOO_MANY_REQUESTS || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
 }
 
-/// How long to wait after attempt number `attempt` (the first is 0): twice as long each time, or as long as the server says.
+/// Returns the delay after attempt number `attempt`, from 0: doubled each time, or as the server asks.
 pub(super) fn pause(attempt: u32, first: Duration, retry_after: Option<&str>) -> Duration {
     if let Some(seconds) = retry_after.and_then(|text| text.trim().parse::<u64>().ok()) {
         return Duration::from_secs(seconds).min(LONGEST);

@@ -6,25 +6,25 @@ use reqwest::{Certificate, ClientBuilder, NoProxy, Proxy};
 
 use super::error::{HttpError, innermost};
 
-/// How servers are got at, where that is not left to the environment.
+/// The route to servers, where it is not left to the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Route {
     /// The proxy for addresses that begin with `http:`.
     pub http_proxy: Option<String>,
     /// The proxy for addresses that begin with `https:`.
     pub https_proxy: Option<String>,
-    /// What is asked without a proxy, as in `NO_PROXY`.
+    /// The hosts that are reached without a proxy, as in `NO_PROXY`.
     pub no_proxy: Option<String>,
-    /// The certificate authorities that count, in place of those of the system: a file in PEM.
+    /// The certificate authorities to trust instead of those of the system: a PEM file.
     pub authorities: Option<PathBuf>,
-    /// Who is believed to be a server.
+    /// The verification of servers.
     pub trust: ServerTrust,
 }
 
-/// Who is believed to be a server.
+/// The verification of servers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ServerTrust {
-    /// Who has a certificate.
+    /// Servers with a valid certificate are trusted.
     #[default]
     Proven,
     /// Anybody. Only who asks for it in so many words gets it.

@@ -18,7 +18,7 @@ use crate::http::{Http, HttpError, Url};
 /// A token is not longer.
 const LARGEST_ANSWER: u64 = 1 << 20;
 
-/// Why there is no token.
+/// The error of a login.
 #[derive(Debug, thiserror::Error)]
 pub enum LoginError {
     /// No port of those that the host allows is free.
@@ -26,12 +26,12 @@ pub enum LoginError {
     Port {
         /// The lowest port that the host allows.
         low: u16,
-        /// The highest.
+        /// The last port of the range.
         high: u16,
-        /// What the operating system said of the last that was tried.
+        /// The error of the last port.
         source: io::Error,
     },
-    /// Waiting failed.
+    /// Waiting for the browser failed.
     #[error("waiting for the browser failed: {}", io_reason(.0))]
     Waiting(io::Error),
     /// The person or the host said no.

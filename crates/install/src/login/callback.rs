@@ -11,10 +11,10 @@ use crate::http::Url;
 /// More than any browser sends before the body.
 const LONGEST_REQUEST: usize = 64 << 10;
 
-/// How long a browser may take to send its request.
+/// Time limit for the browser's request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What the host says through the browser.
+/// The answer of the host, through the browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Word {
     Code(String),

@@ -1,4 +1,4 @@
-//! What a host says about logging in.
+//! The OAuth settings that a host declares.
 
 use std::ops::RangeInclusive;
 
@@ -7,24 +7,24 @@ use serde_json::{Map, Value};
 use crate::discovery::{ServiceError, Services};
 use crate::http::Url;
 
-/// The service's identifier.
+/// The identifier of the service.
 const SERVICE: &str = "login.v1";
 
 /// Ports that are taken where the host names none.
 const PORTS: RangeInclusive<u16> = 1024..=65535;
 
-/// How to ask a host for a token.
+/// The OAuth settings of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OauthClient {
-    /// Who the host takes this program for.
+    /// The client identifier of this program.
     pub id: String,
-    /// Where a person gives consent.
+    /// The authorization endpoint, which a user opens.
     pub authorize: Url,
-    /// Where the code is redeemed.
+    /// The token endpoint, which redeems the code.
     pub token: Url,
-    /// Where the code may come back to.
+    /// The ports for the redirect.
     pub ports: RangeInclusive<u16>,
-    /// What the token is to be good for.
+    /// The scopes of the token.
     pub scopes: Vec<String>,
 }
 

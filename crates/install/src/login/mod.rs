@@ -1,5 +1,5 @@
 //! Logging in to a host: an OAuth client as the host's `login.v1` describes it, with the authorization code coming back to a server on
-//! loopback and a proof (PKCE) that whoever redeems it is whoever asked for it.
+//! loopback, with a proof (PKCE) that the same program requests and redeems the code.
 
 mod attempt;
 mod callback;

@@ -12,7 +12,7 @@ use super::fetch::Fetcher;
 use super::{pattern, registry};
 use crate::discovery::Discovery;
 
-/// What repositories and installations keep for themselves.
+/// Names of files that belong to a repository or an installation.
 const OWN: [&str; 2] = [".git", ".terraform"];
 
 /// Copies the module at `address` into the folder `target`; addresses of registries that name none belong to `default_registry`.
@@ -41,7 +41,7 @@ pub async fn copy_module(
             continue;
         }
         let to = target.join(entry.file_name());
-        // A link is followed: what it leads to may lie beside the module, and stays behind.
+        // A link is followed: its target may be outside of the module, and is not copied.
         match entry.path().is_dir() {
             true => copy_folder(&entry.path(), &to),
             false => fs::copy(entry.path(), &to).map(drop),

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Copies the folder `from` with all that is in it to `to`; a symbolic link stays one.
+/// Copies the directory `from` to `to`; symbolic links are copied as links.
 pub(super) fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -34,7 +34,7 @@ pub(super) fn link(target: &Path, place: &Path) -> io::Result<()> {
     if target.is_dir() { copy_folder(target, place) } else { fs::copy(target, place).map(|_| ()) }
 }
 
-/// Takes away whatever is at `place`: a folder with all that is in it, or a link but not what it leads to.
+/// Removes a directory with its content, or a link without its target.
 pub(super) fn remove(place: &Path) -> io::Result<()> {
     match fs::symlink_metadata(place) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(place),

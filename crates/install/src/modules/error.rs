@@ -1,4 +1,4 @@
-//! Why a module cannot be fetched.
+//! Errors of fetching modules.
 
 use groma_diagnostics::io_reason;
 
@@ -6,15 +6,15 @@ use crate::credentials::HelperError;
 use crate::discovery::{DiscoveryError, ServiceError};
 use crate::http::HttpError;
 
-/// Why a module cannot be fetched.
+/// The error of fetching a module.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// A file cannot be read or written.
     #[error("{what}: {}", io_reason(source))]
     File {
-        /// What was tried.
+        /// The attempted operation.
         what: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// A server did not answer.
@@ -26,7 +26,7 @@ pub enum FetchError {
     /// The registry's host offers no modules.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The token for the registry is not to be had.
+    /// The token for the registry is not available.
     #[error(transparent)]
     Credentials(#[from] HelperError),
     /// Anything else; the text is a sentence without a dot.

@@ -13,7 +13,7 @@ use super::{git, oci, pattern, web};
 use crate::archive::{Archive, Limits, Links};
 use crate::discovery::Discovery;
 
-/// How often one page may lead to another.
+/// Maximal number of redirects from page to page.
 const MOST_REDIRECTIONS: u32 = 10;
 
 /// Fetches packages, each once.
@@ -23,7 +23,7 @@ pub struct Fetcher<'a> {
     fetched: HashMap<String, PathBuf>,
 }
 
-/// How an address is to be fetched.
+/// The protocol of an address.
 enum Way<'a> {
     Git(&'a str),
     Web(&'a str),
@@ -39,7 +39,7 @@ impl<'a> Fetcher<'a> {
         Self { discovery, fetched: HashMap::new() }
     }
 
-    /// Puts the package at `address` into `target`, in place of what is there.
+    /// Fetches the package at `address` into `target`, replacing its content.
     ///
     /// # Errors
     /// It cannot be fetched, or its kind is not supported.

@@ -12,7 +12,7 @@ use reqwest::Url;
 use super::error::FetchError;
 use super::shown::shown;
 
-/// What the query of an address asks of git.
+/// The options of a git address.
 #[derive(Debug, Default)]
 struct Wishes {
     reference: Option<String>,
@@ -57,13 +57,13 @@ pub(super) fn clone(address: &str, target: &Path) -> Result<(), FetchError> {
     Ok(())
 }
 
-/// The address for git, and what was meant for us.
+/// Splits an address into the URL for git and the options.
 fn divide(address: &str) -> Result<(String, Wishes), FetchError> {
     let mut url = Url::parse(address)
         .map_err(|error| FetchError::Other(format!("{:?} is no address of a repository: {error}", shown(address))))?;
     let mut wishes = Wishes::default();
     let mut rest = Vec::new();
-    // What stands there twice counts where it stands first.
+    // Of repeated options the first one counts.
     let mut known = HashSet::new();
     for (name, value) in url.query_pairs() {
         match &*name {

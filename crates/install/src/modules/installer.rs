@@ -26,7 +26,7 @@ pub enum Freshness {
     Upgrade,
 }
 
-/// Is told what goes on.
+/// Receives progress reports.
 pub trait ModuleProgress {
     /// The package of the module `key` is fetched from `address`.
     fn fetching(&mut self, key: &str, address: &str, version: Option<&Version>);
@@ -35,12 +35,12 @@ pub trait ModuleProgress {
     fn installed(&mut self, key: &str, directory: &str);
 }
 
-/// Where modules are, and come from.
+/// The directories of modules and data.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// The root module's directory, as the process sees it.
     pub root: PathBuf,
-    /// Where data may be kept, seen from there: `.terraform`.
+    /// The data directory relative to the root module: `.terraform`.
     pub data_directory: PathBuf,
     /// The registry of addresses that name none.
     pub default_registry: Name,
@@ -174,7 +174,7 @@ impl<'a> ModuleInstaller<'a> {
         self.note(request, version, directory, Told::Always)
     }
 
-    /// What is installed for the call already, if it will do.
+    /// Returns the installed module of a call, if it satisfies the request.
     fn kept(&self, request: &ModuleRequest<'_>, place: &Path) -> Option<&InstalledModule> {
         let module = self.before.get(request.path).filter(|_| self.freshness == Freshness::Keep)?;
         let fits = request.source.is(&module.source, &self.places.default_registry)
@@ -240,7 +240,7 @@ impl<'a> ModuleInstaller<'a> {
     }
 }
 
-/// When the progress hears of a module.
+/// The time of a progress report about a module.
 #[derive(Clone, Copy)]
 enum Told {
     Always,

@@ -15,21 +15,21 @@ use super::query::take;
 use super::shown::shown;
 use crate::credentials::{AwsKeys, Stores};
 
-/// An object, and what its store is told about who asks.
+/// An object, with the credentials for its store.
 pub(super) struct Object {
-    /// Where it is; the query may still say how it is packed.
+    /// The URL; its query may still name the archive format.
     pub url: Url,
     who: Who,
 }
 
-/// Who asks.
+/// The credentials of a request.
 enum Who {
     Anybody,
     Google(String),
     Aws { region: String, keys: AwsKeys },
 }
 
-/// Where Cloud Storage is.
+/// The URL of Cloud Storage.
 const GOOGLE: &str = "https://storage.googleapis.com";
 
 /// The region of addresses that name none.

@@ -9,7 +9,7 @@ use crate::discovery::Discovery;
 use crate::http::Url;
 use crate::oci::{Registry, Repository};
 
-/// What a module's manifest says that it is.
+/// The artifact type of a module's manifest.
 const MODULE: &str = "application/vnd.opentofu.modulepkg";
 
 /// Fetches the module at `oci://HOST/NAME?tag=TAG` (or `?digest=`; the tag is `latest` unless given) into `target`.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::error::FetchError;
 
-/// The one folder below `package` that `subfolder` means, where `*` and `?` stand for other characters.
+/// Returns the only directory below `package` that matches `subfolder`, with the wildcards `*` and `?`.
 pub(super) fn expand(package: &Path, subfolder: &str) -> Result<String, FetchError> {
     if !subfolder.contains(['*', '?']) {
         return Ok(subfolder.to_owned());

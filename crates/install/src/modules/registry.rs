@@ -81,7 +81,7 @@ pub(super) async fn location(
     relative_to(&url, &source)
 }
 
-/// Where OpenTofu's form of the answer, a document, says that the package is.
+/// Returns the package's location in OpenTofu's form of the answer, a document.
 pub(crate) fn in_document(answer: &[u8]) -> Option<String> {
     let document: serde_json::Value = serde_json::from_slice(answer).ok()?;
     document.get("location")?.as_str().map(str::to_owned)

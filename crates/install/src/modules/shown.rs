@@ -1,6 +1,6 @@
 //! Addresses of packages in texts: without what only their user must know.
 
-/// What in a query says which version or which part of something is wanted, and nothing else.
+/// Query parameters that select a version or part, and contain no secrets.
 const HARMLESS: [&str; 9] = ["ref", "depth", "archive", "checksum", "filename", "tag", "digest", "region", "version"];
 
 /// The address without passwords, tokens and keys, and otherwise as it was written.

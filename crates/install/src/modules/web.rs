@@ -18,7 +18,7 @@ use crate::http::Http;
 /// The longest page that is searched for the address of a package.
 const LARGEST_PAGE: u64 = 1 << 20;
 
-/// What is at an address.
+/// The content of an address.
 pub(super) enum Found {
     /// An archive, which has been unpacked.
     Unpacked,
@@ -91,7 +91,7 @@ async fn unpack(
         .map_err(FetchError::file("the archive cannot be unpacked"))
 }
 
-/// Asks a page where the package is: a header or an element of its head says so.
+/// Loads a page that names the package's location: in a header, or an element of its head.
 async fn ask(http: &Http, url: &Url) -> Result<Package, FetchError> {
     let mut question = url.clone();
     question.query_pairs_mut().append_pair("terraform-get", "1");

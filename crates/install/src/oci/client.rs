@@ -13,13 +13,13 @@ use crate::discovery::Discovery;
 use crate::hex::hex;
 use crate::http::{Http, HttpError, Response, StatusCode, Url, without_secrets};
 
-/// Manifests are small.
+/// Maximal size of a manifest.
 const LARGEST_DOCUMENT: u64 = 4 << 20;
 
 /// The kinds of manifests that are understood.
 const ACCEPTED: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json";
 
-/// A repository: `example.com/path/name`.
+/// An OCI repository: `example.com/path/name`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
     registry: String,
@@ -32,13 +32,13 @@ impl std::fmt::Display for Repository {
     }
 }
 
-/// Why a registry's answer cannot be used.
+/// The error of a registry request.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OciError {
     /// There is no such repository, tag or part of it.
     #[error("{0} is not there")]
     NotFound(String),
-    /// No answer.
+    /// The request failed.
     #[error(transparent)]
     Http(#[from] HttpError),
     /// An answer that says no.
@@ -49,7 +49,7 @@ pub(crate) enum OciError {
     Document(String, String),
 }
 
-/// What is asked, over one client.
+/// A client for one registry.
 pub(crate) struct Registry<'a> {
     http: &'a Http,
     stores: &'a Stores,
@@ -68,7 +68,7 @@ struct Granted {
 }
 
 impl Repository {
-    /// Reads `HOST/NAME`.
+    /// Parses `HOST/NAME`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (registry, name) = text.split_once('/')?;
         let is_name = |part: &str| {
@@ -162,7 +162,8 @@ impl<'a> Registry<'a> {
         Ok(answer)
     }
 
-    /// What to say after a refusal: the token that the registry gives where it says, or the login itself if it asks for that.
+    /// Returns the authorization after a refusal: a token from the registry's token server, or the login itself if the registry asks for
+    /// that.
     async fn authorization(&self, repository: &Repository, refusal: &Response) -> Result<Option<String>, OciError> {
         let login = self.stores.container(&repository.registry, &repository.name);
         let basic = login.as_ref().and_then(Login::basic);
@@ -187,20 +188,20 @@ impl<'a> Registry<'a> {
     }
 }
 
-/// What follows the name of a scheme in a challenge, if it is one of that scheme. Whether names are written large is no matter.
+/// Returns the parameters of a challenge, if it has this scheme. Names are case-insensitive.
 fn parameters_of<'a>(challenge: &'a str, scheme: &str) -> Option<&'a str> {
     let (named, parameters) = challenge.split_once(' ').unwrap_or((challenge, ""));
     named.eq_ignore_ascii_case(scheme).then_some(parameters)
 }
 
-/// Where a registry sends for tokens, and what it wants asked there.
+/// The token server of a registry, with the parameters of the request.
 pub(crate) struct TokenServer {
     realm: Url,
     asked: Vec<(&'static str, String)>,
 }
 
 impl TokenServer {
-    /// What `Bearer realm="…",service="…",scope="…"` says. Only over https.
+    /// Parses `Bearer realm="…",service="…",scope="…"`. Only https is accepted.
     pub(crate) fn of(challenge: &str) -> Option<Self> {
         let parameters = parameters_of(challenge, "Bearer")?;
         let value = |name: &str| {

@@ -2,17 +2,17 @@
 
 use serde::Deserialize;
 
-/// What layers that are archives say of themselves.
+/// The media type of layers that are archives.
 const ARCHIVE: &str = "archive/zip";
 
 /// A manifest or an index of manifests.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Manifest {
-    /// What the thing as a whole is.
+    /// The artifact type of the manifest.
     #[serde(default)]
     pub artifact_type: String,
-    /// Its parts.
+    /// The layers of the artifact.
     #[serde(default)]
     pub layers: Vec<Descriptor>,
     /// The manifests of an index.
@@ -20,24 +20,24 @@ pub(crate) struct Manifest {
     pub manifests: Vec<Descriptor>,
 }
 
-/// What a document says of another.
+/// A descriptor of another document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
-    /// How its bytes are written.
+    /// The media type of the content.
     pub media_type: String,
-    /// What it is.
+    /// The artifact type of the content.
     #[serde(default)]
     pub artifact_type: String,
     /// The hash of its bytes: `sha256:` and hexadecimal digits.
     pub digest: String,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: u64,
     /// The machine that it is for.
     pub platform: Option<Machine>,
 }
 
-/// A machine.
+/// A platform of the artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Machine {
     /// Its operating system, as Go names it.

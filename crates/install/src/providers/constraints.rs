@@ -1,4 +1,4 @@
-//! What version constraints mean for providers, which is not quite what they mean for modules and for the program itself.
+//! Version constraints on providers, which differ slightly from those on modules and on the program itself.
 
 use groma_config::version::{Constraint, Constraints, Operator, Version};
 

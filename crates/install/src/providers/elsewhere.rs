@@ -20,18 +20,18 @@ use super::package::Authentication;
 use super::platform::Platform;
 use super::sources::{Offer, Sources};
 
-/// What was learnt about a provider for a platform.
+/// The hashes of a provider package for a platform.
 #[derive(Clone, Debug)]
 pub struct Learnt {
-    /// The version.
+    /// The version of the package.
     pub version: Version,
-    /// Its hashes.
+    /// The hashes of the package.
     pub hashes: Vec<Arc<str>>,
-    /// How far it was authenticated.
+    /// The authentication of the package.
     pub authentication: Authentication,
 }
 
-/// What is known of a package that several configurations share; none where the cache does not have it, or has one that `lock` does not
+/// Returns the hashes of a cached package; `None` if the cache does not contain it, or contains one that `lock` does not
 /// know and that is not to be trusted.
 pub fn learn_from_cache(
     cache: &Cache,
@@ -132,7 +132,7 @@ impl Sources {
     }
 }
 
-/// Where an archive is in a mirror.
+/// Returns the path of an archive in a mirror.
 fn archive_path(root: &Path, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
     provider_folder(root, address).join(format!("terraform-provider-{}_{version}_{platform}.zip", address.type_name))
 }

@@ -22,7 +22,7 @@ use crate::oci::Registry;
 /// A package that is in its place.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
-    /// Its `h1:` hash.
+    /// The `h1:` hash of the package.
     pub hash: Arc<str>,
     /// The hashes that its source vouches for.
     pub vouched: Vec<Arc<str>>,
@@ -215,7 +215,7 @@ fn check_source(package: &PackageMeta, found: &[Arc<str>]) -> Result<(), String>
     Err(format!("archive has incorrect checksum {} (expected {})", found.join(" and "), words.join(" or ")))
 }
 
-/// What is in its place already stays there: others may be using it.
+/// An existing package stays: others may be using it.
 fn unpack(store: &Store, archive: &File, target: &Path, hash: &Arc<str>) -> Result<(), String> {
     if matches!(store.hash(target), Ok(found) if found == *hash) {
         return Ok(());

@@ -16,7 +16,7 @@ pub fn provider_folder(root: &Path, address: &ProviderAddress) -> PathBuf {
     root.join(&*address.hostname).join(&*address.namespace).join(&*address.type_name)
 }
 
-/// Where a version's unpacked package is below `root`.
+/// Returns the directory of a version's unpacked package below `root`.
 pub fn package_folder(root: &Path, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
     provider_folder(root, address).join(version.to_string()).join(platform.to_string())
 }

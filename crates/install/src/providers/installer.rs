@@ -18,10 +18,10 @@ use super::platform::Platform;
 use super::sources::{Offer, Sources};
 use super::store::Store;
 
-/// How many packages are asked for or fetched at once.
+/// Maximal number of concurrent requests and downloads.
 const AT_ONCE: usize = 6;
 
-/// What happens, as it happens.
+/// A progress event of the installation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
     /// The version of the lock file is taken.
@@ -30,7 +30,7 @@ pub enum Event<'a> {
     Finding(&'a ProviderAddress, String),
     /// A package begins to be installed.
     Installing(&'a ProviderAddress, &'a Version),
-    /// It was installed.
+    /// A package was installed.
     Installed(&'a ProviderAddress, &'a Version, Authentication),
     /// The package in its place is right.
     Present(&'a ProviderAddress, &'a Version),
@@ -41,7 +41,7 @@ pub enum Event<'a> {
 /// Whether locked versions are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selecting {
-    /// They are, as long as the constraints allow them.
+    /// The locked versions, as long as the constraints allow them.
     Locked,
     /// The newest version that the constraints allow is taken.
     Newest,
@@ -50,13 +50,13 @@ pub enum Selecting {
 /// The cache that several configurations share.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    /// Where it is.
+    /// The directory of installed packages.
     pub store: Store,
     /// Whether packages are taken from it that the lock file does not have.
     pub trust: CacheTrust,
 }
 
-/// What of the cache is used.
+/// The trust in cached packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheTrust {
     /// Packages with a hash of the lock file.
@@ -65,22 +65,22 @@ pub enum CacheTrust {
     Any,
 }
 
-/// What an installation works with.
+/// The installer of provider packages.
 #[derive(Debug)]
 pub struct Installer {
-    /// Where packages come from.
+    /// The sources of packages.
     pub sources: Sources,
-    /// Where they go.
+    /// The directory to install into.
     pub store: Store,
-    /// What is shared.
+    /// The shared package cache.
     pub cache: Option<Cache>,
     /// The platform they are for.
     pub platform: Platform,
-    /// What the program is called in a shell.
+    /// The name of the program in a shell.
     pub command: String,
 }
 
-/// What an installation came to.
+/// The result of an installation.
 #[derive(Debug, Default)]
 pub struct Installation {
     /// The lock file's content.
@@ -89,12 +89,12 @@ pub struct Installation {
     pub hashed_here: Vec<ProviderAddress>,
     /// Whether somebody other than HashiCorp has signed a package.
     pub has_third_party: bool,
-    /// Warnings.
+    /// Warnings of the installation.
     pub warnings: Diagnostics,
 }
 
 impl Installer {
-    /// Installs what is needed. The lock file itself is the caller's to write.
+    /// Installs the required packages. The caller writes the lock file.
     ///
     /// # Errors
     /// Problems with all providers that cannot be installed; the packages of the others are in place.
@@ -292,7 +292,7 @@ impl Installation {
     ) {
         let mut lock = Lock { version, constraints: constraints.clone(), hashes: Vec::new() };
         let is_present = matches!(ensured, Ensured::Present);
-        // What was installed anew was not held against hashes of a kind that is to come: these would vouch for nothing.
+        // A new package was not compared with hashes of unknown schemes, so they would vouch for nothing.
         let kept = before.into_iter().flat_map(|lock| &lock.hashes).filter(|hash| is_present || is_checksum(hash));
         lock.add_hashes(kept.cloned());
         match ensured {
@@ -326,7 +326,7 @@ struct Choice {
     warnings: Vec<String>,
 }
 
-/// Who hears what happens: several packages are under way at once.
+/// The receiver of events: several packages are installed concurrently.
 type Tell<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
 fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Diagnostic> {
@@ -335,7 +335,7 @@ fn registry_warning(address: &ProviderAddress, warnings: &[String]) -> Option<Di
     (!warnings.is_empty()).then(|| Diagnostic::warning("Additional provider information from registry", detail))
 }
 
-/// What is known of a package that is in its place.
+/// The result of checking an existing package.
 enum Ensured {
     /// It was there, and the lock file has it.
     Present,
@@ -343,7 +343,7 @@ enum Ensured {
     Known,
     /// Only its own hash.
     Unvouched(Arc<str>),
-    /// It was fetched.
+    /// The package was downloaded.
     Fetched(Fetched),
 }
 

@@ -11,7 +11,7 @@ use groma_config::version::{Constraints, Version};
 
 use super::constraints::constraints_text;
 
-/// The file's name.
+/// The name of the file.
 pub const LOCK_FILE: &str = ".terraform.lock.hcl";
 
 const HEADER: &str =
@@ -24,10 +24,10 @@ pub struct Locks {
     pub providers: BTreeMap<ProviderAddress, Lock>,
 }
 
-/// One tie.
+/// The lock of one provider.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lock {
-    /// The version.
+    /// The locked version.
     pub version: Version,
     /// The constraints that it was chosen by.
     pub constraints: Constraints,
@@ -55,7 +55,7 @@ impl From<&LockFile> for Locks {
 }
 
 impl Locks {
-    /// The file's text.
+    /// Returns the content of the file.
     pub fn text(&self) -> String {
         let mut text = HEADER.to_owned();
         for (address, lock) in &self.providers {

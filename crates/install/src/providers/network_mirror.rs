@@ -1,4 +1,4 @@
-//! The network mirror protocol: two kinds of JSON documents and archives beside them.
+//! The network mirror protocol: two kinds of JSON documents, and archives.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::http::{StatusCode, Url, without_secrets};
 
 const LARGEST_DOCUMENT: u64 = 16 << 20;
 
-/// Which versions there are.
+/// The available versions of a provider.
 #[derive(Deserialize)]
 pub(crate) struct Index {
     versions: BTreeMap<String, serde_json::Value>,
@@ -53,7 +53,7 @@ impl Index {
     }
 }
 
-/// What the mirror says about one package.
+/// Returns the mirror's description of one package.
 pub(super) async fn package(
     discovery: &Discovery,
     base: &Url,

@@ -32,10 +32,10 @@ use super::hash::folder_hash;
 use super::stamp::Stamp;
 use crate::hex::hex;
 
-/// How long ago the last change of a package must be before a note of it is worth anything.
+/// Minimal time since the last change of a package for a note about it.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// How long a note is believed.
+/// Maximal age of a valid note.
 const BELIEVED: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// More than the note of any package has.
@@ -56,7 +56,7 @@ impl Notes {
         Self { folder: folder.into() }
     }
 
-    /// The hash of a package: one of those `wanted` where a note says so, else as it is worked out and noted.
+    /// Returns the hash of a package: one of those `wanted` if a note confirms it, otherwise it is computed and noted.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -83,7 +83,7 @@ impl Notes {
         Ok(hash)
     }
 
-    /// What a note says that the package hashes to.
+    /// Returns the hash in a note.
     fn noted(&self, now: SystemTime, package: &Path, stamp: &Stamp) -> Option<String> {
         let file = File::open(self.path(package)).ok()?;
         if !is_ours_alone(&file) {
@@ -169,7 +169,7 @@ mod tests {
         forge(&notes, "h1:noted");
         let wanted = ["h1:noted".into()];
         assert_eq!(&*notes.hash_at(now, &package, &wanted).unwrap(), "h1:noted");
-        // A note only confirms: whoever wants another hash, or any, gets the true one.
+        // A note only confirms: a caller who wants another hash, or any, gets the computed one.
         assert_eq!(notes.hash_at(now, &package, &["h1:other".into()]).unwrap(), hash);
         // And then the true one is noted again.
         assert_eq!(notes.hash_at(now, &package, &wanted).unwrap(), hash);

@@ -8,13 +8,13 @@ use super::platform::Platform;
 use crate::discovery::Discovery;
 use crate::oci::{OciError, Registry, Repository};
 
-/// What the index of a version says that it is.
+/// The artifact type of a version's index.
 const PROVIDER: &str = "application/vnd.opentofu.provider";
 
-/// What the manifest for one platform says that it is.
+/// The artifact type of a platform's manifest.
 const TARGET: &str = "application/vnd.opentofu.provider-target";
 
-/// Where the repository of a provider is: a text with `${hostname}`, `${namespace}` and `${type}`.
+/// The repository of a provider: a template with `${hostname}`, `${namespace}` and `${type}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryTemplate(String);
 
@@ -44,7 +44,7 @@ pub(super) async fn versions(
     Ok(tags.iter().filter_map(|tag| tag.replace('_', "+").parse().ok()).collect())
 }
 
-/// What the mirror says about one package.
+/// Returns the mirror's description of one package.
 pub(super) async fn package(
     discovery: &Discovery,
     template: &RepositoryTemplate,

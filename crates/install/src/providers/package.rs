@@ -9,7 +9,7 @@ use groma_config::version::Version;
 use crate::http::{Url, without_secrets};
 use crate::oci::{Descriptor, Repository};
 
-/// Where the bytes of a package are.
+/// The location of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A folder with its files.
@@ -18,9 +18,9 @@ pub enum Location {
     Archive(PathBuf),
     /// An archive to be downloaded.
     Download {
-        /// From where.
+        /// The URL of the archive.
         url: Url,
-        /// What it is called.
+        /// The file name of the archive.
         filename: String,
     },
     /// An archive in an OCI registry: its repository, and what the registry says of it.
@@ -38,27 +38,27 @@ impl fmt::Display for Location {
     }
 }
 
-/// What a source says about one package.
+/// A source's description of one package.
 #[derive(Clone, Debug)]
 pub struct PackageMeta {
-    /// Its version.
+    /// The version of the package.
     pub version: Version,
-    /// Where it is.
+    /// The location of the package.
     pub location: Location,
     /// Hashes of the package one of which it must have; empty where the source tells none.
     pub required: Vec<Arc<str>>,
     /// Further hashes of the version that the source vouches for, for the lock file.
     pub vouched: Vec<Arc<str>>,
-    /// How far it can be trusted when the hashes are right.
+    /// The authentication of the package if its hashes match.
     pub authentication: Authentication,
 }
 
-/// How far a package was authenticated, as `init` tells it.
+/// The authentication of a package, as `init` reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Authentication {
-    /// Not at all.
+    /// The package is not authenticated.
     None,
-    /// It has the checksum that its source says.
+    /// The package has the checksum that its source declares.
     Checksum,
     /// HashiCorp has signed its checksum.
     Official,
@@ -88,13 +88,13 @@ impl fmt::Display for Authentication {
     }
 }
 
-/// Why a source cannot say what it has. The text follows a heading that names the provider.
+/// The error of querying a source. The message follows a heading that names the provider.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
     /// The source does not have the provider at all.
     #[error("{0}")]
     NotFound(String),
-    /// What it has is not for this program or this machine.
+    /// The versions do not support this program or this platform.
     #[error("{0}")]
     Incompatible(String),
     /// The source cannot be used.

@@ -14,7 +14,7 @@ pub enum PackageProblem {
     NotLocked,
     /// No package is installed.
     Missing {
-        /// Address and version.
+        /// The address and version of the package.
         package: String,
         /// The directory of all packages.
         root: PathBuf,
@@ -23,7 +23,7 @@ pub enum PackageProblem {
     },
     /// Something is installed and cannot be read.
     Unreadable {
-        /// Address and version.
+        /// The address and version of the package.
         package: String,
         /// The directory of all packages.
         root: PathBuf,
@@ -32,7 +32,7 @@ pub enum PackageProblem {
     },
     /// The package is not the one that was locked.
     Changed {
-        /// Address and version.
+        /// The address and version of the package.
         package: String,
         /// The directory of all packages.
         root: PathBuf,
@@ -43,7 +43,7 @@ pub enum PackageProblem {
     },
     /// The lock file has hashes, but none of a kind that can be compared with an unpacked package.
     Unverifiable {
-        /// Address and version.
+        /// The address and version of the package.
         package: String,
         /// The directory of all packages.
         root: PathBuf,

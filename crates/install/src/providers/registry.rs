@@ -71,13 +71,13 @@ struct SigningKey {
     trust_signature: String,
 }
 
-/// What a registry offers of a provider.
+/// The versions of a provider in a registry.
 pub(crate) struct Listing {
     pub versions: Vec<Version>,
     pub warnings: Vec<String>,
 }
 
-/// One registry, found.
+/// A registry after service discovery.
 pub(super) struct Registry<'a> {
     discovery: &'a Discovery,
     base: Url,
@@ -116,7 +116,7 @@ impl<'a> Registry<'a> {
         Ok(versions.listing())
     }
 
-    /// What the registry says about one package; the list of checksums and its signature have been verified.
+    /// Returns the registry's description of one package, after verifying the list of checksums and its signature.
     pub async fn package(
         &self,
         address: &ProviderAddress,
@@ -200,7 +200,7 @@ impl<'a> Registry<'a> {
 }
 
 impl Versions {
-    /// The versions of those protocols that are spoken here; all of them where none is, because what is said of the package counts.
+    /// Returns the versions with supported protocols; all of them if none is supported, because the package's own description decides.
     pub(crate) fn listing(self) -> Listing {
         let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_spoken);
         let offered = self.versions.unwrap_or_default();
@@ -213,7 +213,7 @@ impl Versions {
 }
 
 impl Offered {
-    /// The version; none where it is not written as one is in a registry, where no `v` stands before it.
+    /// Returns the version; `None` if it is malformed or starts with `v`.
     fn read(&self) -> Option<Version> {
         self.version.starts_with(|first: char| first.is_ascii_digit()).then(|| self.version.parse().ok())?
     }
@@ -265,7 +265,7 @@ impl Download {
     }
 }
 
-/// Who has signed the list of checksums.
+/// Verifies the signature of the list of checksums.
 fn authenticate(sums: &[u8], signature: &[u8], keys: &SigningKeys) -> Result<Authentication, SourceError> {
     let mut problem = "the registry names no key".to_owned();
     for entry in &keys.gpg_public_keys {

@@ -1,4 +1,4 @@
-//! Which package, process or part of the program answers for a provider.
+//! Selection of the package, process or built-in provider for an address.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use super::package_problem::PackageProblem;
 use super::platform::Platform;
 use super::store::Store;
 
-/// What answers for a provider.
+/// The selected implementation of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
-    /// It is part of this program.
+    /// A provider that is built into this program.
     Builtin,
     /// A process that runs already.
     Reattach,
@@ -25,9 +25,9 @@ pub enum Selection {
     Override(PathBuf),
     /// An installed package, verified against the lock file.
     Package {
-        /// Its folder.
+        /// The directory of the package.
         folder: PathBuf,
-        /// Its version.
+        /// The version of the package.
         version: Version,
         /// The hashes of the lock file, one of which it has.
         hashes: Vec<Arc<str>>,
@@ -36,29 +36,29 @@ pub enum Selection {
     },
 }
 
-/// What may answer for providers.
+/// The available implementations of providers.
 #[derive(Clone, Debug)]
 pub struct Candidates<'a> {
-    /// Those that are part of this program.
+    /// The built-in providers.
     pub builtin: BTreeSet<ProviderAddress>,
-    /// Those of processes that run already.
+    /// The providers of running processes.
     pub reattached: BTreeSet<ProviderAddress>,
     /// The folders of development builds.
     pub overrides: &'a BTreeMap<ProviderAddress, PathBuf>,
     /// The lock file's content.
     pub locks: &'a Locks,
-    /// The installed packages.
+    /// The directory of installed packages.
     pub store: &'a Store,
     /// The platform they are for.
     pub platform: &'a Platform,
-    /// What the program is called in texts.
+    /// The name of the program in messages.
     pub product: &'a str,
-    /// What it is called in a shell.
+    /// The name of the program in a shell.
     pub command: &'a str,
 }
 
 impl Candidates<'_> {
-    /// What answers for each of the needed providers.
+    /// Selects an implementation for each required provider.
     ///
     /// # Errors
     /// `Inconsistent dependency lock file` where the lock file does not have what is needed, `Required plugins are not installed`
@@ -205,7 +205,7 @@ impl Candidates<'_> {
 /// that nobody may execute do not count: compilers leave some (`terraform-provider-TYPE.d`) where they build.
 ///
 /// # Errors
-/// There is none, or there are several; the text says so.
+/// No file, or several files, match; the message says so.
 pub fn executable(folder: &Path, address: &ProviderAddress) -> Result<PathBuf, String> {
     let prefix = format!("terraform-provider-{}", address.type_name);
     let entries = std::fs::read_dir(folder)

@@ -1,4 +1,4 @@
-//! Where packages come from: the methods of `provider_installation`, asked in their order.
+//! Sources of packages: the methods of `provider_installation`, queried in order.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -17,24 +17,24 @@ use crate::http::Url;
 /// One way to get packages, for some providers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
-    /// What is asked.
+    /// The source of this method.
     pub source: Source,
-    /// Only these providers; all where there is none.
+    /// The included providers; all if empty.
     pub include: Vec<Pattern>,
-    /// Not these providers.
+    /// The excluded providers.
     pub exclude: Vec<Pattern>,
 }
 
-/// What is asked for packages.
+/// A source of packages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The registry of the provider's own host.
     Direct,
-    /// A folder.
+    /// A directory with packages.
     Filesystem(PathBuf),
     /// A server that speaks the mirror protocol; its address ends with a slash.
     Network(Url),
-    /// An OCI registry.
+    /// An OCI registry with packages.
     Oci(RepositoryTemplate),
 }
 
@@ -92,7 +92,7 @@ impl Method {
 pub struct Sources {
     /// In their order: the first that has a version is asked for it.
     pub methods: Vec<Method>,
-    /// For the servers.
+    /// The discovery of servers.
     pub discovery: Discovery,
 }
 
@@ -166,7 +166,7 @@ impl Sources {
         }
     }
 
-    /// What the source says about the package of an offer.
+    /// Returns the source's description of an offered package.
     pub(super) async fn package(
         &self,
         address: &ProviderAddress,

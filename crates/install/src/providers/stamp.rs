@@ -1,14 +1,14 @@
-//! What the file system says of the files of a package, by which it is known again without being read.
+//! File system metadata of a package, by which it is recognized without being read.
 
 use std::path::Path;
 use std::time::SystemTime;
 
-/// What the file system says of all files of a package. Two equal ones mean the same content, under the conditions of [`Stamp::of`].
+/// The metadata of all files of a package. Equal metadata means equal content, under the conditions of [`Stamp::of`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stamp {
     /// Each file with everything that changes when it does.
     pub text: String,
-    /// When the youngest of them was changed.
+    /// The last modification time of any file.
     pub youngest: SystemTime,
 }
 

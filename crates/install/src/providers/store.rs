@@ -1,4 +1,4 @@
-//! Where packages are kept: the folder of a configuration, and the cache that several share.
+//! Directories of packages: that of a configuration, and the shared cache.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -16,7 +16,7 @@ use super::notes::Notes;
 use super::platform::Platform;
 use crate::archive::{Archive, Limits, Links};
 
-/// How long to wait before a lock is tried again.
+/// The delay before a lock is tried again.
 const BETWEEN_TRIES: Duration = Duration::from_millis(20);
 
 /// A folder of unpacked packages, `HOST/NAMESPACE/TYPE/VERSION/OS_ARCH`.
@@ -42,7 +42,7 @@ impl Store {
         &self.root
     }
 
-    /// Where a package is, or would be.
+    /// Returns the directory of a package, whether it exists or not.
     pub fn folder(&self, address: &ProviderAddress, version: &Version, platform: &Platform) -> PathBuf {
         package_folder(&self.root, address, version, platform)
     }
@@ -66,8 +66,8 @@ impl Store {
         }
     }
 
-    /// Waits until no other process puts the package of `target` in its place; whoever drops the file lets the next one go on. Where the
-    /// folder or its file system has no locks there is none: packages appear whole anyway, and the work is only done twice.
+    /// Waits until no other process installs the package of `target`; dropping the file lets the next one continue. If the
+    /// file system has no locks, there is none: packages appear atomically anyway, and only the work is repeated.
     pub(super) async fn hold(&self, target: &Path) -> Option<File> {
         let parent = target.parent()?;
         fs::create_dir_all(parent).ok()?;
@@ -145,7 +145,7 @@ impl Store {
     }
 }
 
-/// How the names of folders begin in which the package of `target` is unpacked.
+/// Returns the prefix of temporary directories for the package of `target`.
 fn unpacking(target: &Path) -> String {
     format!(".unpacking-{}-", target.file_name().unwrap_or_default().to_string_lossy())
 }
@@ -170,7 +170,7 @@ fn cannot_write(folder: &Path, error: &io::Error) -> io::Error {
     )
 }
 
-/// Puts `fresh` in the place of `target`; what was there goes to `scratch`, which is deleted later.
+/// Replaces `target` by `fresh`; the former content is moved to `scratch`, which is deleted later.
 fn replace(fresh: &Path, target: &Path, scratch: &Path) -> io::Result<()> {
     for attempt in 0..3 {
         if target.symlink_metadata().is_ok() {

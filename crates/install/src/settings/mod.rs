@@ -16,7 +16,7 @@ use crate::providers::Method;
 
 pub use read::read;
 
-/// What the files of the CLI configuration say together.
+/// The combined content of the CLI configuration files.
 #[derive(Clone, Debug, Default)]
 pub struct CliConfiguration {
     /// The methods of `provider_installation`, in order; none where there is no such block.
@@ -42,18 +42,18 @@ pub struct CliConfiguration {
 pub struct HelperSetting {
     /// The NAME of `terraform-credentials-NAME`.
     pub name: String,
-    /// What it is given before its command.
+    /// The arguments before the command.
     pub arguments: Vec<String>,
 }
 
-/// Which files to read.
+/// The files to read.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// The main file, if there is one to be read, and whether it was named by the user.
     pub file: Option<PathBuf>,
     /// The folder whose `*.tfrc` and `*.tfrc.json` are read as well.
     pub folder: Option<PathBuf>,
-    /// What `~` stands for.
+    /// The home directory, for `~`.
     pub home: Option<PathBuf>,
     /// The environment, for `$NAME` in paths.
     pub environment: Vec<(String, String)>,

@@ -48,7 +48,7 @@ fn not_utf8(error: &FromUtf8Error) -> String {
     format!("At {line}:{column}: illegal UTF-8 encoding (byte 0x{byte:02X})")
 }
 
-/// What was found so far.
+/// The settings that were read so far.
 pub(super) struct Reader<'a> {
     places: &'a Places,
     pub(super) registry: LazyCell<String, &'a dyn Fn() -> String>,

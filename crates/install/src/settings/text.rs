@@ -12,7 +12,7 @@ pub(super) struct Entry {
     pub line: usize,
 }
 
-/// What an entry says.
+/// The value of an entry.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Setting {
     Text(String),
@@ -22,7 +22,7 @@ pub(super) enum Setting {
     Object(Vec<Entry>),
 }
 
-/// How deep values may be in one another.
+/// Maximal nesting depth of values.
 const DEEPEST: usize = 64;
 
 /// Reads a file; a JSON object is read as well.

@@ -1,4 +1,4 @@
-//! What settings hold, as what they mean.
+//! Typed values of settings.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The addresses that the numbers in lists stand for.
+//! The table of addresses that dependency lists refer to by number.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -50,7 +50,7 @@ impl OrderedAddresses {
         Self { addresses: Arc::new(Addresses::Ordered(ordered)), paper: Paper::default() }
     }
 
-    /// The list of these numbers and all that are in `lists`, which are of this table.
+    /// Returns the list of these numbers and those in `lists`, all of this table.
     pub fn union(&mut self, own: &[u32], lists: &[Dependencies]) -> Dependencies {
         let lists: Vec<&Arc<List>> = lists.iter().filter_map(|list| list.0.as_ref()).collect();
         let parts = match (&*lists, own) {
@@ -63,9 +63,9 @@ impl OrderedAddresses {
     }
 }
 
-/// Addresses by number.
+/// The addresses in the order of their numbers.
 pub(super) enum Addresses {
-    /// As they come.
+    /// The table is still growing.
     Growing(Box<Rooms>),
     /// As they are sorted.
     Ordered(Ordered),
@@ -151,7 +151,7 @@ impl Rooms {
     }
 }
 
-/// What somebody has worked out for the addresses of lists: once for each, however many lists mention it.
+/// Cache of a value for each address of the lists: computed once, however many lists mention it.
 pub(crate) struct ByAddress<T>(HashMap<usize, Noted<T>, RandomState>);
 
 /// By number; keeps the table, so that its place in memory stays its own.

@@ -1,7 +1,7 @@
 //! Lists of the resources that objects depend on.
 //!
 //! In a large configuration there are many more mentions than resources: ten thousand blocks that refer to each other make
-//! a million. So a list is numbers, and the lists of one state or one run share the table of addresses that these stand for.
+//! a million. So a list consists of numbers, and the lists of one state or run share the table of addresses.
 
 mod addresses;
 
@@ -27,7 +27,7 @@ struct List {
     parts: Option<Parts>,
 }
 
-/// What a list was put together from: that is much shorter.
+/// The lists from which a list was combined, which are much shorter.
 struct Parts {
     own: Box<[u32]>,
     /// Not kept by this: long chains would be taken apart link by link, each within the one before.
@@ -45,17 +45,17 @@ impl Dependencies {
         table.list(numbers)
     }
 
-    /// The resources.
+    /// Iterates over the resources in the list.
     pub fn iter(&self) -> impl Iterator<Item = &ConfigResource> {
         self.0.iter().flat_map(|list| list.numbers.iter().filter_map(|number| list.addresses.get(*number)))
     }
 
-    /// How many there are.
+    /// Returns the number of resources.
     pub fn len(&self) -> usize {
         self.numbers().len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -65,7 +65,7 @@ impl Dependencies {
         self.place() == other.place()
     }
 
-    /// Where the list is in memory, which is its own as long as it is kept; none for the empty one.
+    /// Returns the memory address of the list, which identifies it while it is alive; `None` for the empty one.
     pub(crate) fn place(&self) -> Option<usize> {
         self.0.as_ref().map(|list| Arc::as_ptr(list).addr())
     }
@@ -76,7 +76,7 @@ impl Dependencies {
         Some((&parts.own, parts.lists.iter().map(|list| list.as_ptr().addr())))
     }
 
-    /// The numbers that stand for the resources.
+    /// Returns the numbers of the resources.
     pub(crate) fn numbers(&self) -> &[u32] {
         self.0.as_ref().map_or(&[], |list| &list.numbers)
     }
@@ -99,10 +99,10 @@ impl fmt::Debug for Dependencies {
     }
 }
 
-/// How many sorted lists are united one after the other: more are quicker sorted together.
+/// Maximal number of sorted lists that are merged one by one; more of them are faster sorted together.
 const FEW: usize = 4;
 
-/// What lists are united on, kept from one union to the next.
+/// Buffers for unions, reused from one union to the next.
 #[derive(Default)]
 pub(crate) struct Paper {
     united: Vec<u32>,
@@ -140,7 +140,7 @@ impl Paper {
 /// other take millions of steps.
 #[inline(never)]
 fn merge(one: &[u32], other: &[u32], rank: impl Fn(u32) -> u32, all: &mut Vec<u32>) {
-    // What is left of an earlier union is written over.
+    // The result of an earlier union is overwritten.
     let enough = one.len() + other.len();
     if all.len() < enough {
         all.resize(enough, 0);

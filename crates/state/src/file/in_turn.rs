@@ -12,7 +12,7 @@ pub(crate) type Take<'a> = dyn FnMut(&[u8]) -> io::Result<()> + Send + 'a;
 /// So few pieces are made before a thread for them has started.
 const FEW: usize = 3;
 
-/// Has `make` append each of the `pieces` to a buffer, given its number and what its thread keeps from piece to piece, and
+/// Runs `make` for each of the `pieces` on several threads, with the piece's number and per-thread data, and
 /// passes them on to `take`: one at a time and in order, while others are made. Ends at the first error.
 pub(super) fn in_turn<K: Default>(
     pieces: usize,
@@ -42,7 +42,7 @@ pub(super) fn in_turn<K: Default>(
 
 struct Line<T> {
     pieces: usize,
-    /// How many pieces somebody makes, or has made.
+    /// Number of pieces that threads have started.
     given_out: AtomicUsize,
     turn: Mutex<Turn<T>>,
     /// The turn has passed to the next piece.

@@ -172,7 +172,7 @@ pub(super) struct CheckedObjectLayout<'a> {
     pub failure_messages: Option<Vec<Cow<'a, str>>>,
 }
 
-/// Keeps an explicit `null` apart from a missing key.
+/// Distinguishes an explicit `null` from a missing key.
 fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }

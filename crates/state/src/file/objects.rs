@@ -10,11 +10,11 @@ use crate::dependencies::{ByAddress, Dependencies};
 use crate::json::new_line;
 use crate::object::{ObjectRecord, ObjectStatus};
 
-/// What a file says about each dependency, made once for all the lists that it is in: the line, from the comma before it on.
+/// The lines for dependencies in a file, rendered once for all the lists that contain them, from the preceding comma on.
 #[derive(Default)]
 pub(super) struct DependencyLines(ByAddress<Line>);
 
-/// A line as it is looked at millions of times: most are in one piece with their length, which the processor fetches at once.
+/// A line that is read millions of times: most are stored inline with their length, so that the processor fetches them at once.
 #[repr(align(64))]
 enum Line {
     Short { length: u8, text: [u8; SHORT] },
@@ -24,7 +24,7 @@ enum Line {
 /// With what else is in it, a line of this length fills 64 bytes.
 const SHORT: usize = 62;
 
-/// How deep the list of an object's dependencies is in the file.
+/// The nesting depth of an object's dependencies in the file.
 const DEPENDENCIES_DEPTH: usize = 5;
 
 impl DependencyLines {

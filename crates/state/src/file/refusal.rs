@@ -1,4 +1,4 @@
-//! Why a file is no state, and what to do about it.
+//! Errors about files that are not states, with advice.
 
 use serde_json::value::RawValue;
 
@@ -11,7 +11,7 @@ pub(super) const INVALID_INSTANCE: &str = "Invalid resource instance metadata in
 pub(super) const RESTORE: &str = "Restore the file from its backup (the same name with .backup at the end) or from your version \
                        control or bucket history.";
 
-/// Why `text` is no JSON object.
+/// Returns the error for `text` that is not a JSON object.
 pub(super) fn not_json(text: &str, error: &serde_json::Error) -> StateError {
     let place = format!("line {} column {}", error.line(), error.column());
     let detail = if error.is_eof() {

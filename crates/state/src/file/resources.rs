@@ -13,7 +13,7 @@ use crate::json::new_line;
 use crate::model::{InstanceRecord, ResourceEntry, State};
 use crate::object::ObjectRecord;
 
-/// How many instances are in a piece: a hundred kilobytes to some megabytes. Smaller ones cost the system more for each byte.
+/// Number of instances in a piece: a hundred kilobytes to some megabytes. Smaller pieces cost the system more per byte.
 const PIECE: usize = 256;
 
 /// Passes the list of resources on, piece by piece.
@@ -133,10 +133,10 @@ impl<'a> Content<'a> {
     }
 }
 
-/// How deep instances are in the file.
+/// The nesting depth of instances in the file.
 const INSTANCE_DEPTH: usize = 4;
 
-/// Ends a resource.
+/// Writes the end of a resource.
 fn close(has_instances: bool, out: &mut Vec<u8>) {
     if has_instances {
         new_line(INSTANCE_DEPTH - 1, out);

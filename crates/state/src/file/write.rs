@@ -20,7 +20,7 @@ pub fn write(state: &State) -> Vec<u8> {
     bytes
 }
 
-/// The file in two parts: what tells about the writing, and the content.
+/// The file in two parts: the metadata about the writing, and the content.
 pub(crate) struct Written {
     terraform_version: String,
     /// From the comma after the serial on.

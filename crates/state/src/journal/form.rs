@@ -128,7 +128,7 @@ pub(super) fn encode_begin(begin: &Begin, numbers: &Numbers, out: &mut Vec<u8>) 
     });
 }
 
-/// What became of the object at a place, where `before` was.
+/// Encodes the result of a call: the object at an address, where `before` was.
 pub(super) fn encode_finished(
     (address, deposed): (&ResourceInstance, Option<&DeposedKey>),
     before: Option<&ObjectRecord>,
@@ -287,7 +287,7 @@ fn encode_object(object: &ObjectRecord, list: u64, e: &mut Encoder<'_>) {
     e.number(list);
     e.option(foreign, |e, keys| {
         e.option(keys.attributes_flat.as_deref(), Encoder::text);
-        // Who manages the object is told beside it.
+        // The provider configuration of the object is encoded separately.
         e.option(None, Encoder::text);
         e.option(keys.depends_on.as_deref(), Encoder::text);
     });

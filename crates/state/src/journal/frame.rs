@@ -1,7 +1,7 @@
 //! Frames: a header with a length and two checksums, and a payload, one frame after the other.
 //!
 //! A file may end in a torn frame, because the process or the machine stopped while it was written. A frame that was
-//! complete once and is no longer what was written is damaged. The header has a checksum of its own, so a damaged payload
+//! complete once and has changed since is damaged. The header has its own checksum, so a damaged payload
 //! does not hide the next frame, and a damaged length is not mistaken for a torn frame.
 
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What records have numbers for: texts, providers, lists of dependencies.
+//! Numbers of values in records: strings, providers, lists of dependencies.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub(super) struct Known {
     /// Mostly the next record has it again.
     last_provider: Option<(ProviderConfig, u64)>,
     resources: ByAddress<u64>,
-    /// By where the list is in memory, which stays as long as the list is kept beside it. A list that occurs twice in
+    /// By the memory address of the list, which stays valid while the list is kept in the value. A list that occurs twice in
     /// memory gets two numbers, which only costs room.
     dependencies: HashMap<usize, (u64, Dependencies), RandomState>,
 }
@@ -45,7 +45,7 @@ impl Known {
         number
     }
 
-    /// The same for a list of dependencies; 0 is the empty one.
+    /// Returns the number of a list of dependencies, encoding it first if it is new; 0 is the empty one.
     pub(super) fn list(&mut self, list: &Dependencies, out: &mut Vec<u8>) -> u64 {
         let Some(place) = list.place() else { return 0 };
         if let Some((number, _)) = self.dependencies.get(&place) {
@@ -86,7 +86,7 @@ impl Known {
         numbers
     }
 
-    /// Forgets what was given numbers, for when it could not be written: it is written again when it is needed.
+    /// Forgets the latest numbers, if their values could not be written: they are encoded again when needed.
     pub(super) fn forget(&mut self, texts: u64, lists: u64) {
         *self = Self { texts, lists, ..Self::default() };
     }

@@ -24,7 +24,7 @@ pub(crate) use record::{Finished, Place, RunHeader};
 pub(crate) use sealing::{Seal, Tail, failed, unseal};
 pub use writer::Journal;
 
-/// What the file begins with.
+/// The first bytes of the file.
 const MAGIC: &[u8] = b"groma journal 2\n";
 
 #[cfg(test)]

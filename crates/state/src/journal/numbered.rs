@@ -1,4 +1,4 @@
-//! What the numbers in a journal's records mean.
+//! Values by their numbers in a journal's records.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use groma_address::{Name, ProviderConfig};
 use super::codec::Decoder;
 use crate::dependencies::{AddressTable, Dependencies, Paper};
 
-/// What earlier records have given numbers.
+/// The values that earlier records have numbered.
 #[derive(Default)]
 pub(super) struct Numbered {
     texts: Vec<Option<Text>>,

@@ -32,20 +32,20 @@ pub(crate) struct Snapshot {
     pub is_written: bool,
 }
 
-/// What a journal says that may not be in the state file.
+/// The content of a journal that may be missing in the state file.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     /// The run that wrote the rest.
     pub header: RunHeader,
-    /// What happened before the last snapshot, or at all.
+    /// The events before the last snapshot, or all events.
     pub events: Vec<Event>,
-    /// The last snapshot.
+    /// The last snapshot, if there is one.
     pub snapshot: Option<Snapshot>,
-    /// What happened after it.
+    /// The events after the snapshot.
     pub later: Vec<Event>,
     /// Calls that were begun, by this run or earlier ones, and neither finished nor settled; in their order.
     pub in_flight: Vec<Begin>,
-    /// Where the whole records end.
+    /// The end of the complete records.
     pub end: u64,
     /// The content of the state file before the first checkpoint, if there was a state and a checkpoint.
     pub base: Option<Vec<u8>>,
@@ -63,7 +63,7 @@ impl Recovered {
         self.events.is_empty() && self.snapshot.is_none() && self.later.is_empty() && self.damage.is_none()
     }
 
-    /// Where calls are under way.
+    /// Returns the addresses of calls in flight.
     pub fn under_way(&self) -> Vec<Place> {
         self.in_flight.iter().map(|begin| (begin.address.clone(), begin.deposed.clone())).collect()
     }
@@ -74,7 +74,7 @@ impl Recovered {
 /// # Errors
 /// When it is no journal, or one of another version.
 pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
-    // A machine that stops may leave a file that was given room, but nothing of what was written there.
+    // A machine that stops may leave a file with reserved room but none of the data.
     let is_unwritten = bytes.iter().all(|byte| *byte == 0);
     if is_unwritten || bytes.len() < MAGIC.len() && MAGIC.starts_with(bytes) {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What a journal's records say.
+//! The records of a journal.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,14 +10,14 @@ use crate::content::Content;
 use crate::dependencies::Dependencies;
 use crate::object::{DeposedKey, Fingerprint, ObjectRecord, ObjectStatus};
 
-/// What a provider is about to do.
+/// The operation that a provider is about to perform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Make a new object.
     Create,
-    /// Change an object.
+    /// Update an existing object.
     Update,
-    /// Delete an object.
+    /// Delete an existing object.
     Delete,
 }
 
@@ -37,23 +37,23 @@ impl fmt::Display for Operation {
 /// only while a creation can be repeated with them, and write-only and ephemeral values never are.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Begin {
-    /// The instance.
+    /// The address of the instance.
     pub address: ResourceInstance,
-    /// Which of its deposed objects; none for the current one.
+    /// The deposed key; `None` for the current object.
     pub deposed: Option<DeposedKey>,
-    /// What is asked for.
+    /// The requested operation.
     pub operation: Operation,
     /// The provider configuration that is asked.
     pub provider: ProviderConfig,
     /// The request to repeat after a crash; none for a call that cannot be repeated.
     pub request: Option<CreateRequest>,
-    /// What the new object's record will say about its dependencies.
+    /// The recorded dependencies of the new object.
     pub dependencies: Dependencies,
-    /// What the new object's record will say about the order of its replacement.
+    /// The recorded replacement order of the new object.
     pub create_before_destroy: bool,
-    /// What the new object's record will say about being forgotten where it would be destroyed.
+    /// Whether the new object will be forgotten instead of destroyed.
     pub is_kept: bool,
-    /// What the new object is when the call comes to a good end: tainted if something has still to be done to it then.
+    /// The status of the new object after success: tainted if further steps have to follow.
     pub status: ObjectStatus,
 }
 
@@ -81,16 +81,16 @@ impl fmt::Debug for Begin {
     }
 }
 
-/// What is now at a place.
+/// The new content of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// This object.
+    /// The object exists with this record.
     Present(Arc<ObjectRecord>),
-    /// Nothing.
+    /// The object no longer exists.
     Gone,
 }
 
-/// What was at a place before.
+/// The content of an address before a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prior {
     pub fingerprint: Fingerprint,
@@ -104,7 +104,7 @@ impl Prior {
     }
 }
 
-/// Where an object is: an instance, and which of its objects.
+/// The address of an object: an instance, and the deposed key of one of its objects.
 pub(crate) type Place = (ResourceInstance, Option<DeposedKey>);
 
 /// The beginning of a run: what came before is in the state file, apart from calls still under way.

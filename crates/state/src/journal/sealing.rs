@@ -14,7 +14,7 @@ use super::form;
 use super::frame::{self, Frame, Frames};
 use crate::error::{StateError, StateErrorKind};
 
-/// What a journal begins with whose first record is sealed.
+/// The first bytes of a journal whose first record is encrypted.
 pub(super) const SEALED_MAGIC: &[u8] = b"groma journal 2 sealed\n";
 
 /// The first byte of a frame with the notes about a key; without notes what follows is in clear. No record begins so.
@@ -23,11 +23,11 @@ pub(super) const KEY: u8 = 0;
 /// The first byte of a frame with sealed records.
 pub(super) const SEALED: u8 = 0xff;
 
-/// How records are put into the file.
+/// The encryption of records in the file.
 #[derive(Default)]
 pub(crate) struct Seal {
     keyring: Option<Arc<Keyring>>,
-    /// Whether the file does not say so yet.
+    /// Whether the file does not contain the key information yet.
     is_news: bool,
 }
 
@@ -37,7 +37,7 @@ impl Seal {
         Self { is_news: keyring.is_some() || tail == Tail::Sealed, keyring }
     }
 
-    /// The bytes that stand for `records` at `end` of the file.
+    /// Returns the bytes to write for `records` at `end` of the file.
     pub(super) fn bytes<'a>(&self, end: u64, records: &'a [u8]) -> Result<Cow<'a, [u8]>, StateError> {
         if !self.is_news && self.keyring.is_none() {
             return Ok(Cow::Borrowed(records));
@@ -79,13 +79,13 @@ impl Seal {
     }
 }
 
-/// How the last records of a file are.
+/// The encryption of the last records in a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tail {
-    /// In clear.
+    /// The records are not encrypted.
     #[default]
     Clear,
-    /// Sealed.
+    /// The records are encrypted.
     Sealed,
 }
 
@@ -93,7 +93,7 @@ pub(crate) enum Tail {
 pub(crate) struct Unsealed<'a> {
     pub bytes: Cow<'a, [u8]>,
     pub tail: Tail,
-    /// Where the whole frames of a file end that is sealed somewhere.
+    /// The end of the complete frames of a file with encrypted parts.
     pub end: Option<u64>,
 }
 
@@ -152,14 +152,14 @@ impl Opener<'_> {
         Ok(())
     }
 
-    /// Puts a record in place of bytes that cannot be read, so that the reader of the records reports them.
+    /// Replaces unreadable bytes by a record, so that the reader of the records reports them.
     fn lose(&mut self, range: Range<u64>) {
         self.is_damaged = true;
         frame::append(&mut self.clear, |out| form::encode_lost(&range, out));
     }
 }
 
-/// Whether a key is noted somewhere. Only lengths are looked at: most journals have none.
+/// Whether the file contains key information. Only lengths are read: most journals contain none.
 fn has_key(mut content: &[u8]) -> bool {
     while let Some(payload) = frame::leap(&mut content) {
         if payload.first() == Some(&KEY) {

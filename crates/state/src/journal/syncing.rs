@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::storage::{Storage, sync_folder};
 
-/// How long a record may wait for others before they are brought to the disk together.
+/// Maximal time that a record waits for others, to be synced with them.
 const GROUP_DELAY: Duration = Duration::from_millis(20);
 
 /// Syncs a file soon after it was written, and at once when asked.
@@ -67,7 +67,7 @@ impl Syncing {
         }
     }
 
-    /// Syncs the file, and tells about failures since the last time.
+    /// Syncs the file, and reports failures since the last time.
     pub fn now(&self) -> io::Result<()> {
         self.shared.lock().dirty = false;
         self.shared.sync();

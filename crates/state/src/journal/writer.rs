@@ -1,4 +1,4 @@
-//! The writing side.
+//! The writer of the journal.
 
 use std::collections::HashSet;
 use std::io;
@@ -40,10 +40,10 @@ pub struct Journal {
     syncing: Syncing,
 }
 
-/// Where the next record goes, and what has been given numbers already.
+/// The position of the next record, and the numbers of values.
 struct Writer {
     end: u64,
-    /// Where records are put, if they need not be written one by one.
+    /// The memory-mapped window into which records are written, if there is one.
     window: Option<Window>,
     /// Whether a window may have made the file longer than its records.
     is_stretched: bool,
@@ -130,7 +130,7 @@ impl Journal {
         self.lock().end == 0
     }
 
-    /// Notes that a provider is about to be asked to change something, and makes sure that there is room for the result.
+    /// Records that a provider is about to change an object, and reserves room for the result.
     ///
     /// # Errors
     /// When it cannot be written. The provider must not be asked then.

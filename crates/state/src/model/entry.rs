@@ -32,7 +32,7 @@ impl ResourceEntry {
         one.into_iter().chain(many.into_iter().flatten())
     }
 
-    /// One instance.
+    /// Returns the record of one instance.
     pub fn instance(&self, key: &InstanceKey) -> Option<&InstanceRecord> {
         match &self.instances {
             Instances::One(own, record) => (own == key).then_some(record),
@@ -40,7 +40,7 @@ impl ResourceEntry {
         }
     }
 
-    /// How many instances there are.
+    /// Returns the number of instances.
     pub fn len(&self) -> usize {
         match &self.instances {
             Instances::One(..) => 1,
@@ -112,7 +112,7 @@ impl ResourceEntry {
         }
     }
 
-    /// The provider configuration that a state which takes the entry in is told: the resource's, unless each object has its own.
+    /// Returns the provider configuration to store for the resource, unless each object has its own.
     pub(super) fn claim(&self) -> Arc<ProviderConfig> {
         let mut own = None;
         for object in self.objects() {
@@ -171,11 +171,11 @@ impl InstanceRecord {
 pub struct InstanceView<'a> {
     /// The resource it is an instance of.
     pub resource: &'a AbsResource,
-    /// Which instance of it.
+    /// The key of the instance.
     pub key: &'a InstanceKey,
     /// The provider configuration that manages those of its objects that name none of their own.
     pub provider: &'a ProviderConfig,
-    /// Its objects.
+    /// The record with the instance's objects.
     pub record: &'a InstanceRecord,
 }
 
@@ -185,7 +185,7 @@ impl<'a> InstanceView<'a> {
         object.provider().map_or(self.provider, |own| own)
     }
 
-    /// The whole address.
+    /// Returns the complete address.
     pub fn address(&self) -> ResourceInstance {
         self.resource.instance(self.key.clone())
     }

@@ -18,21 +18,23 @@ use crate::dependencies::Dependencies;
 use crate::object::{DeposedKey, ObjectRecord};
 use crate::random::uuid;
 
-/// What is known of the infrastructure that one configuration (in one workspace) manages.
+/// The recorded infrastructure of one configuration in one workspace. It owns a record for each resource instance, the outputs and the
+/// check results. Records are shared and immutable: changing one replaces it, and cloning a state copies no object. It keeps resources in
+/// Terraform's order; it knows neither files nor locks (see [`crate::LocalStore`]) nor schemas.
 ///
 /// Resources are in Terraform's order; looking one up takes logarithmic time, and so does every change. It is not
 /// `Clone`: with a million instances nobody should copy it by accident.
 #[derive(Debug, Default)]
 pub struct State {
-    /// Which line of states this one belongs to; the same for all that grew out of each other.
+    /// The lineage: a unique identifier that all states share which grew out of the same first state.
     pub lineage: String,
-    /// How many times the content has changed on the way here.
+    /// The serial: the number of changes since the first state.
     pub serial: u64,
-    /// The version of Terraform that wrote it, or that the writer stands for.
+    /// The version of Terraform that wrote the state, or that its writer is compatible with.
     pub terraform_version: String,
     /// The root module's outputs.
     pub outputs: BTreeMap<Name, OutputValue>,
-    /// What the last run's conditions and checks gave; none when no run recorded any.
+    /// The results of conditions and checks in the last run; `None` if no run recorded any.
     pub check_results: Option<Vec<CheckResult>>,
     resources: BTreeMap<AbsResource, ResourceEntry>,
     instances: usize,
@@ -50,7 +52,7 @@ impl State {
         self.resources.is_empty() && self.outputs.is_empty()
     }
 
-    /// How many instances it has.
+    /// Returns the number of instances.
     pub fn len(&self) -> usize {
         self.instances
     }
@@ -60,7 +62,7 @@ impl State {
         self.resources.iter()
     }
 
-    /// One resource.
+    /// Returns the entry of one resource.
     pub fn resource(&self, address: &AbsResource) -> Option<&ResourceEntry> {
         self.resources.get(address)
     }
@@ -73,7 +75,7 @@ impl State {
         })
     }
 
-    /// One instance.
+    /// Returns the record of one instance.
     pub fn get(&self, address: &ResourceInstance) -> Option<&InstanceRecord> {
         self.resources.get(&address.abs_resource())?.instance(&address.key)
     }
@@ -198,7 +200,7 @@ impl State {
         true
     }
 
-    /// Resources that objects depend on have other names now: those that stand beside theirs.
+    /// Renames resources in recorded dependencies, by the given names.
     pub fn rename_dependencies(&mut self, names: &HashMap<ConfigResource, BTreeSet<ConfigResource>>) {
         // Objects that lie side by side mostly have one list.
         let mut last: Option<(Dependencies, Dependencies)> = None;

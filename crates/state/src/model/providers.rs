@@ -20,7 +20,7 @@ impl KnownProviders {
         shared
     }
 
-    /// Those that are instances of a block with `for_each`.
+    /// Iterates over instances of provider blocks with `for_each`.
     pub(super) fn instances(&self) -> impl Iterator<Item = &ProviderConfig> {
         self.0.iter().map(|provider| &**provider).filter(|provider| !provider.key.is_none())
     }

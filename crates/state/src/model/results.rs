@@ -1,4 +1,4 @@
-//! What a run gave besides objects: the values of outputs, and what became of conditions.
+//! Results of a run besides objects: output values and check results.
 
 use groma_address::Name;
 use groma_value::{Type, Value};
@@ -8,7 +8,7 @@ use groma_value::{Type, Value};
 pub struct OutputValue {
     /// The value, without marks.
     pub value: Value,
-    /// Its type.
+    /// The type of the value.
     pub ty: Type,
     /// Whether it must not be shown.
     pub sensitive: bool,
@@ -16,7 +16,7 @@ pub struct OutputValue {
     pub deprecated: Option<Name>,
 }
 
-/// What became of the conditions of one checkable object of the configuration.
+/// The results of the conditions of one checkable object in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckResult {
     /// `resource`, `output`, `check` or `var`.
@@ -29,26 +29,26 @@ pub struct CheckResult {
     pub objects: Option<Vec<CheckedObject>>,
 }
 
-/// What became of the conditions of one instance.
+/// The results of the conditions of one instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedObject {
-    /// Its address.
+    /// The address of the instance.
     pub object_addr: String,
     /// Whether the conditions hold.
     pub status: CheckStatus,
-    /// What the failed ones said.
+    /// The messages of the failed conditions.
     pub failure_messages: Vec<String>,
 }
 
-/// Whether conditions hold.
+/// The combined result of conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckStatus {
-    /// All hold.
+    /// All conditions hold.
     Pass,
     /// One does not hold.
     Fail,
     /// One could not be evaluated.
     Error,
-    /// Not known yet.
+    /// The result is not known yet.
     Unknown,
 }

@@ -60,7 +60,7 @@ pub(super) struct Target {
 /// The state at the beginning of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
-    /// No state existed.
+    /// No state existed before.
     Nothing,
     /// The one in the file that is read.
     File,

@@ -1,4 +1,4 @@
-//! What a run's first state has that the file has not, as notes in the journal.
+//! Journal records for the differences between a run's first state and the file.
 
 use crate::error::StateError;
 use crate::journal::{Journal, Outcome};
@@ -6,7 +6,7 @@ use crate::model::{InstanceView, State};
 use crate::object::{DeposedKey, ObjectRecord};
 use std::sync::Arc;
 
-/// Notes all that has to happen to `old` so that it has the objects of `new`.
+/// Records the changes from `old` to `new`.
 pub(super) fn note_difference(old: &State, new: &State, journal: &Journal) -> Result<(), StateError> {
     for view in old.iter() {
         let address = view.address();

@@ -1,4 +1,4 @@
-//! What was last seen in a state file, and whether a new content would be another one.
+//! The last known content of a state file, and comparison with a new content.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::file::{self, Written, write_parts};
 use crate::model::State;
 use crate::storage::Storage;
 
-/// What was last seen in the file that is written to.
+/// The last known content of the file that is written to.
 pub(super) struct Disk {
     /// By length and checksum; an empty file and a missing one are the same.
     pub content: Content,
@@ -22,7 +22,7 @@ pub(super) struct Disk {
     pub from_nothing: bool,
     /// Whether the file was read from another path, so that it has to be written in any case.
     pub is_elsewhere: bool,
-    /// Whether whoever wrote the file lays it out as it is written here.
+    /// Whether the writer of the file uses the layout of this program.
     pub has_own_layout: bool,
     /// Whether it is sealed as it would be sealed now.
     pub is_current: bool,
@@ -31,7 +31,7 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// What was found: `bytes` in the file, and `state` after looking at the journal.
+    /// Returns the content after reading: `bytes` of the file, and `state` after folding in the journal.
     pub fn of(bytes: &[u8], is_state: bool, state: Option<&State>) -> Self {
         Self {
             content: Content::of(bytes),
@@ -75,7 +75,7 @@ impl Disk {
         if self.is_elsewhere || is_same {
             return Ok(is_same && !self.is_elsewhere);
         }
-        // A file that this version, or the Terraform it stands for, has written has the layout of the new content, so
+        // A file from this version, or from the Terraform version that it is compatible with, has the layout of the new content, so
         // their difference is one of content. Others are brought to that layout first.
         match self.has_own_layout {
             true => Ok(false),
@@ -85,7 +85,7 @@ impl Disk {
         }
     }
 
-    /// The same for a file that may be sealed.
+    /// Compares the new content with a file that may be encrypted.
     fn holds_sealed(&self, paths: &StatePaths, bytes: &[u8], new: &Written) -> Result<bool, StateError> {
         if Content::of(bytes) != self.content {
             return Err(changed_meanwhile(&paths.write));
@@ -102,7 +102,7 @@ impl Disk {
     }
 }
 
-/// What the file holds, and whether that is the same as `parts` together.
+/// Returns the content of the file, and whether it equals `parts`.
 fn compare(file: &dyn Storage, parts: &[&[u8]]) -> io::Result<(Content, bool)> {
     let mut hasher = crc32fast::Hasher::new();
     let (mut length, mut is_same) = (0, true);

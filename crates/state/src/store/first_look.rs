@@ -1,4 +1,4 @@
-//! The first look at a state file: what an interrupted run has left is folded in.
+//! Opening a state file: results of an interrupted run are folded in.
 
 use std::fs;
 

@@ -2,7 +2,7 @@
 //!
 //! Where the file is as the run found it, all that happened is repeated on it. It may have changed in between, because
 //! Terraform ran. So each record tells what was at its place before: where that is still so, the record is taken over.
-//! Where it is not, the file is newer and wins, and an object that the file does not know is kept beside it as a deposed
+//! Otherwise the file is newer and has precedence, and an object that the file does not contain is kept as a deposed
 //! one: no object that exists is ever forgotten.
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
@@ -11,12 +11,12 @@ use crate::journal::{Event, Finished, Outcome};
 use crate::model::State;
 use crate::object::{DeposedKey, Fingerprint, ObjectRecord};
 
-/// What folding has done.
+/// The result of folding.
 #[derive(Debug, Default)]
 pub(super) struct Folded {
     /// Whether the state is another one now.
     pub changed: bool,
-    /// What a person has to know.
+    /// Warnings about the recovery.
     pub warnings: Diagnostics,
 }
 

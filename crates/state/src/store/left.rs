@@ -14,17 +14,17 @@ use crate::journal::{self, Damage, Journal, Place, Recovered, Seal, Tail, recove
 use crate::random::random_bits;
 use crate::storage::Storage;
 
-/// What an earlier run left in the journal.
+/// The content that an earlier run left in the journal.
 #[derive(Default)]
 pub(super) struct Left {
-    /// The file's length.
+    /// The length of the file.
     pub length: u64,
-    /// Where the whole records end.
+    /// The end of the complete records.
     pub end: u64,
     pub is_folded: bool,
     pub under_way: Vec<Place>,
     pub tail: Tail,
-    /// The unreadable parts.
+    /// The unreadable parts of the file.
     pub damage: Option<AcceptedDamage>,
 }
 
@@ -69,7 +69,7 @@ impl Left {
     }
 }
 
-/// What is in the journal, if there is one.
+/// Reads the journal, if there is one.
 pub(super) fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered>), StateError> {
     let path = paths.journal();
     let Some(bytes) = read_if_there(&path)? else { return Ok((Left::default(), None)) };

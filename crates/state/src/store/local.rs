@@ -1,4 +1,4 @@
-//! The state file of one workspace, from the first look at it to the last word in it.
+//! The state file of one workspace, from opening to the last write.
 
 use std::fs::File;
 use std::sync::{Arc, PoisonError};
@@ -38,23 +38,23 @@ pub struct LocalStore {
     pub(super) checkpoints: Option<Checkpoints>,
     /// The longest time that results are in the journal alone.
     pub(super) lag: Duration,
-    /// What of the journal was looked at: whatever follows was noted by somebody else since.
+    /// The part of the journal that was read: anything after it was written by another process.
     pub(super) left: Left,
 }
 
-/// What was found.
+/// The result of opening a state.
 #[derive(Debug)]
 pub struct Opened {
     /// The state, what an interrupted run has done included; none where nothing was ever applied.
     pub state: Option<State>,
     /// Provider calls that an interrupted run began and of which the result is not known. Each stays until
-    /// [`Journal::finished`] or [`Journal::settled`] is told about its place.
+    /// [`Journal::finished`] or [`Journal::settled`] is called for its address.
     pub in_flight: Vec<Begin>,
-    /// What a person has to know about the recovery.
+    /// Warnings about the recovery.
     pub warnings: Diagnostics,
 }
 
-/// What writing a state came to.
+/// The result of writing a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
     /// The file has it, under this serial.
@@ -64,15 +64,15 @@ pub enum Saved {
 }
 
 impl LocalStore {
-    /// Where the files are.
+    /// Returns the paths of the state.
     pub fn paths(&self) -> &StatePaths {
         &self.paths
     }
 
     /// Begins a run that changes things: from here on the journal takes notes.
     ///
-    /// `state` is what the run starts from: what [`LocalStore::open`] gave, with all that moves and a refresh have made of
-    /// it since, or a new one, which gets a lineage. Where it differs from the file, the difference is noted first.
+    /// `state` is the start of the run: the result of [`LocalStore::open`] with later moves and refreshed
+    /// objects, or a new one, which gets a lineage. If it differs from the file, the difference is recorded first.
     ///
     /// # Errors
     /// When the journal cannot be written, or another process without the lock writes it.
@@ -224,7 +224,7 @@ impl LocalStore {
         self.journal.as_ref().is_some_and(|journal| journal.is_complete())
     }
 
-    /// Ends the lock.
+    /// Releases the lock.
     pub fn close(self) {}
 
     /// The serial of the next state.

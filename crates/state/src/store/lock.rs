@@ -18,10 +18,10 @@ use crate::storage::Storage;
 
 const SUMMARY: &str = "Error acquiring the state lock";
 
-/// How often a lock that is held is tried again.
+/// The interval between attempts to take a lock.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// Whether to lock.
+/// Whether to take the lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Locking {
     /// Nobody is kept off (`-lock=false`).
@@ -30,39 +30,39 @@ pub enum Locking {
     On(LockRequest),
 }
 
-/// What others are told about the lock's holder, and how long to wait for them.
+/// The information about the lock for other processes, and the time limit for taking it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LockRequest {
-    /// What is done under the lock: `OperationTypeApply` and the like, as Terraform says it.
+    /// The operation that holds the lock, in Terraform's words: `OperationTypeApply`.
     pub operation: String,
     /// More about it; mostly empty.
     pub info: String,
     /// `user@host`.
     pub who: String,
-    /// The program's version.
+    /// The version of the program.
     pub version: String,
-    /// How long to wait for another holder (`-lock-timeout`).
+    /// The time to wait for another holder (`-lock-timeout`).
     pub timeout: Duration,
 }
 
-/// What a lock's holder says about itself: the content of `.terraform.tfstate.lock.info`.
+/// The information about a lock's holder: the content of `.terraform.tfstate.lock.info`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "PascalCase", default)]
 pub struct LockInfo {
-    /// The lock's name.
+    /// The unique identifier of the lock.
     #[serde(rename = "ID")]
     pub id: String,
-    /// What is done under it.
+    /// The operation that holds the lock.
     pub operation: String,
-    /// More about it.
+    /// Further information about it.
     pub info: String,
-    /// Who holds it.
+    /// The user and host that hold it.
     pub who: String,
     /// The version of the holder's program.
     pub version: String,
-    /// Since when.
+    /// The time at which it was taken.
     pub created: String,
-    /// The state file.
+    /// The path of the state file.
     pub path: String,
 }
 

@@ -65,7 +65,7 @@ pub(super) fn refuse_stream(path: &Path) -> Result<(), StateError> {
     Err(StateError::new(StateErrorKind::Unsupported, format!("Failed to open {}", path.display()), detail))
 }
 
-/// Puts `bytes` into the file at `path`, for its owner only, all or nothing: by way of a file beside it.
+/// Writes `bytes` atomically to the file at `path`, readable by its owner only: through a temporary file next to it.
 ///
 /// A link is followed, so that what it points to is replaced. A device or a pipe is written to.
 ///

@@ -1,4 +1,4 @@
-//! Which files belong to a state.
+//! The files that belong to a state.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,16 +9,16 @@ use groma_encryption::Encryption;
 /// The workspace that is there without being made.
 const DEFAULT_WORKSPACE: &str = "default";
 
-/// The files of one state, and how they are sealed.
+/// The files of one state, and their encryption.
 #[derive(Clone, Debug)]
 pub struct StatePaths {
-    /// Where the state is read from, until it is written for the first time.
+    /// The path to read the state from, until it is written for the first time.
     pub read: PathBuf,
-    /// Where it is written to; the lock, the journal and the backup belong to this file.
+    /// The path to write to; the lock, the journal and the backup belong to this file.
     pub write: PathBuf,
     /// The backup of the state before the first change.
     pub backup: Backup,
-    /// How all of them are sealed; none for not at all.
+    /// The encryption of all these files; `None` if they are not encrypted.
     pub encryption: Option<Arc<Encryption>>,
     /// The answer to a damaged journal of an interrupted run.
     pub damaged_journal: DamagedJournal,
@@ -57,7 +57,7 @@ pub enum DamagedJournal {
 }
 
 impl StatePaths {
-    /// One file for reading and writing, with its backup beside it.
+    /// Creates the paths of a state with one file for reading and writing, and its backup next to it.
     pub fn of_file(state: impl Into<PathBuf>) -> Self {
         let state = state.into();
         Self {
@@ -77,7 +77,7 @@ impl StatePaths {
         })
     }
 
-    /// The same with another file for writing (`-state-out`), and its backup beside that.
+    /// Sets another file for writing (`-state-out`), with its backup next to it.
     #[must_use]
     pub fn writing_to(self, path: impl Into<PathBuf>) -> Self {
         Self {
@@ -88,13 +88,13 @@ impl StatePaths {
         }
     }
 
-    /// The same with another backup (`-backup`).
+    /// Sets the backup (`-backup`).
     #[must_use]
     pub fn with_backup(self, backup: Backup) -> Self {
         Self { backup, ..self }
     }
 
-    /// The same, sealed.
+    /// Sets the encryption of the files.
     #[must_use]
     pub fn encrypted(self, encryption: Option<Arc<Encryption>>) -> Self {
         Self { encryption, ..self }
@@ -107,7 +107,7 @@ impl StatePaths {
     }
 
     /// The file in which Terraform describes the holder of its lock, `.terraform.tfstate.lock.info`. Like Terraform's it is
-    /// beside a symbolic link to a state, not beside the file behind it.
+    /// next to a symbolic link to a state, not next to its target.
     pub fn lock_info(&self) -> PathBuf {
         hidden(&self.write, ".lock.info")
     }

@@ -1,4 +1,4 @@
-//! What the state is, given the file and the journal that an interrupted run may have left.
+//! Reconciliation of the state file with the journal of an interrupted run.
 
 use std::path::Path;
 
@@ -11,25 +11,25 @@ use crate::file;
 use crate::journal::{Begin, Recovered, Snapshot};
 use crate::model::State;
 
-/// What is known after looking at both.
+/// The result of the reconciliation.
 #[derive(Debug, Default)]
 pub(super) struct Reconciled {
     /// The state; none where nothing was ever applied.
     pub state: Option<State>,
     /// Whether the file's own content is a state.
     pub file_is_state: bool,
-    /// What the files need.
+    /// The repair that the files need.
     pub repair: Repair,
     /// Calls that were begun and of which the result is not known.
     pub in_flight: Vec<Begin>,
-    /// What a person has to know.
+    /// Warnings about the recovery.
     pub warnings: Diagnostics,
 }
 
-/// What has to be done to the files so that they say what is known.
+/// The repair of files that do not match the reconciled state.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// Nothing.
+    /// No repair is needed.
     #[default]
     None,
     /// Write the state as a new one.
@@ -80,7 +80,7 @@ pub(super) fn reconcile(
             let reconciled = fold_all(before(&journal)?, Base::Same, journal);
             if is_emptied { Reconciled { repair: Repair::Write, ..reconciled } } else { reconciled }
         }
-        // The content before is in the journal, or there was none, and so is all that happened since.
+        // The journal has the content before the run, or there was none, and all later results.
         (Err(_), None) if is_ours_half_written(bytes, &journal) => {
             let reconciled = fold_all(before(&journal)?, Base::Same, journal);
             let mut warnings = Diagnostics::from(half_written(path));
@@ -95,7 +95,7 @@ pub(super) fn reconcile(
 }
 
 /// Whether the journal's run began with a state that this one grew out of. A run that began without any state has made
-/// up its lineage, and so has whoever wrote a first state since.
+/// up its lineage, and so has the writer of a first state since.
 fn belongs_together(state: &State, journal: &Recovered) -> bool {
     state.lineage == journal.header.lineage || journal.header.from_nothing
 }

@@ -12,7 +12,7 @@ use crate::file;
 use crate::journal::failed;
 use crate::model::State;
 
-/// What a file holds, in clear.
+/// The decrypted content of a file.
 pub(super) struct Clear<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// Whether the file is sealed as it would be now, so that it can stay as it is.
@@ -55,7 +55,7 @@ pub(super) fn sealed(encryption: Option<&Encryption>, content: Vec<u8>) -> Resul
     }
 }
 
-/// What a state in clear says of itself.
+/// Returns the lineage in a decrypted state.
 fn lineage(content: &[u8]) -> Lineage {
     serde_json::from_slice(content).unwrap_or(Lineage { serial: None, lineage: String::new() })
 }

@@ -1,4 +1,4 @@
-//! How a new content gets into a state file, so that at no moment the old one and the new one could both be lost.
+//! Crash-safe writes of a state file: at no moment both the old and the new content could be lost.
 
 use std::fs::{self, File};
 use std::io;
@@ -70,8 +70,8 @@ impl LocalStore {
         Ok(found == self.disk.content && (found.length == 0 || self.disk.is_checkpoint))
     }
 
-    /// Whether the journal says all that is in a first state, and is on its way to the disk: then the new content need not
-    /// be noted as a whole.
+    /// Whether the journal contains everything that is in a first state, and is being synced: then the new content need not
+    /// be recorded as a whole.
     pub(super) fn is_told_by_journal(&self, state: &State) -> Result<bool, StateError> {
         self.journal.as_ref().map_or(Ok(false), |journal| journal.complete(state))
     }

@@ -1,5 +1,5 @@
 //! Values that the service adds to a created object: identifiers, ARNs, timestamps, and settings with a default
-//! although nobody gave one.
+//! value.
 //!
 //! `data/made-up.tsv` says it for the types that people use most; for the others it is guessed from the names, formats and
 //! patterns of their read-only properties.

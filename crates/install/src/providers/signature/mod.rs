@@ -131,7 +131,7 @@ fn belongs_to(subkey: &SignedPublicSubKey, primary: &pgp::packet::PublicKey) -> 
             && confirmation
                 .is_some_and(|one| has_strong_hash(one) && one.verify_primary_key_binding(&subkey.key, primary).is_ok())
     });
-    // Owners of old keys revoked them with SHA-1. Whoever forges a revocation gains nothing but distrust.
+    // Owners of old keys revoked them with SHA-1. A forged revocation only causes distrust.
     let mut revocations = subkey.signatures.iter().filter(|one| is_of(one, SignatureType::SubkeyRevocation));
     is_bound && !revocations.any(|revocation| revocation.verify_subkey_binding(primary, &subkey.key).is_ok())
 }

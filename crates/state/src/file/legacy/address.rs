@@ -1,4 +1,4 @@
-//! How the formats before version 4, and Terraform 0.12, named resources and providers.
+//! Resource and provider addresses of formats before version 4, and of Terraform 0.12.
 
 use groma_address::{
     DEFAULT_PROVIDER_HOST, InstanceKey, Mode, ModuleInstance, ModulePath, Name, ProviderAddress, ProviderConfig,
@@ -64,7 +64,7 @@ pub(in super::super) fn parse_legacy_provider(text: &str) -> Option<ProviderConf
     configuration(module, local, alias)
 }
 
-/// These versions knew providers by their last name only: a dash stands in place of the namespace that nobody has told yet.
+/// These versions knew providers by type only: a dash replaces the unknown namespace.
 fn configuration(module: ModulePath, local: &str, alias: Option<&str>) -> Option<ProviderConfig> {
     if !is_identifier(local) || !alias.is_none_or(is_identifier) {
         return None;

@@ -26,7 +26,7 @@ pub(super) struct ModuleLayout<'a> {
     pub resources: Option<BTreeMap<Cow<'a, str>, ResourceLayout<'a>>>,
 }
 
-/// What these formats called a resource is an instance today.
+/// A resource of these formats, which corresponds to an instance.
 #[derive(Deserialize)]
 pub(super) struct ResourceLayout<'a> {
     #[serde(borrow)]
@@ -40,7 +40,7 @@ pub(super) struct ResourceLayout<'a> {
     pub tainted: Option<Vec<InstanceLayout<'a>>>,
 }
 
-/// One object.
+/// An object of an instance.
 #[derive(Deserialize)]
 pub(super) struct InstanceLayout<'a> {
     #[serde(borrow)]

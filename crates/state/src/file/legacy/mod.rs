@@ -24,7 +24,7 @@ use crate::object::{AttributesJson, DeposedKey, ForeignKeys, ObjectRecord, Objec
 /// The formats that are read here.
 pub(super) const LEGACY_VERSIONS: std::ops::RangeInclusive<u64> = 1..=3;
 
-/// Where the libraries of providers kept the schema version of an object.
+/// The key under which provider libraries stored an object's schema version.
 const SCHEMA_VERSION: &str = "schema_version";
 
 /// Reads a file of format `version`, one of [`LEGACY_VERSIONS`].
@@ -45,7 +45,7 @@ struct Upgrade {
     state: State,
 }
 
-/// Why a file cannot be upgraded: half a sentence.
+/// The reason why a file cannot be upgraded: half a sentence.
 type Outcome<T> = Result<T, String>;
 
 impl Upgrade {

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use super::Outcome;
 use crate::model::OutputValue;
 
-/// An output of formats 2 and 3. The type that stands beside it tells string, list and map apart at best.
+/// An output of formats 2 and 3. Its type distinguishes only strings, lists and maps.
 #[derive(Deserialize)]
 struct Described<'a> {
     #[serde(borrow)]

@@ -41,8 +41,8 @@ impl<'a> Lists<'a> {
 
     /// The numbers of a JSON array of nothing but strings without escapes; none for anything else.
     ///
-    /// `text` is valid JSON: what is between the strings need only be told from other values and arrays within. There are
-    /// millions of strings in large states, so each byte is looked at once.
+    /// `text` is valid JSON: strings only have to be distinguished from other values and nested arrays. Large states have
+    /// millions of strings, so each byte is read once.
     fn plain_list(&mut self, text: &str) -> Option<Result<Vec<u32>, String>> {
         let mut rest = text.strip_prefix('[')?.strip_suffix(']')?;
         let mut numbers = Vec::with_capacity(rest.len() / 32);

@@ -1,4 +1,4 @@
-//! What was read before, to be shared by all records that have it in common.
+//! Interned values, shared by all records that have them in common.
 
 use std::collections::HashMap;
 

@@ -43,7 +43,7 @@ pub fn read(bytes: &[u8]) -> Result<State, StateError> {
     }
 }
 
-/// What `text` is where it is no state of the format of today: one of an older format, or why it is none.
+/// Reads `text` as an older format, or returns the error why it is not a state.
 fn read_otherwise(
     text: &str,
     error: Option<serde_json::Error>,

@@ -1,4 +1,4 @@
-//! The objects of a file, each with all that is kept with it.
+//! The objects of a file with their metadata.
 
 use std::sync::Arc;
 
