@@ -1,5 +1,5 @@
 //! Parsers for answers of registries, mirrors and web pages, without requests, for tests with
-//! answers of their own. Nothing here asks anybody.
+//! recorded answers.
 
 use groma_address::ProviderAddress;
 use groma_config::Package;

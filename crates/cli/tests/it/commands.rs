@@ -334,7 +334,7 @@ fn a_provider_is_held_to_the_rules_without_a_configuration() {
     let folder = Folder::new();
     let check = ["provider", "check", "-count=2", "-apply", "terraform.io/builtin/terraform"];
     let text = folder.ok(&check);
-    assert!(text.contains("terraform_data: 2 lived") && text.contains("function encode_expr: 2 called"), "{text}");
+    assert!(text.contains("terraform_data: 2 completed") && text.contains("function encode_expr: 2 called"), "{text}");
     assert!(text.contains("1 resource type, 1 data source, ") && text.contains(" functions: 0 errors"), "{text}");
     let report: serde_json::Value = serde_json::from_str(&folder.ok(&[&check[..], &["-json"]].concat())).unwrap();
     assert_eq!(report["resource_types"][0]["name"], "terraform_data");
