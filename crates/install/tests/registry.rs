@@ -172,7 +172,7 @@ fn signatures_of_others_are_refused() {
     refused(registry(NAME, &hex(PACKAGE), OTHER_KEY), "error checking signature");
     let mut answers = registry(NAME, &hex(PACKAGE), KEY);
     answers.insert("/files/SHA256SUMS".to_owned(), whole(format!("{}  {NAME}\n", hex(b"else"))));
-    refused(answers, "error checking signature: it does not fit");
+    refused(answers, "error checking signature: it does not match");
 }
 
 #[test]

@@ -191,6 +191,6 @@ fn without_threads() {
     if said.contains("setpriv:") {
         return println!("skipped: no other user");
     }
-    assert!(said.contains("could not start its threads") && said.contains("ulimit -u"), "{said}");
+    assert!(said.contains("cannot start threads") && said.contains("ulimit -u"), "{said}");
     assert!(!said.contains("panicked"), "{said}");
 }

@@ -19,7 +19,12 @@ fn a_full_disk_stops_the_run_and_loses_nothing() {
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
     };
-    says(&ran, &["apply"], "Failed to write", "Make room on the disk, then run the command again");
+    says(
+        &ran,
+        &["apply"],
+        "Failed to write",
+        "Raise the limit on the size of files (ulimit -f), then run the command again",
+    );
     let times = ran.err.matches("Error: Failed to write").count();
     assert_eq!(times, 1, "each object that is left meets the full disk: that is told once\n{}", ran.err);
 
