@@ -9,14 +9,14 @@ pub struct ModuleIndex(pub u32);
 pub struct NodeIndex(pub u32);
 
 impl ModuleIndex {
-    /// For indexing.
+    /// Returns the number as an index into slices.
     pub const fn at(self) -> usize {
         self.0 as usize
     }
 }
 
 impl NodeIndex {
-    /// For indexing.
+    /// Returns the number as an index into slices.
     pub const fn at(self) -> usize {
         self.0 as usize
     }

@@ -14,25 +14,25 @@ pub enum PackageProblem {
     NotLocked,
     /// No package is installed.
     Missing {
-        /// Address and version.
+        /// The address and version of the package.
         package: String,
         /// The directory of all packages.
         root: PathBuf,
         /// The target of the link to a shared cache that no longer exists.
         leads_to: Option<PathBuf>,
     },
-    /// A package is installed but cannot be read.
+    /// Something is installed and cannot be read.
     Unreadable {
-        /// Address and version.
+        /// The address and version of the package.
         package: String,
         /// The directory of all packages.
         root: PathBuf,
         /// The reason given by the operating system.
         error: String,
     },
-    /// The package differs from the locked one.
+    /// The package is not the one that was locked.
     Changed {
-        /// Address and version.
+        /// The address and version of the package.
         package: String,
         /// The directory of all packages.
         root: PathBuf,
@@ -43,7 +43,7 @@ pub enum PackageProblem {
     },
     /// The lock file has hashes, but none of a kind that can be compared with an unpacked package.
     Unverifiable {
-        /// Address and version.
+        /// The address and version of the package.
         package: String,
         /// The directory of all packages.
         root: PathBuf,
@@ -53,12 +53,12 @@ pub enum PackageProblem {
 }
 
 impl PackageProblem {
-    /// Whether no package is installed.
+    /// Whether there is no package at all.
     pub fn is_missing(&self) -> bool {
         matches!(self, Self::NotLocked | Self::Missing { .. })
     }
 
-    /// Returns the remedy; `command` is the name of the program.
+    /// Returns what to do about it; `command` is the name of the program.
     pub fn advice(&self, command: &str) -> String {
         match self {
             Self::NotLocked | Self::Missing { .. } => format!("To install it, run:\n  {command} init"),
@@ -73,10 +73,10 @@ impl PackageProblem {
     }
 }
 
-/// The remedy for a package that differs from the lock file.
+/// The advice about a package that differs from the lock file.
 pub(super) fn replaced_package(command: &str) -> String {
     format!(
-        "If only the installed files were changed, \"{command} init\" restores the locked package. If init reports the wrong checksum too, \
+        "If only the installed files were changed, \"{command} init\" puts the locked package back. If init reports the wrong checksum too, \
          the package was replaced at its source: find out why before you trust it. Only then delete the provider's block in {LOCK_FILE} \
          and run init again, which records the new checksums."
     )
