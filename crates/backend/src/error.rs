@@ -1,0 +1,220 @@
+//! Errors of stores, each with its summary, its cause and advice.
+
+use groma_diagnostics::Diagnostic;
+use thiserror::Error;
+
+use crate::lock_info::{LockInfo, go_time};
+use crate::store::Version;
+
+/// The failure of a store operation.
+///
+/// Callers decide on the variant, never on the text. No variant contains state content or credentials.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum StoreError {
+    /// A container of states is missing: a bucket, a table, a database schema. A missing state is not an error.
+    #[error("{what} does not exist")]
+    NotFound {
+        /// The missing thing with its name: `The S3 bucket "states"`.
+        what: String,
+        /// How to create it, or which setting to check.
+        advice: String,
+    },
+    /// The service knows the caller but refuses the action.
+    #[error("access to {resource} is denied: {reason}")]
+    AccessDenied {
+        /// The resource of the refused request.
+        resource: String,
+        /// The missing permission in the service's terms (`s3:PutObject`), if it is known.
+        permission: Option<String>,
+        /// The service's reason.
+        reason: String,
+        /// How to obtain the permission.
+        advice: String,
+    },
+    /// The credentials are missing, expired or wrong.
+    #[error("{service} does not accept the credentials: {reason}")]
+    Unauthenticated {
+        /// The service.
+        service: String,
+        /// The service's reason.
+        reason: String,
+        /// Where credentials are configured.
+        advice: String,
+    },
+    /// Another writer has replaced the state since it was read.
+    #[error("{location} was changed by another writer")]
+    Conflict {
+        /// The location of the state.
+        location: String,
+        /// The version that is stored now, if the service returned it.
+        found: Option<Version>,
+    },
+    /// Another run holds the lock.
+    #[error("{reason}")]
+    Locked {
+        /// The holder's info, if the service keeps one.
+        holder: Option<Box<LockInfo>>,
+        /// The store's words: `state blob is already locked`.
+        reason: String,
+    },
+    /// The lock to release has another ID.
+    #[error("the lock ID {given:?} does not match the existing lock")]
+    LockIdMismatch {
+        /// The ID to release.
+        given: String,
+        /// The info of the existing lock, if the service keeps one.
+        holder: Option<Box<LockInfo>>,
+    },
+    /// There is no lock to release.
+    #[error("{location} is not locked")]
+    NotLocked {
+        /// The location of the state.
+        location: String,
+    },
+    /// The run's own lock ended before the run did.
+    #[error("the lock of {location} was lost: {reason}")]
+    LockLost {
+        /// The location of the state.
+        location: String,
+        /// The cause, as far as it is known.
+        reason: String,
+    },
+    /// The service cannot be reached, or the connection broke.
+    #[error("cannot reach {service}: {reason}")]
+    Network {
+        /// The service: a URL without credentials, or a host.
+        service: String,
+        /// The cause.
+        reason: String,
+    },
+    /// The service answered with an unexpected failure.
+    #[error("{service} failed to {action}: {reason}")]
+    Service {
+        /// The service: a URL without credentials, or a host.
+        service: String,
+        /// The failed action, as a verb phrase: `write the state`.
+        action: String,
+        /// The status and the reason of the service.
+        reason: String,
+    },
+    /// A stored object is not what the store expects there.
+    #[error("{location} is invalid: {reason}")]
+    InvalidData {
+        /// The location of the object.
+        location: String,
+        /// The defect.
+        reason: String,
+        /// How to repair or replace the object.
+        advice: String,
+    },
+    /// The service refuses the size of the state.
+    #[error("{location} is too large: {reason}")]
+    TooLarge {
+        /// The location of the state.
+        location: String,
+        /// The limit of the service.
+        reason: String,
+    },
+    /// The value of a backend argument is invalid.
+    #[error("invalid value for {argument:?}: {reason}")]
+    InvalidArgument {
+        /// The argument, with the attribute path for nested ones.
+        argument: String,
+        /// The rule that the value violates.
+        reason: String,
+    },
+    /// The store does not support the operation.
+    #[error("{operation} is not supported")]
+    Unsupported {
+        /// The operation: `workspaces`.
+        operation: String,
+        /// The alternative.
+        advice: String,
+    },
+}
+
+impl StoreError {
+    /// Returns the summary that people search for.
+    pub fn summary(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "State storage not found",
+            Self::AccessDenied { .. } => "Access to the state denied",
+            Self::Unauthenticated { .. } => "Failed to authenticate to the state storage",
+            Self::Conflict { .. } => "The state was changed by another run",
+            Self::Locked { .. } => "Error acquiring the state lock",
+            Self::LockIdMismatch { .. } | Self::NotLocked { .. } => "Failed to unlock state",
+            Self::LockLost { .. } => "The state lock was lost",
+            Self::Network { .. } => "State storage unreachable",
+            Self::Service { .. } => "State storage request failed",
+            Self::InvalidData { .. } => "Invalid state data",
+            Self::TooLarge { .. } => "State too large for the storage",
+            Self::InvalidArgument { .. } => "Invalid backend configuration",
+            Self::Unsupported { .. } => "Operation not supported by the backend",
+        }
+    }
+
+    /// Returns the sentences below the summary: the cause and the remedy.
+    pub fn detail(&self) -> String {
+        let cause = sentence(&self.to_string());
+        let advice = match self {
+            Self::NotFound { advice, .. }
+            | Self::Unauthenticated { advice, .. }
+            | Self::InvalidData { advice, .. }
+            | Self::Unsupported { advice, .. } => advice.clone(),
+            Self::AccessDenied { permission, advice, .. } => match permission {
+                Some(permission) => format!("The missing permission is {permission}. {advice}"),
+                None => advice.clone(),
+            },
+            Self::Conflict { .. } => {
+                "Nothing was overwritten. Another run wrote the state although this one had read it before. Run the \
+                                      command again, so that it works with the current state."
+                    .to_owned()
+            }
+            Self::Locked { holder, .. } => holder.as_deref().map(lock_block).unwrap_or_default(),
+            Self::LockIdMismatch { holder, .. } => {
+                let holder = holder.as_deref().map(lock_block).unwrap_or_default();
+                format!("The lock was not released. Use the ID of the existing lock.{holder}")
+            }
+            Self::NotLocked { .. } => "There is nothing to unlock.".to_owned(),
+            Self::LockLost { .. } => "Another run may have started meanwhile, so nothing more is written.".to_owned(),
+            Self::Network { .. } => {
+                "Check the address, the network and the proxy settings, then run the command again.".to_owned()
+            }
+            Self::Service { .. } | Self::TooLarge { .. } | Self::InvalidArgument { .. } => String::new(),
+        };
+        if advice.is_empty() { cause } else { format!("{cause} {}", advice.trim_end()) }
+    }
+
+    /// Returns the error as a diagnostic.
+    pub fn diagnostic(&self) -> Diagnostic {
+        Diagnostic::error(self.summary(), self.detail())
+    }
+
+    /// Whether waiting may help: another run holds the lock, and the service says which.
+    pub fn is_held_lock(&self) -> bool {
+        matches!(self, Self::Locked { holder: Some(holder), .. } if !holder.id.is_empty())
+    }
+}
+
+/// Returns the text as a sentence, with a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut text = groma_diagnostics::capitalized(text);
+    if !text.ends_with(['.', '!', '?']) {
+        text.push('.');
+    }
+    text
+}
+
+/// Returns the lines about the holder of a lock, in the layout of the peers.
+fn lock_block(info: &LockInfo) -> String {
+    format!(
+        "\n\nLock Info:\n  ID:        {}\n  Path:      {}\n  Operation: {}\n  Who:       {}\n  Version:   {}\n  Created:   {}\n  Info:      {}\n",
+        info.id,
+        info.path,
+        info.operation,
+        info.who,
+        info.version,
+        go_time(&info.created),
+        info.info
+    )
+}

@@ -1,0 +1,89 @@
+//! The record that identifies the holder of a state lock.
+
+use std::time::SystemTime;
+
+pub use groma_state::LockInfo;
+use groma_state::LockRequest;
+use time::{OffsetDateTime, UtcDateTime, format_description::well_known::Rfc3339};
+
+/// Creates the info of a new lock: a fresh ID and the current time. The store sets the path.
+pub fn new_lock(request: &LockRequest) -> LockInfo {
+    LockInfo {
+        id: lock_id(),
+        operation: request.operation.clone(),
+        info: request.info.clone(),
+        who: request.who.clone(),
+        version: request.version.clone(),
+        created: now_rfc3339(),
+        path: String::new(),
+    }
+}
+
+/// Returns 16 random bytes as 8-4-4-4-12 hexadecimal digits, without the version bits of a UUID, like the peers.
+fn lock_id() -> String {
+    let mut bytes = [0; 16];
+    // Without randomness from the system, the time still tells locks of different runs apart.
+    if getrandom::fill(&mut bytes).is_err() {
+        bytes = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos().to_be_bytes();
+    }
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+}
+
+/// Returns the current time in UTC as RFC 3339, with up to nine digits of the fraction and without trailing zeros.
+pub fn now_rfc3339() -> String {
+    rfc3339(UtcDateTime::now())
+}
+
+fn rfc3339(moment: UtcDateTime) -> String {
+    moment.format(&Rfc3339).unwrap_or_default()
+}
+
+/// Returns a time of a lock info in the form in which the peers print it: `2026-11-28 00:51:41.383009111 +0000 UTC`.
+/// Text that is not a time is returned as it is.
+pub fn go_time(created: &str) -> String {
+    let Ok(moment) = OffsetDateTime::parse(created, &Rfc3339) else { return created.to_owned() };
+    let text = rfc3339(moment.into());
+    format!("{} +0000 UTC", text.trim_end_matches('Z').replacen('T', " ", 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lock_info_has_the_json_form_of_the_peers() {
+        let info = LockInfo {
+            id: "a".to_owned(),
+            operation: "OperationTypeApply".to_owned(),
+            who: "me@host".to_owned(),
+            version: "1.15.5".to_owned(),
+            created: "2026-11-28T00:51:41.3Z".to_owned(),
+            ..LockInfo::default()
+        };
+        let json = serde_json::to_string(&info).unwrap();
+        let expected = r#"{"ID":"a","Operation":"OperationTypeApply","Info":"","Who":"me@host","Version":"1.15.5","Created":"2026-11-28T00:51:41.3Z","Path":""}"#;
+        assert_eq!(json, expected);
+        // Records of other versions may have fewer or more fields.
+        let partial: LockInfo = serde_json::from_str(r#"{"ID":"b","Deadline":"x"}"#).unwrap();
+        assert_eq!(partial.id, "b");
+    }
+
+    #[test]
+    fn times_drop_trailing_zeros_of_the_fraction() {
+        let at = |nanoseconds| rfc3339(UtcDateTime::from_unix_timestamp_nanos(nanoseconds).unwrap());
+        assert_eq!(at(1_795_257_000_000_000_000), "2026-11-21T10:30:00Z");
+        assert_eq!(at(1_795_257_000_120_000_000), "2026-11-21T10:30:00.12Z");
+        assert_eq!(at(1_795_257_000_000_000_005), "2026-11-21T10:30:00.000000005Z");
+        assert_eq!(go_time("2026-11-28T01:51:41.383009111+01:00"), "2026-11-28 00:51:41.383009111 +0000 UTC");
+        assert_eq!(go_time("yesterday"), "yesterday");
+    }
+
+    #[test]
+    fn lock_ids_have_the_form_of_the_peers_and_differ() {
+        let (one, other) = (lock_id(), lock_id());
+        assert_ne!(one, other);
+        let lengths: Vec<usize> = one.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12]);
+    }
+}

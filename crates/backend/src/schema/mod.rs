@@ -1,0 +1,12 @@
+//! Argument schemas of backends: types, defaults, environment variables, and the hash by which the peers recognize an
+//! unchanged block.
+
+mod argument;
+mod conform;
+mod hash;
+mod settings;
+
+pub use argument::{Argument, ArgumentKind, BackendSchema, Nesting, Product};
+pub use conform::ArgumentError;
+pub use hash::record_hash;
+pub use settings::{Origin, Settings};

@@ -1,0 +1,144 @@
+//! The trait that every remote store implements.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use crate::error::StoreError;
+use crate::lock_info::LockInfo;
+
+/// The workspace that always exists.
+pub const DEFAULT_WORKSPACE: &str = "default";
+
+/// The pending result of a store operation.
+pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// A store of states: one object for each workspace, with a lock beside it.
+///
+/// A store translates these operations into the requests of one service, with the object names, metadata and lock
+/// records that Terraform and OpenTofu use, so that all programs see each other's states and locks.
+///
+/// What a store guarantees:
+/// - [`StateStore::read`] returns the latest complete write, or `None` without one. It never creates anything.
+/// - [`StateStore::write`] with [`Expected::Version`] or [`Expected::Absent`] replaces the object only if nobody else
+///   has written since, and returns [`StoreError::Conflict`] otherwise. A service without conditional writes is read
+///   again immediately before the write.
+/// - [`StateStore::lock`] tries once and does not wait. [`StoreError::Locked`] carries the holder's info.
+///
+/// What a store does not do: it neither parses nor seals states, and it does not wait for locks. It may repeat requests
+/// after network failures as its service documents. Operations of different workspaces may overlap.
+pub trait StateStore: Send + Sync {
+    /// Returns the location of a workspace's state for messages: `s3://bucket/key`, for example. Never contains secrets.
+    fn location(&self, workspace: &str) -> String;
+
+    /// Whether the store has workspaces besides `default`.
+    fn workspace_support(&self) -> WorkspaceSupport {
+        WorkspaceSupport::Many
+    }
+
+    /// Whether [`StateStore::lock`] excludes other runs. Stores without a configured lock return false, and their
+    /// `lock` is never called.
+    fn can_lock(&self) -> bool {
+        true
+    }
+
+    /// Lists the workspaces with a stored state, `default` included if it has one, in no particular order.
+    fn workspaces(&self) -> StoreFuture<'_, Vec<String>>;
+
+    /// Reads the state of a workspace; `None` if nothing is stored. An empty object is returned as it is, because its
+    /// version matters for the next write.
+    fn read<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>>;
+
+    /// Replaces the state of a workspace, and returns the new version.
+    fn write<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version>;
+
+    /// Deletes the state of a workspace. `lock` is the lock of the caller, which the store removes too if it would
+    /// otherwise remain beside the deleted state. A missing state is not an error.
+    fn delete_workspace<'a>(&'a self, workspace: &'a str, lock: Option<&'a HeldLock>) -> StoreFuture<'a, ()>;
+
+    /// Takes the lock of a workspace, in one attempt.
+    fn lock<'a>(&'a self, workspace: &'a str, info: &'a LockInfo) -> StoreFuture<'a, HeldLock>;
+
+    /// Releases the lock with this ID: that of a [`HeldLock`], or one that the user passes to `force-unlock`.
+    ///
+    /// Returns [`StoreError::LockIdMismatch`] if the lock has another ID, and [`StoreError::NotLocked`] if there is none.
+    fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()>;
+
+    /// Returns the journal of the store, if the store can keep one beside the state.
+    fn journal(&self) -> Option<&dyn JournalStore> {
+        None
+    }
+}
+
+/// Whether a store has workspaces besides `default`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkspaceSupport {
+    /// Any number of workspaces.
+    Many,
+    /// Only `default`.
+    DefaultOnly,
+}
+
+/// A stored state with its version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// The bytes as they are stored: JSON, or an encryption envelope.
+    pub bytes: Vec<u8>,
+    /// The version of the object.
+    pub version: Version,
+}
+
+/// The version of a stored object, in the store's own terms: an ETag, a generation, an index, a digest of the content.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Version(pub String);
+
+/// The stored version that a write replaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// Whatever is stored.
+    Any,
+    /// Nothing is stored yet.
+    Absent,
+    /// This version.
+    Version(Version),
+}
+
+/// A state to write.
+#[derive(Clone, Debug)]
+pub struct Write<'a> {
+    /// The bytes to store.
+    pub bytes: &'a [u8],
+    /// The condition of the write.
+    pub expected: Expected,
+    /// The caller's lock, which some services require with each write.
+    pub lock: Option<&'a HeldLock>,
+}
+
+/// A lock that this process holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldLock {
+    /// The ID that releases the lock, which the service may have chosen: a generation, a session, a digest.
+    pub id: String,
+    /// The info as it was stored.
+    pub info: LockInfo,
+}
+
+/// A journal that a store keeps beside the state, so that it survives the machine.
+pub trait JournalStore: Send + Sync {
+    /// Stores the next part of the journal of a workspace. Parts are ordered by their names.
+    fn append<'a>(&'a self, workspace: &'a str, part: JournalObject) -> StoreFuture<'a, ()>;
+
+    /// Reads all parts in order.
+    fn read_all<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Vec<JournalObject>>;
+
+    /// Removes the parts with these names. Missing ones are not an error.
+    fn remove<'a>(&'a self, workspace: &'a str, names: &'a [String]) -> StoreFuture<'a, ()>;
+}
+
+/// One part of a stored journal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalObject {
+    /// The name, unique in the journal and ordered like the parts.
+    pub name: String,
+    /// The records, sealed if the state is.
+    pub bytes: Vec<u8>,
+}

@@ -1,0 +1,122 @@
+//! `inmem`: states in the memory of the process, for tests.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use groma_value::Type;
+
+use crate::error::StoreError;
+use crate::host::Host;
+use crate::lock_info::LockInfo;
+use crate::registry::BackendType;
+use crate::schema::{Argument, BackendSchema, Settings};
+use crate::store::{DEFAULT_WORKSPACE, Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+
+pub(crate) const TYPE: BackendType = BackendType { name: "inmem", schema, open };
+
+fn schema() -> &'static BackendSchema {
+    static SCHEMA: std::sync::LazyLock<BackendSchema> =
+        std::sync::LazyLock::new(|| BackendSchema::new([Argument::optional("lock_id", Type::String)]));
+    &SCHEMA
+}
+
+/// All stores of the process share their states, so that commands in one process see each other's.
+static WORKSPACES: Mutex<BTreeMap<String, Workspace>> = Mutex::new(BTreeMap::new());
+
+#[derive(Default)]
+struct Workspace {
+    bytes: Option<Vec<u8>>,
+    writes: u64,
+    lock: Option<LockInfo>,
+}
+
+impl Workspace {
+    fn version(&self) -> Version {
+        Version(self.writes.to_string())
+    }
+}
+
+struct InMemory;
+
+fn open(settings: &Settings, _: &Host) -> Result<Arc<dyn StateStore>, StoreError> {
+    if let Some(id) = settings.text("lock_id") {
+        let mut workspaces = workspaces();
+        let lock = &mut workspaces.entry(DEFAULT_WORKSPACE.to_owned()).or_default().lock;
+        *lock = Some(LockInfo { id: id.to_owned(), operation: "test".to_owned(), ..LockInfo::default() });
+    }
+    Ok(Arc::new(InMemory))
+}
+
+fn workspaces() -> MutexGuard<'static, BTreeMap<String, Workspace>> {
+    WORKSPACES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn ready<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> {
+    Box::pin(std::future::ready(result))
+}
+
+impl StateStore for InMemory {
+    fn location(&self, workspace: &str) -> String {
+        format!("the memory of this process (workspace {workspace:?})")
+    }
+
+    fn workspaces(&self) -> StoreFuture<'_, Vec<String>> {
+        let workspaces = workspaces();
+        let stored = workspaces.iter().filter(|(_, workspace)| workspace.bytes.is_some());
+        ready(Ok(stored.map(|(name, _)| name.clone()).collect()))
+    }
+
+    fn read<'a>(&'a self, workspace: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
+        let workspaces = workspaces();
+        let found = workspaces.get(workspace);
+        ready(Ok(found.and_then(|found| Some(Snapshot { bytes: found.bytes.clone()?, version: found.version() }))))
+    }
+
+    fn write<'a>(&'a self, workspace: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
+        let mut workspaces = workspaces();
+        let found = workspaces.entry(workspace.to_owned()).or_default();
+        let is_expected = match &write.expected {
+            Expected::Any => true,
+            Expected::Absent => found.bytes.is_none(),
+            Expected::Version(version) => found.bytes.is_some() && *version == found.version(),
+        };
+        if !is_expected {
+            let found = found.bytes.is_some().then(|| found.version());
+            return ready(Err(StoreError::Conflict { location: self.location(workspace), found }));
+        }
+        found.bytes = Some(write.bytes.to_vec());
+        found.writes += 1;
+        ready(Ok(found.version()))
+    }
+
+    fn delete_workspace<'a>(&'a self, workspace: &'a str, _: Option<&'a HeldLock>) -> StoreFuture<'a, ()> {
+        workspaces().remove(workspace);
+        ready(Ok(()))
+    }
+
+    fn lock<'a>(&'a self, workspace: &'a str, info: &'a LockInfo) -> StoreFuture<'a, HeldLock> {
+        let mut workspaces = workspaces();
+        let lock = &mut workspaces.entry(workspace.to_owned()).or_default().lock;
+        if let Some(holder) = lock {
+            let holder = Some(Box::new(holder.clone()));
+            return ready(Err(StoreError::Locked { holder, reason: "state locked".to_owned() }));
+        }
+        *lock = Some(info.clone());
+        ready(Ok(HeldLock { id: info.id.clone(), info: info.clone() }))
+    }
+
+    fn unlock<'a>(&'a self, workspace: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
+        let mut workspaces = workspaces();
+        let lock = &mut workspaces.entry(workspace.to_owned()).or_default().lock;
+        ready(match lock {
+            None => Err(StoreError::NotLocked { location: self.location(workspace) }),
+            Some(holder) if holder.id != id => {
+                Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: Some(Box::new(holder.clone())) })
+            }
+            Some(_) => {
+                *lock = None;
+                Ok(())
+            }
+        })
+    }
+}

@@ -1,0 +1,3 @@
+//! The stores, one file or directory each.
+
+pub(crate) mod inmem;
