@@ -45,6 +45,11 @@ impl StateError {
         Self { kind, summary: summary.into(), detail: detail.into() }
     }
 
+    /// The failure of a remote store, whose `kind` callers act on.
+    pub fn of_store(kind: StateErrorKind, summary: impl Into<String>, detail: impl Into<String>) -> Self {
+        Self::new(kind, summary, detail)
+    }
+
     pub(crate) fn malformed(summary: &str, detail: impl Into<String>) -> Self {
         Self::new(StateErrorKind::Malformed, summary, detail)
     }

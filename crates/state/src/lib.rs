@@ -26,6 +26,7 @@ pub use model::{
 };
 pub use object::{AttributesJson, DeposedKey, Fingerprint, ForeignKeys, Identity, ObjectRecord, ObjectStatus};
 pub use store::{
-    Backup, DamagedJournal, ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, Saved, StatePaths,
-    claim_backup, read_sealed, sealed_state, write_errored, write_errored_in_shared, write_whole,
+    Access, Backup, DamagedJournal, ERRORED_STATE, LocalStore, LockInfo, LockRequest, Locking, Opened, RemoteOptions,
+    RemoteState, Saved, StateObject, StatePaths, claim_backup, read_sealed, sealed_state, write_errored,
+    write_errored_in_shared, write_whole,
 };

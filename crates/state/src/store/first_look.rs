@@ -92,21 +92,16 @@ impl LocalStore {
         match (repair, state) {
             (Repair::SetAside, _) if self.lock.is_none() => Ok(()),
             (_, _) if self.lock.is_none() => {
-                self.is_behind = self.has_unretired_journal();
+                self.is_behind = self.left.is_unretired();
                 Ok(())
             }
             (Repair::Write, Some(state)) => self.save(state).map(|_| ()),
             (Repair::Restore(bytes), Some(state)) => self.restore(&bytes, state),
             (Repair::SetAside, _) => self.set_journal_aside(),
             // All of it has reached the file, but the journal could not be retired any more.
-            (_, state) if self.has_unretired_journal() => self.retire_journal(state.map_or("", |state| &state.lineage)),
+            (_, state) if self.left.is_unretired() => self.retire_journal(state.map_or("", |state| &state.lineage)),
             _ => Ok(()),
         }
-    }
-
-    /// Whether the journal has more than the calls of which the result is not known.
-    fn has_unretired_journal(&self) -> bool {
-        self.left.length > 0 && (!self.left.is_folded || self.left.under_way.is_empty())
     }
 
     /// Puts a content into the half-written file that the journal still has.

@@ -1,5 +1,6 @@
 //! The journal beside a state file: what an earlier run left in it, and where the next one goes on.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::disk::changed_meanwhile;
 use super::open::{copy_whole, is_at, open_private, read_if_there, try_lock};
 use super::paths::{DamagedJournal, StatePaths, suffixed};
 use crate::error::{StateError, StateErrorKind};
-use crate::journal::{self, Damage, Journal, ObjectAddress, Recovered, Seal, Tail, recover, unseal};
+use crate::journal::{self, Damage, Journal, ObjectAddress, Recovered, RunHeader, Seal, Tail, recover, unseal};
 use crate::random::random_bits;
 use crate::storage::Storage;
 
@@ -67,6 +68,53 @@ impl Left {
         }
         Ok(Arc::new(journal))
     }
+
+    /// Whether the journal has more than the calls of which the result is not known.
+    pub fn is_unretired(&self) -> bool {
+        self.length > 0 && (!self.is_folded || self.under_way.is_empty())
+    }
+
+    /// Ends the journal, because everything in it is stored. Calls still under way stay noted after `header`. `scope` says
+    /// whether that includes the journal of an earlier run.
+    pub fn retire(
+        &mut self,
+        journal: Option<Arc<Journal>>,
+        paths: &StatePaths,
+        header: &RunHeader,
+        scope: Retire,
+    ) -> Result<(), StateError> {
+        let journal = match journal {
+            Some(journal) => journal,
+            None if self.length > 0 && scope == Retire::Any => self.open_journal(paths)?,
+            None => return Ok(()),
+        };
+        *self = Self::default();
+        if journal.has_calls_under_way() {
+            let end = journal.start_run(header)?;
+            journal.trim();
+            let tail = if journal.is_sealed() { Tail::Sealed } else { Tail::Clear };
+            let under_way = journal.under_way();
+            *self = Self { length: end, end, is_folded: true, under_way, tail, damage: None };
+            return Ok(());
+        }
+        let path = paths.journal();
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StateError::io("remove", &path, &error)),
+            _ => {
+                journal.removed();
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Which journals are retired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Retire {
+    /// That of this run only, because another run may use the one that is there.
+    Own,
+    /// Also one that an earlier run left.
+    Any,
 }
 
 /// Reads the journal, if there is one.

@@ -13,7 +13,9 @@ mod local;
 mod lock;
 mod open;
 mod paths;
+mod persist;
 mod reconcile;
+mod remote;
 mod sealed;
 mod time;
 mod writing;
@@ -23,6 +25,7 @@ pub use local::{LocalStore, Opened, Saved};
 pub use lock::{LockInfo, LockRequest, Locking};
 pub use open::{claim_backup, write_whole};
 pub use paths::{Backup, DamagedJournal, StatePaths};
+pub use remote::{Access, RemoteOptions, RemoteState, StateObject};
 pub use sealed::read_sealed;
 
 #[cfg(test)]

@@ -1,18 +1,17 @@
 //! Crash-safe writes of a state file: at no moment both the old and the new content could be lost.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 
 use super::backup::back_up;
 use super::disk::Disk;
-use super::left::Left;
+use super::left::Retire;
 use super::local::LocalStore;
 use super::open::make_private;
 use super::sealed::sealed;
 use crate::content::{Content, fill_content, replace_content};
 use crate::error::StateError;
 use crate::file::{write, write_pieces};
-use crate::journal::Tail;
 use crate::model::State;
 use crate::storage::Storage;
 
@@ -122,30 +121,11 @@ impl LocalStore {
 
     /// Ends the journal: everything is in the file. Calls still under way stay noted.
     pub(super) fn retire_journal(&mut self, lineage: &str) -> Result<(), StateError> {
-        let path = self.paths.journal();
-        let journal = match self.journal.take() {
-            Some(journal) => journal,
-            None if self.left.length > 0 && (self.lock.is_some() || self.is_behind) => {
-                self.left.open_journal(&self.paths)?
-            }
-            None => return Ok(()),
-        };
+        let is_ours = self.lock.is_some() || self.is_behind;
         self.is_behind = false;
-        self.left = Left::default();
-        if journal.has_calls_under_way() {
-            let end = journal.start_run(&self.header(lineage))?;
-            journal.trim();
-            let tail = if journal.is_sealed() { Tail::Sealed } else { Tail::Clear };
-            let under_way = journal.under_way();
-            self.left = Left { length: end, end, is_folded: true, under_way, tail, damage: None };
-            return Ok(());
-        }
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StateError::io("remove", &path, &error)),
-            _ => {
-                journal.removed();
-                Ok(())
-            }
-        }
+        let scope = if is_ours { Retire::Any } else { Retire::Own };
+        let header = self.header(lineage);
+        let journal = self.journal.take();
+        self.left.retire(journal, &self.paths, &header, scope)
     }
 }

@@ -5,6 +5,7 @@ mod checkpoints;
 mod damage;
 mod killed;
 mod locking;
+mod remote;
 mod saving;
 mod sealed;
 #[cfg(unix)]

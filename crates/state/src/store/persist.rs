@@ -1,0 +1,163 @@
+//! Writes of a running apply to a remote store, at intervals, from the journal alone.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use groma_encryption::Encryption;
+
+use super::fold::{Base, fold};
+use super::remote::StateObject;
+use super::sealed::sealed;
+use crate::content::Content;
+use crate::error::{StateError, StateErrorKind};
+use crate::file::{self, write_parts};
+use crate::journal::{Follower, Journal};
+use crate::model::State;
+
+/// How often the thread looks for new results. The first one starts the interval, as in Terraform.
+const TICK: Duration = Duration::from_millis(200);
+
+/// The run and the object that it writes.
+pub(super) struct Target {
+    pub object: Arc<dyn StateObject>,
+    pub encryption: Option<Arc<Encryption>>,
+    pub terraform_version: String,
+    pub journal: Arc<Journal>,
+    pub lineage: String,
+    /// The stored serial.
+    pub serial: u64,
+    /// The stored content in clear; empty without a stored state.
+    pub stored: Arc<Vec<u8>>,
+    /// The longest time that results are in the journal alone.
+    pub interval: Duration,
+}
+
+/// The result of the writes of a run.
+pub(super) struct Progress {
+    /// The content of the last write in clear; none if nothing was written.
+    pub written: Option<Arc<Vec<u8>>>,
+    /// The stored serial.
+    pub serial: u64,
+    /// The error that ended the writes, if another run has replaced the state.
+    pub conflict: Option<StateError>,
+}
+
+/// The thread that writes.
+pub(super) struct Persister {
+    stop: Sender<()>,
+    thread: JoinHandle<Progress>,
+}
+
+impl Persister {
+    /// Starts to write what `follower` reads; none where no thread can be started.
+    pub fn start(target: Target, follower: Follower) -> Option<Self> {
+        let (stop, stopped) = mpsc::channel();
+        let writer = Writer {
+            position: target.journal.end(),
+            follower,
+            state: None,
+            is_pending: false,
+            progress: Progress { written: None, serial: target.serial, conflict: None },
+            target,
+        };
+        let thread = Builder::new().name("persist".to_owned()).spawn(move || writer.run(&stopped)).ok()?;
+        Some(Self { stop, thread })
+    }
+
+    /// Ends the writes and returns their result; none if the thread has panicked.
+    pub fn stop(self) -> Option<Progress> {
+        // It has ended already if nobody receives this.
+        let _ = self.stop.send(());
+        self.thread.join().ok()
+    }
+}
+
+struct Writer {
+    target: Target,
+    follower: Follower,
+    /// The state with all results that were read from the journal.
+    state: Option<State>,
+    /// The end of the part of the journal that was read.
+    position: u64,
+    /// Whether the state has results that the store does not have.
+    is_pending: bool,
+    progress: Progress,
+}
+
+impl Writer {
+    fn run(mut self, stopped: &Receiver<()>) -> Progress {
+        let mut changed: Option<Instant> = None;
+        loop {
+            match stopped.recv_timeout(TICK.min(self.target.interval)) {
+                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if changed.is_none() && (self.is_pending || self.target.journal.end() != self.position) {
+                changed = Some(Instant::now());
+            }
+            if changed.is_none_or(|since| since.elapsed() < self.target.interval) {
+                continue;
+            }
+            changed = None;
+            match self.persist() {
+                Ok(Read::Whole) => {}
+                // A journal that was read in part cannot be read again.
+                Ok(Read::Failed) => break,
+                Err(problem) if problem.kind == StateErrorKind::Changed => {
+                    self.progress.conflict = Some(problem);
+                    break;
+                }
+                // The next attempt, or the end of the run, may find the store again.
+                Err(_) => {}
+            }
+        }
+        self.progress
+    }
+
+    fn persist(&mut self) -> Result<Read, StateError> {
+        let end = self.target.journal.end();
+        let mut state = match self.state.take() {
+            Some(state) => state,
+            None => self.first_state()?,
+        };
+        let Ok(events) = self.follower.read_to(end) else { return Ok(Read::Failed) };
+        self.position = end;
+        self.is_pending |= !events.is_empty();
+        fold(&mut state, events, Base::Same);
+        let written = if self.is_pending { self.write(&state) } else { Ok(()) };
+        self.state = Some(state);
+        written.map(|()| Read::Whole)
+    }
+
+    fn write(&mut self, state: &State) -> Result<(), StateError> {
+        let Some(serial) = self.progress.serial.checked_add(1) else { return Ok(()) };
+        let parts = write_parts(state);
+        let content = [parts.head(serial), parts.rest].concat();
+        let bytes = sealed(self.target.encryption.as_deref(), content.clone())?;
+        // A run that is killed right after the write leaves a journal that recognizes it.
+        self.target.journal.checkpoint(Content::of(&bytes))?;
+        self.target.journal.sync()?;
+        self.target.object.write(&bytes)?;
+        self.progress.serial = serial;
+        self.progress.written = Some(Arc::new(content));
+        self.is_pending = false;
+        Ok(())
+    }
+
+    /// Returns the state that the run began with.
+    fn first_state(&self) -> Result<State, StateError> {
+        let stored = &self.target.stored;
+        let mut state = if stored.is_empty() { State::default() } else { file::read(stored)? };
+        state.lineage.clone_from(&self.target.lineage);
+        state.terraform_version.clone_from(&self.target.terraform_version);
+        Ok(state)
+    }
+}
+
+enum Read {
+    Whole,
+    /// The journal cannot be read back.
+    Failed,
+}

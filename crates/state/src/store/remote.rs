@@ -1,0 +1,355 @@
+//! A state that is stored elsewhere than in a local file, with its journal on this machine.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::difference::note_difference;
+use super::left::{AcceptedDamage, Left, Retire, read_journal};
+use super::local::{Opened, Saved};
+use super::open::{is_locked, write_whole};
+use super::paths::{Backup, StatePaths, suffixed};
+use super::persist::{Persister, Target};
+use super::reconcile::{Repair, reconcile};
+use super::sealed::{Clear, clear, sealed};
+use crate::content::Content;
+use crate::error::StateError;
+use crate::file::{self, Written, write_parts};
+use crate::journal::{Journal, RunHeader};
+use crate::model::State;
+use crate::random::{random_bits, uuid};
+
+/// The stored object of a state: one workspace of a remote backend.
+pub trait StateObject: Send + Sync {
+    /// Returns the location for messages, without secrets.
+    fn location(&self) -> String;
+
+    /// Replaces the stored bytes if nobody else has written them since they were read or last written here.
+    ///
+    /// # Errors
+    /// [`crate::StateErrorKind::Changed`] if somebody has, and any failure of the service.
+    fn write(&self, bytes: &[u8]) -> Result<(), StateError>;
+}
+
+/// Whether other runs are kept off the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// This run holds the lock of the store.
+    Exclusive,
+    /// There is no lock. Results of an interrupted run are taken into account and written with the next change.
+    Unlocked,
+}
+
+/// The settings of opening a [`RemoteState`].
+pub struct RemoteOptions {
+    /// The files of this machine: the journal belongs to [`StatePaths::write`], which itself is never created. The
+    /// encryption is that of the stored object.
+    pub paths: StatePaths,
+    /// The version of Terraform that written states name.
+    pub terraform_version: String,
+    /// Whether the caller holds the lock of the store.
+    pub access: Access,
+    /// The longest time that results are in the journal alone; none if nothing is written before the end of the run.
+    pub persist_interval: Option<Duration>,
+}
+
+/// A state in a remote store: the counterpart of [`crate::LocalStore`].
+///
+/// The journal stays on this machine, so a provider call costs no request. A background thread writes the state to the
+/// store at intervals while a run goes on, and [`RemoteState::save`] does so at the end. The journal is retired only
+/// when the store has everything in it; the next run on this machine folds in what a killed run has left.
+///
+/// The lock of the store is the caller's affair: it is taken before [`RemoteState::open`] and released after the last
+/// write. Dropping this ends the background thread without a further write.
+pub struct RemoteState {
+    object: Arc<dyn StateObject>,
+    options: RemoteOptions,
+    /// The stored content in clear; empty without a stored state.
+    stored: Arc<Vec<u8>>,
+    /// Whether the stored bytes are sealed as they would be sealed now.
+    is_current: bool,
+    serial: u64,
+    from_nothing: bool,
+    is_behind: bool,
+    left: Left,
+    journal: Option<Arc<Journal>>,
+    persister: Option<Persister>,
+    backup_made: bool,
+}
+
+impl RemoteState {
+    /// Opens a state whose stored bytes are `bytes`; folds in what an interrupted run has left in the journal.
+    ///
+    /// # Errors
+    /// The stored bytes are not a state or cannot be decrypted, the journal is damaged, or recovered results cannot be
+    /// written.
+    pub fn open(
+        object: Arc<dyn StateObject>,
+        bytes: Option<Vec<u8>>,
+        options: RemoteOptions,
+    ) -> Result<(Self, Opened), StateError> {
+        let location = object.location();
+        let location = Path::new(&location);
+        let bytes = bytes.unwrap_or_default();
+        // Only one process at a time writes a journal, so a locked one belongs to a run that is still at work.
+        let is_in_use = options.access == Access::Unlocked && is_locked(&options.paths.journal());
+        let (left, journal) = if is_in_use { Default::default() } else { read_journal(&options.paths)? };
+        let content = Content::of(&bytes);
+        let Clear { bytes: stored, is_current } = clear(&options.paths, location, &bytes)?;
+        let stored = stored.into_owned();
+        drop(bytes);
+        let reconciled = reconcile(location, &stored, content, journal)?;
+        let mut warnings: groma_diagnostics::Diagnostics = left.damage.iter().map(AcceptedDamage::warning).collect();
+        warnings.append(reconciled.warnings);
+        let mut state = reconciled.state;
+        let mut opened = Self {
+            object,
+            serial: state.as_ref().map_or(0, |state| state.serial),
+            from_nothing: state.is_none(),
+            stored: Arc::new(if file::is_blank(&stored) { Vec::new() } else { stored }),
+            is_current,
+            is_behind: false,
+            left,
+            journal: None,
+            persister: None,
+            backup_made: false,
+            options,
+        };
+        if let Some(state) = state.as_mut().filter(|_| opened.stored.is_empty()) {
+            // What only the journal knows was made by this program.
+            state.terraform_version.clone_from(&opened.options.terraform_version);
+        }
+        opened.repair(reconciled.repair, state.as_mut())?;
+        Ok((opened, Opened { state, in_flight: reconciled.in_flight, warnings }))
+    }
+
+    fn repair(&mut self, repair: Repair, state: Option<&mut State>) -> Result<(), StateError> {
+        let is_unretired = self.left.is_unretired();
+        match (repair, state) {
+            (Repair::SetAside, _) if self.options.access == Access::Unlocked => Ok(()),
+            (_, _) if self.options.access == Access::Unlocked => {
+                self.is_behind = is_unretired;
+                Ok(())
+            }
+            (Repair::SetAside, _) => self.set_journal_aside(),
+            (Repair::Write | Repair::Restore(_), Some(state)) => self.save(state).map(|_| ()),
+            (_, state) if is_unretired => self.retire_journal(state.map_or("", |state| &state.lineage)),
+            _ => Ok(()),
+        }
+    }
+
+    fn set_journal_aside(&self) -> Result<(), StateError> {
+        let path = self.options.paths.journal();
+        let aside = suffixed(&path, &format!(".{:08x}", random_bits() >> 32));
+        fs::rename(&path, &aside).map_err(|error| StateError::io("rename", &path, &error))
+    }
+
+    /// Returns the files of this machine, with the encryption of the state.
+    pub fn paths(&self) -> &StatePaths {
+        &self.options.paths
+    }
+
+    /// Returns the location of the state for messages.
+    pub fn location(&self) -> String {
+        self.object.location()
+    }
+
+    /// Begins a run that changes things, as [`crate::LocalStore::begin_run`] does.
+    ///
+    /// # Errors
+    /// The journal cannot be written, or another process writes it.
+    pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
+        self.prepare(state);
+        self.catch_up(state)?;
+        let journal = match &self.journal {
+            Some(journal) => journal.clone(),
+            None => {
+                let journal = self.left.open_journal(&self.options.paths)?;
+                let follower = journal.follow();
+                journal.start_run(&self.header(&state.lineage))?;
+                self.persister = self.options.persist_interval.and_then(|interval| {
+                    let target = Target {
+                        object: self.object.clone(),
+                        encryption: self.options.paths.encryption.clone(),
+                        terraform_version: self.options.terraform_version.clone(),
+                        journal: journal.clone(),
+                        lineage: state.lineage.clone(),
+                        serial: self.serial,
+                        stored: self.stored.clone(),
+                        interval,
+                    };
+                    Persister::start(target, follower)
+                });
+                journal
+            }
+        };
+        note_difference(&self.stored_state()?, state, &journal)?;
+        self.journal = Some(journal.clone());
+        Ok(journal)
+    }
+
+    fn stored_state(&self) -> Result<State, StateError> {
+        if self.stored.is_empty() { Ok(State::default()) } else { file::read(&self.stored) }
+    }
+
+    /// Writes the state to the store, unless that holds it already, and retires the journal.
+    ///
+    /// The serial becomes one more than the stored one. A failure at any point loses nothing that is in the journal.
+    ///
+    /// # Errors
+    /// Another run has written the state meanwhile, or the store fails.
+    pub fn save(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        self.prepare(state);
+        self.end_persisting()?;
+        let new = write_parts(state);
+        if self.holds(&new) {
+            state.serial = self.serial;
+            self.retire_journal(&state.lineage)?;
+            return Ok(Saved::Unchanged);
+        }
+        state.serial = self.serial.checked_add(1).ok_or_else(|| self.serial_out_of_range())?;
+        self.write(state, &new)?;
+        Ok(Saved::Written(state.serial))
+    }
+
+    /// Writes a state that the user supplies, with its own serial and lineage.
+    ///
+    /// # Errors
+    /// As for [`RemoteState::save`].
+    pub fn put(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        state.terraform_version.clone_from(&self.options.terraform_version);
+        self.end_persisting()?;
+        let new = write_parts(state);
+        if self.holds(&new) && state.serial == self.serial && self.lineage_is(&state.lineage) {
+            self.retire_journal(&state.lineage)?;
+            return Ok(Saved::Unchanged);
+        }
+        self.write(state, &new)?;
+        Ok(Saved::Written(state.serial))
+    }
+
+    fn write(&mut self, state: &State, new: &Written) -> Result<(), StateError> {
+        self.back_up()?;
+        let content = [new.head(state.serial), new.rest.clone()].concat();
+        let bytes = sealed(self.options.paths.encryption.as_deref(), content.clone())?;
+        if let Some(journal) = &self.journal {
+            // A run that is killed before the journal is retired then recognizes its own write.
+            journal.checkpoint(Content::of(&bytes))?;
+            journal.sync()?;
+        }
+        self.object.write(&bytes)?;
+        (self.stored, self.serial, self.is_current, self.from_nothing) = (Arc::new(content), state.serial, true, false);
+        if let Some(journal) = &self.journal {
+            // Without that note the next run compares the stored state with the journal.
+            let _ = journal.written();
+        }
+        self.retire_journal(&state.lineage)
+    }
+
+    /// Whether the store has the content already, apart from serial and writer, sealed as it would be now.
+    fn holds(&self, new: &Written) -> bool {
+        if self.stored.is_empty() || !self.is_current {
+            return false;
+        }
+        let is_same = self.stored.strip_prefix(&new.head(self.serial)[..]).is_some_and(|rest| rest == new.rest);
+        // Other programs use another layout, so that their content is compared in this program's.
+        is_same || file::read(&self.stored).is_ok_and(|old| write_parts(&old).rest == new.rest)
+    }
+
+    fn lineage_is(&self, lineage: &str) -> bool {
+        self.stored_state().is_ok_and(|stored| stored.lineage == lineage)
+    }
+
+    fn back_up(&mut self) -> Result<(), StateError> {
+        if self.backup_made || self.stored.is_empty() {
+            return Ok(());
+        }
+        let paths = &mut self.options.paths;
+        if paths.backup == Backup::New {
+            let usual = Path::new("terraform.tfstate");
+            let claimed =
+                super::open::claim_backup(usual).map_err(|error| StateError::io("make a backup of", usual, &error))?;
+            paths.backup = Backup::At(claimed);
+        }
+        let Some(backup) = paths.backup.path() else { return Ok(()) };
+        let bytes = sealed(paths.encryption.as_deref(), self.stored.to_vec())?;
+        write_whole(backup, &bytes).map_err(|error| StateError::io("write", backup, &error))?;
+        self.backup_made = true;
+        Ok(())
+    }
+
+    /// Ends the background writes of the run.
+    ///
+    /// # Errors
+    /// Another run has replaced the state that this run wrote.
+    fn end_persisting(&mut self) -> Result<(), StateError> {
+        let Some(progress) = self.persister.take().and_then(Persister::stop) else { return Ok(()) };
+        if let Some(written) = progress.written {
+            (self.stored, self.serial, self.is_current, self.from_nothing) = (written, progress.serial, true, false);
+        }
+        progress.conflict.map_or(Ok(()), Err)
+    }
+
+    /// Writes what the journal has to the store, where that was left for later because there is no lock.
+    ///
+    /// # Errors
+    /// As for [`RemoteState::save`].
+    pub fn catch_up(&mut self, state: &mut State) -> Result<(), StateError> {
+        if self.is_behind {
+            self.save(state)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the journal has every result of the run, so that the next run on this machine recovers them.
+    pub fn is_in_journal(&self) -> bool {
+        self.journal.as_ref().is_some_and(|journal| journal.is_complete())
+    }
+
+    fn prepare(&self, state: &mut State) {
+        state.terraform_version.clone_from(&self.options.terraform_version);
+        if state.lineage.is_empty() {
+            state.lineage = uuid();
+        }
+    }
+
+    fn header(&self, lineage: &str) -> RunHeader {
+        RunHeader { lineage: lineage.to_owned(), serial: self.serial, from_nothing: self.from_nothing }
+    }
+
+    fn retire_journal(&mut self, lineage: &str) -> Result<(), StateError> {
+        let header = self.header(lineage);
+        let is_ours = self.options.access == Access::Exclusive || self.is_behind;
+        let scope = if is_ours { Retire::Any } else { Retire::Own };
+        self.is_behind = false;
+        let journal = self.journal.take();
+        self.left.retire(journal, &self.options.paths, &header, scope)?;
+        if self.left.length == 0
+            && let Some(folder) = self.options.paths.write.parent()
+        {
+            // Removes the folder of the journal if nothing else is in it.
+            let _ = fs::remove_dir(folder);
+        }
+        Ok(())
+    }
+
+    fn serial_out_of_range(&self) -> StateError {
+        StateError::malformed(
+            "State serial out of range",
+            format!(
+                "The serial of the state in {} is {}, the largest possible, so no state can follow it. Nothing was changed. Set the \
+                 serial to a smaller number with state pull, an editor and state push -force.",
+                self.location(),
+                self.serial
+            ),
+        )
+    }
+}
+
+impl Drop for RemoteState {
+    fn drop(&mut self) {
+        // Nothing may be written after the caller releases the lock.
+        let _ = self.persister.take().and_then(Persister::stop);
+    }
+}
