@@ -89,11 +89,8 @@ struct Writer {
 impl Writer {
     fn run(mut self, stopped: &Receiver<()>) -> Progress {
         let mut changed: Option<Instant> = None;
-        loop {
-            match stopped.recv_timeout(TICK.min(self.target.interval)) {
-                Err(RecvTimeoutError::Timeout) => {}
-                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
-            }
+        let tick = TICK.min(self.target.interval);
+        while let Err(RecvTimeoutError::Timeout) = stopped.recv_timeout(tick) {
             if changed.is_none() && (self.is_pending || self.target.journal.end() != self.position) {
                 changed = Some(Instant::now());
             }
