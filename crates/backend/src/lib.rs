@@ -10,6 +10,7 @@
 mod error;
 mod host;
 mod lock_info;
+mod manager;
 pub mod registry;
 mod schema;
 mod store;
@@ -18,6 +19,10 @@ mod stores;
 pub use error::StoreError;
 pub use host::{Environment, Host};
 pub use lock_info::{LockInfo, go_time, new_lock, now_rfc3339};
+pub use manager::{
+    ConnectError, LockGuard, OpenOptions, OpenedRemote, ReleaseReport, RemoteBackend, RemoteHandle, Waiting,
+    persist_interval,
+};
 pub use schema::{
     Argument, ArgumentError, ArgumentKind, BackendSchema, Nesting, Origin, Product, Settings, record_hash,
 };

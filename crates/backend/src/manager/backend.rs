@@ -1,0 +1,158 @@
+//! A configured remote backend, used synchronously.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use groma_value::Value;
+use thiserror::Error;
+
+use crate::error::StoreError;
+use crate::host::Host;
+use crate::registry::BackendType;
+use crate::schema::ArgumentError;
+use crate::store::{DEFAULT_WORKSPACE, HeldLock, Snapshot, StateStore, StoreFuture, WorkspaceSupport};
+
+use super::runtime::StoreRuntime;
+
+/// A remote backend with its configuration.
+///
+/// It blocks on the operations of its store, so it must not be used on a thread that drives an async runtime, except for
+/// [`RemoteBackend::read_async`]. Clones share the store.
+#[derive(Clone)]
+pub struct RemoteBackend {
+    ty: &'static BackendType,
+    config: Value,
+    store: Arc<dyn StateStore>,
+    runtime: StoreRuntime,
+}
+
+/// The failure to create a store from its configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ConnectError {
+    /// Arguments are missing, or environment variables have the wrong type.
+    #[error("invalid arguments")]
+    Arguments(Vec<ArgumentError>),
+    /// The store refuses the settings.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl std::fmt::Debug for RemoteBackend {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The configuration may hold secrets.
+        f.debug_tuple("RemoteBackend").field(&self.ty.name).finish()
+    }
+}
+
+impl RemoteBackend {
+    /// Creates the store that `config` describes, as [`crate::BackendSchema::conform`] returns it. Sends no request.
+    ///
+    /// # Errors
+    /// Required arguments are missing or values are invalid.
+    pub fn connect(ty: &'static BackendType, config: Value, host: &Host) -> Result<Self, ConnectError> {
+        let settings = (ty.schema)().resolve(&config, &host.environment).map_err(ConnectError::Arguments)?;
+        let runtime = StoreRuntime::get().map_err(|problem| StoreError::Network {
+            service: format!("the backend {:?}", ty.name),
+            reason: groma_diagnostics::io_reason(&problem),
+        })?;
+        let store = {
+            // Clients may bind to the runtime when they are created.
+            let _entered = runtime.handle().enter();
+            (ty.open)(&settings, host)?
+        };
+        Ok(Self { ty, config, store, runtime })
+    }
+
+    /// Returns the backend type.
+    pub fn ty(&self) -> &'static BackendType {
+        self.ty
+    }
+
+    /// Returns the configuration without environment variables and defaults, as it is recorded.
+    pub fn config(&self) -> &Value {
+        &self.config
+    }
+
+    /// Returns the store.
+    pub fn store(&self) -> &Arc<dyn StateStore> {
+        &self.store
+    }
+
+    /// Blocks until an operation of the store has ended.
+    pub(super) fn block_on<T>(&self, operation: impl Future<Output = T>) -> T {
+        self.runtime.block_on(operation)
+    }
+
+    /// Whether the store has workspaces besides `default`.
+    pub fn has_workspaces(&self) -> bool {
+        self.store.workspace_support() == WorkspaceSupport::Many
+    }
+
+    /// Returns the location of a workspace's state for messages.
+    pub fn location(&self, workspace: &str) -> String {
+        self.store.location(workspace)
+    }
+
+    /// Lists the workspaces: `default` first, even where it has no state, then the others in alphabetical order.
+    ///
+    /// # Errors
+    /// The store cannot list them, or has none besides `default`.
+    pub fn workspaces(&self) -> Result<Vec<String>, StoreError> {
+        if !self.has_workspaces() {
+            return Err(self.no_workspaces());
+        }
+        let mut names = self.block_on(self.store.workspaces())?;
+        names.retain(|name| name != DEFAULT_WORKSPACE);
+        names.sort();
+        names.dedup();
+        names.insert(0, DEFAULT_WORKSPACE.to_owned());
+        Ok(names)
+    }
+
+    /// Returns the error of using workspaces in a store that has only `default`.
+    pub fn no_workspaces(&self) -> StoreError {
+        StoreError::Unsupported {
+            operation: "workspaces".to_owned(),
+            advice: format!(
+                "The backend {:?} stores only the state of the workspace \"default\". For another state, use another backend \
+                 configuration, or a backend with workspaces.",
+                self.ty.name
+            ),
+        }
+    }
+
+    /// Reads the stored bytes of a workspace; `None` if nothing is stored.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn read(&self, workspace: &str) -> Result<Option<Snapshot>, StoreError> {
+        self.block_on(self.store.read(workspace))
+    }
+
+    /// Reads the stored bytes of a workspace without blocking: the returned future may be polled on any runtime.
+    pub fn read_async(&self, workspace: &str) -> StoreFuture<'static, Option<Snapshot>> {
+        let (store, name) = (self.store.clone(), workspace.to_owned());
+        let service = self.location(workspace);
+        let task = self.runtime.handle().spawn(async move { store.read(&name).await });
+        Box::pin(async move {
+            task.await
+                .unwrap_or_else(|_| Err(StoreError::Network { service, reason: "the request was aborted".to_owned() }))
+        })
+    }
+
+    /// Deletes a workspace with its state.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn delete_workspace(&self, workspace: &str, lock: Option<&HeldLock>) -> Result<(), StoreError> {
+        self.block_on(self.store.delete_workspace(workspace, lock))
+    }
+
+    /// Releases a lock by its ID, whoever holds it.
+    ///
+    /// # Errors
+    /// The lock has another ID, there is none, or the store fails.
+    pub fn force_unlock(&self, workspace: &str, id: &str) -> Result<(), StoreError> {
+        self.block_on(self.store.unlock(workspace, id))
+    }
+}

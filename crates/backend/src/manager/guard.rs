@@ -1,0 +1,136 @@
+//! Taking, waiting for, and releasing the lock of a workspace.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use groma_state::LockRequest;
+
+use super::backend::RemoteBackend;
+use super::retry::{lock_pauses, request_pauses};
+use crate::error::StoreError;
+use crate::lock_info::new_lock;
+use crate::store::HeldLock;
+
+/// After this time people are told that the store is slow.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// How often an interrupt is looked for during a pause.
+const TICK: Duration = Duration::from_millis(100);
+
+/// What a command does while it waits for a lock.
+pub trait Waiting {
+    /// Whether to go on waiting.
+    fn keep_waiting(&self) -> bool;
+
+    /// Called once if the lock takes longer than a moment to acquire or release.
+    fn is_slow(&self, message: &str);
+}
+
+/// Reports a lock that could not be released.
+pub type ReleaseReport = Arc<dyn Fn(&StoreError, &HeldLock) + Send + Sync>;
+
+/// The lock of a workspace, released when this is dropped.
+pub struct LockGuard {
+    backend: RemoteBackend,
+    workspace: String,
+    held: Option<HeldLock>,
+    report: ReleaseReport,
+}
+
+impl RemoteBackend {
+    /// Takes the lock of a workspace, and waits for another holder as long as the request allows.
+    ///
+    /// `report` receives the error if the lock cannot be released in the end. A store without locks returns a guard of
+    /// nothing.
+    ///
+    /// # Errors
+    /// Another run holds the lock, or the store fails. Only a holder that the store can name is waited for: any other
+    /// error would not go away.
+    pub fn lock(
+        &self,
+        workspace: &str,
+        request: &LockRequest,
+        waiting: &dyn Waiting,
+        report: ReleaseReport,
+    ) -> Result<LockGuard, StoreError> {
+        let guard = |held| LockGuard { backend: self.clone(), workspace: workspace.to_owned(), held, report };
+        if !self.store().can_lock() {
+            return Ok(guard(None));
+        }
+        let started = Instant::now();
+        let mut pauses = lock_pauses();
+        let mut has_told = false;
+        loop {
+            let info = new_lock(request);
+            let attempt = self.block_on(async {
+                let attempt = self.store().lock(workspace, &info);
+                tokio::pin!(attempt);
+                if !has_told && let Ok(result) = tokio::time::timeout(PATIENCE, &mut attempt).await {
+                    return result;
+                }
+                if !has_told {
+                    has_told = true;
+                    waiting.is_slow("Acquiring state lock. This may take a few moments...");
+                }
+                attempt.await
+            });
+            let problem = match attempt {
+                Ok(held) => return Ok(guard(Some(held))),
+                Err(problem) if problem.is_held_lock() => problem,
+                Err(problem) => return Err(problem),
+            };
+            let left = request.timeout.saturating_sub(started.elapsed());
+            let Some(pause) = pauses.next().filter(|_| !left.is_zero()) else { return Err(problem) };
+            if !has_told {
+                has_told = true;
+                waiting.is_slow("Acquiring state lock. This may take a few moments...");
+            }
+            let until = Instant::now() + pause.min(left);
+            while Instant::now() < until {
+                if !waiting.keep_waiting() {
+                    return Err(problem);
+                }
+                std::thread::sleep(TICK.min(until.saturating_duration_since(Instant::now())));
+            }
+        }
+    }
+}
+
+impl LockGuard {
+    /// Returns the lock; `None` in a store without locks.
+    pub fn held(&self) -> Option<&HeldLock> {
+        self.held.as_ref()
+    }
+
+    /// Forgets the lock without releasing it, because it was deleted with its workspace.
+    pub fn forget(mut self) {
+        self.held = None;
+    }
+
+    /// Releases the lock. Failures of the network are repeated, because a lock that stays blocks everybody.
+    fn release(&self, held: &HeldLock) -> Result<(), StoreError> {
+        let mut pauses = request_pauses();
+        let mut is_repeated = false;
+        loop {
+            match self.backend.force_unlock(&self.workspace, &held.id) {
+                Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => match pauses.next() {
+                    Some(pause) => std::thread::sleep(pause),
+                    None => return Err(problem),
+                },
+                // The answer of the attempt before was lost, not its effect.
+                Err(StoreError::NotLocked { .. }) if is_repeated => return Ok(()),
+                result => return result,
+            }
+            is_repeated = true;
+        }
+    }
+}
+
+impl Drop for LockGuard {
+    fn drop(&mut self) {
+        let Some(held) = self.held.take() else { return };
+        if let Err(problem) = self.release(&held) {
+            (self.report)(&problem, &held);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The stored object of one workspace, as the state manager writes it.
+
+use std::sync::{Mutex, PoisonError};
+
+use groma_state::{StateError, StateErrorKind, StateObject};
+
+use super::backend::RemoteBackend;
+use super::retry::request_pauses;
+use crate::error::StoreError;
+use crate::store::{Expected, HeldLock, Snapshot, Version, Write};
+
+/// A workspace's object with the version that the next write replaces.
+pub(super) struct StoredObject {
+    pub backend: RemoteBackend,
+    pub workspace: String,
+    pub lock: Option<HeldLock>,
+    expected: Mutex<Expected>,
+}
+
+impl StoredObject {
+    /// Creates the object of a workspace whose content was read as `found`.
+    pub fn new(backend: RemoteBackend, workspace: &str, lock: Option<HeldLock>, found: Option<&Snapshot>) -> Self {
+        let expected = found.map_or(Expected::Absent, |found| Expected::Version(found.version.clone()));
+        Self { backend, workspace: workspace.to_owned(), lock, expected: Mutex::new(expected) }
+    }
+
+    /// Writes with the expected version. After a failure of the network, nobody knows whether the write was done, so the
+    /// store is read before the write is repeated.
+    fn write_checked(&self, bytes: &[u8], expected: &Expected) -> Result<Version, StoreError> {
+        let mut pauses = request_pauses();
+        let store = self.backend.store();
+        loop {
+            let write = Write { bytes, expected: expected.clone(), lock: self.lock.as_ref() };
+            let problem = match self.backend.block_on(store.write(&self.workspace, write)) {
+                Err(problem @ (StoreError::Network { .. } | StoreError::Service { .. })) => problem,
+                result => return result,
+            };
+            let Some(pause) = pauses.next() else { return Err(problem) };
+            std::thread::sleep(pause);
+            match self.backend.read(&self.workspace) {
+                Ok(Some(found)) if found.bytes == bytes => return Ok(found.version),
+                Ok(_) | Err(StoreError::Network { .. } | StoreError::Service { .. }) => {}
+                Err(_) => return Err(problem),
+            }
+        }
+    }
+}
+
+impl StateObject for StoredObject {
+    fn location(&self) -> String {
+        self.backend.location(&self.workspace)
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<(), StateError> {
+        let mut expected = self.expected.lock().unwrap_or_else(PoisonError::into_inner);
+        let version = self.write_checked(bytes, &expected).map_err(|problem| state_error(&problem))?;
+        *expected = Expected::Version(version);
+        Ok(())
+    }
+}
+
+/// Returns a failure of a store as an error of the state.
+pub(super) fn state_error(problem: &StoreError) -> StateError {
+    let kind = match problem {
+        StoreError::Conflict { .. } | StoreError::LockLost { .. } => StateErrorKind::Changed,
+        StoreError::Locked { .. } => StateErrorKind::Locked,
+        StoreError::AccessDenied { .. } | StoreError::Unauthenticated { .. } => StateErrorKind::Denied,
+        StoreError::InvalidData { .. } => StateErrorKind::Malformed,
+        _ => StateErrorKind::Io,
+    };
+    StateError::of_store(kind, problem.summary(), problem.detail())
+}

@@ -1,0 +1,173 @@
+//! Opening the state of a workspace: lock, read, recovery of an interrupted run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use groma_encryption::Encryption;
+use groma_state::{
+    Access, Backup, DamagedJournal, Journal, Locking, Opened, RemoteOptions, RemoteState, Saved, State, StateError,
+    StatePaths,
+};
+
+use super::backend::RemoteBackend;
+use super::guard::{LockGuard, ReleaseReport, Waiting};
+use super::object::{StoredObject, state_error};
+use crate::error::StoreError;
+use crate::host::Environment;
+use crate::store::HeldLock;
+
+/// The interval at which a run writes the state, unless `TF_STATE_PERSIST_INTERVAL` sets another one.
+const PERSIST_INTERVAL: Duration = Duration::from_secs(20);
+
+/// Returns the interval at which a run writes the state: 20 seconds, or `TF_STATE_PERSIST_INTERVAL` in seconds. A value
+/// that is not a whole number is ignored; a shorter interval than OpenTofu's minimum of 20 is allowed.
+pub fn persist_interval(environment: &Environment) -> Duration {
+    let set = environment.get("TF_STATE_PERSIST_INTERVAL").and_then(|text| text.trim().parse().ok());
+    set.map_or(PERSIST_INTERVAL, |seconds: u64| Duration::from_secs(seconds.max(1)))
+}
+
+/// The settings of opening a workspace.
+pub struct OpenOptions<'a> {
+    /// Whether and how to lock.
+    pub locking: &'a Locking,
+    /// What to do while the lock is held by another run.
+    pub waiting: &'a dyn Waiting,
+    /// Reports a lock that could not be released.
+    pub report: ReleaseReport,
+    /// The encryption of the state.
+    pub encryption: Option<Arc<Encryption>>,
+    /// The backup of the state before its first change.
+    pub backup: Backup,
+    /// The answer to a damaged journal.
+    pub damaged_journal: DamagedJournal,
+    /// The directory of journals on this machine.
+    pub journals: &'a Path,
+    /// The version of Terraform that written states name.
+    pub terraform_version: &'a str,
+    /// The interval at which a run writes the state.
+    pub persist_interval: Duration,
+}
+
+/// An open workspace: its state with its lock.
+pub struct RemoteHandle {
+    // Dropped before the lock: nothing may be written after its release.
+    state: RemoteState,
+    lock: Option<LockGuard>,
+}
+
+/// The result of opening a workspace.
+pub struct OpenedRemote {
+    /// The open workspace.
+    pub handle: RemoteHandle,
+    /// Its state, with what an interrupted run has left.
+    pub opened: Opened,
+}
+
+impl RemoteBackend {
+    /// Opens a workspace: takes the lock, reads the state, and recovers what a killed run has left on this machine.
+    ///
+    /// # Errors
+    /// Another run holds the lock, the store fails, or the stored state cannot be read.
+    pub fn open(&self, workspace: &str, options: OpenOptions<'_>) -> Result<OpenedRemote, StateError> {
+        let lock = match options.locking {
+            Locking::On(request) => {
+                let guard = self.lock(workspace, request, options.waiting, options.report);
+                Some(guard.map_err(|problem| state_error(&problem))?)
+            }
+            Locking::Off => None,
+        };
+        let found = self.read(workspace).map_err(|problem| state_error(&problem))?;
+        let held = lock.as_ref().and_then(LockGuard::held).cloned();
+        let object = StoredObject::new(self.clone(), workspace, held, found.as_ref());
+        let paths = StatePaths::of_file(self.journal_file(options.journals, workspace))
+            .with_backup(options.backup)
+            .encrypted(options.encryption)
+            .with_damaged_journal(options.damaged_journal);
+        let remote = RemoteOptions {
+            paths,
+            terraform_version: options.terraform_version.to_owned(),
+            access: if lock.is_some() { Access::Exclusive } else { Access::Unlocked },
+            persist_interval: Some(options.persist_interval),
+        };
+        let bytes = found.map(|found| found.bytes);
+        let (state, opened) = RemoteState::open(Arc::new(object), bytes, remote)?;
+        Ok(OpenedRemote { handle: RemoteHandle { state, lock }, opened })
+    }
+
+    /// Returns the file that the journal of a workspace belongs to. The location of the state is part of the name, so that
+    /// a journal is never taken for that of another state.
+    fn journal_file(&self, journals: &Path, workspace: &str) -> PathBuf {
+        let identity = crc32fast::hash(self.location(workspace).as_bytes());
+        journals.join(format!("{}-{identity:08x}", self.ty().name)).join("terraform.tfstate")
+    }
+
+    /// Whether a killed run has left a journal for a workspace on this machine.
+    pub fn has_journal(&self, journals: &Path, workspace: &str) -> bool {
+        StatePaths::of_file(self.journal_file(journals, workspace)).journal().exists()
+    }
+}
+
+impl RemoteHandle {
+    /// Returns the files of this machine, with the encryption and the backup of the state.
+    pub fn paths(&self) -> &StatePaths {
+        self.state.paths()
+    }
+
+    /// Returns the location of the state for messages.
+    pub fn location(&self) -> String {
+        self.state.location()
+    }
+
+    /// Returns the lock that this run holds.
+    pub fn held(&self) -> Option<&HeldLock> {
+        self.lock.as_ref().and_then(LockGuard::held)
+    }
+
+    /// Begins a run that changes things: from here on the journal records provider calls.
+    ///
+    /// # Errors
+    /// The journal cannot be written.
+    pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
+        self.state.begin_run(state)
+    }
+
+    /// Writes the state, and retires the journal.
+    ///
+    /// # Errors
+    /// The store fails, or another run has written the state.
+    pub fn save(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        self.state.save(state)
+    }
+
+    /// Writes a state with its own serial and lineage.
+    ///
+    /// # Errors
+    /// As for [`RemoteHandle::save`].
+    pub fn put(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        self.state.put(state)
+    }
+
+    /// Writes what the journal has, where that was left for later.
+    ///
+    /// # Errors
+    /// As for [`RemoteHandle::save`].
+    pub fn catch_up(&mut self, state: &mut State) -> Result<(), StateError> {
+        self.state.catch_up(state)
+    }
+
+    /// Whether the journal has every result of the run.
+    pub fn is_in_journal(&self) -> bool {
+        self.state.is_in_journal()
+    }
+
+    /// Deletes the workspace with its state, while its lock is held.
+    ///
+    /// # Errors
+    /// The store fails.
+    pub fn delete(self, backend: &RemoteBackend, workspace: &str) -> Result<(), StoreError> {
+        let Self { state, lock } = self;
+        drop(state);
+        backend.delete_workspace(workspace, lock.as_ref().and_then(LockGuard::held))
+    }
+}
