@@ -1,13 +1,15 @@
 //! The context that every command runs in.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use groma_backend::ReleaseReport;
 use groma_config::Configuration;
 use groma_config::variables::VariableOption;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, capitalized, io_reason};
 use groma_install::settings::CliConfiguration;
 
+use super::backend::unreleased as unreleased_lock;
 use super::cli_configuration::cli_configuration;
 use super::deprecation_filter::SuppressedDeprecations;
 use super::json_into::{json_file, json_twice};
@@ -64,6 +66,8 @@ pub(super) struct Context {
     /// JSON messages written to a file in addition to the normal output: `-json-into`.
     json_mirror: Option<Stream>,
     interrupts: Option<Interrupts>,
+    /// Errors of releasing locks, which happens when a state is dropped.
+    unreleased: Arc<Mutex<Diagnostics>>,
 }
 
 /// Layout of warnings.
@@ -104,7 +108,16 @@ impl Context {
             messages: None,
             json_mirror: None,
             interrupts: None,
+            unreleased: Arc::default(),
         }
+    }
+
+    /// Returns the receiver of errors about locks that cannot be released. The end of the command shows them.
+    pub fn release_report(&self) -> ReleaseReport {
+        let (unreleased, command) = (Arc::clone(&self.unreleased), self.wording.command.clone());
+        Arc::new(move |problem, held| {
+            unreleased.lock().unwrap_or_else(PoisonError::into_inner).push(unreleased_lock(problem, held, &command));
+        })
     }
 
     /// Reads the CLI configuration files. Problems with them are reported on standard error immediately, and do not stop the command.
@@ -347,10 +360,15 @@ impl Context {
 
     /// Shows the diagnostics that ended a command; returns the exit code.
     pub fn finish(&self, outcome: Outcome) -> u8 {
-        let code = outcome.unwrap_or_else(|diagnostics| {
+        let mut code = outcome.unwrap_or_else(|diagnostics| {
             self.show(&diagnostics);
             1
         });
+        let unreleased = std::mem::take(&mut *self.unreleased.lock().unwrap_or_else(PoisonError::into_inner));
+        if unreleased.has_errors() {
+            self.show(&unreleased);
+            code = 1;
+        }
         // Erases live progress lines before the last messages.
         self.streams.print("");
         let Some(error) = self.streams.finish() else { return code };

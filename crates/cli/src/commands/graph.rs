@@ -12,7 +12,7 @@ use groma_engine::{
 };
 use groma_state::State;
 
-use super::backend::{StateOverrides, state_paths};
+use super::backend::{StateOverrides, state_location};
 use super::configuration::load_to_inspect;
 use super::context::Context;
 use super::operation::read_state_unlocked;
@@ -119,8 +119,8 @@ fn load_inputs(context: &mut Context) -> Result<(Arc<Configuration>, State), Dia
     let (configuration, _) = load_to_inspect(context)?;
     check_given(context, &configuration.root)?;
     let configuration = Arc::new(configuration);
-    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
-    let state = read_state_unlocked(context, paths)?;
+    let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    let state = read_state_unlocked(context, location)?;
     Ok((configuration, state))
 }
 

@@ -9,7 +9,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::hooks::{Silent, Subject};
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
 
-use super::backend::{locking, state_paths, unless_off};
+use super::backend::{locking, state_location, unless_off};
 use super::configuration::{has_configuration, load_blocks_in};
 use super::context::{Context, ProgressDisplay};
 use super::operation::{open_state, run as new_run};
@@ -39,10 +39,10 @@ pub(super) fn run(context: &mut Context, arguments: &ImportArguments) -> Outcome
         None => load(context, Path::new("."))?,
     };
     must_be_configured(&configuration, &address)?;
-    let paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;
+    let location = state_location(context, &configuration.root, (&arguments.writing.files).into())?;
     let (inputs, problems) = values(context, &configuration.root, &arguments.writing.variables, Missing::Ask)?;
     warnings.append(problems);
-    let (mut store, state) = open_state(context, paths, &locking(&arguments.writing.locking, "import"))?;
+    let (mut store, state) = open_state(context, location, &locking(&arguments.writing.locking, "import"))?;
     // Checked before any provider starts.
     if state.object(&address, None).is_some() {
         return Err(already_managed(context, &address));

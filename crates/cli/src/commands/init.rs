@@ -1,22 +1,25 @@
 //! `init`: installs modules and providers, and initializes the backend.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use groma_config::{Configuration, TestDirectory};
 use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, io_reason};
 use groma_install::modules::{Freshness, copy_module, shown};
 
-use super::backend::{StateOverrides, active_workspace, has_state, paths_in, unless_off};
+use super::backend::{active_workspace, unless_off};
 use super::configuration::{Empty, has_files, has_files_or_tests, load_blocks_and_tests, load_options, test_folder};
 use super::context::Context;
 use super::init_backend;
 use super::init_providers::ProviderSteps;
 use super::init_reporter::InitReporter;
+use super::init_workspace;
 use super::installation::{EmptyList, Lines, install};
 use super::operation::peek_state;
 use super::outcome::{Outcome, fail};
 use super::servers::{discovery, wait};
 use super::variables::{check_given, check_options_given};
+use super::workspace::Workspaces;
 use crate::arguments::{Flag, Init};
 use crate::settings::Questions;
 
@@ -56,17 +59,18 @@ pub(super) fn run(context: &mut Context, arguments: &Init) -> Outcome {
     providers.configuration(context, &configuration)?;
     let backend = init_backend::ready(context, &reporter, arguments, root)?;
     active_workspace(context)?;
-    let paths = paths_in(&backend, root, &context.settings.workspace, StateOverrides::default())?;
-    backend.make(&context.settings.workspace)?;
+    let workspaces = Workspaces::in_backend(backend, Arc::clone(root));
+    init_workspace::ready(context, &workspaces)?;
+    let location = workspaces.location(context, &context.settings.workspace)?;
     // Objects in the state may need providers that the configuration no longer requires, to destroy them.
-    if has_state(&paths) {
+    if location.has_state()? {
         reporter.gap(context);
         reporter.heading(
             context,
             "Initializing provider plugins found in the state...",
             "initializing_provider_plugin_from_state_message",
         );
-        providers.state(context, &peek_state(paths)?)?;
+        providers.state(context, &peek_state(context, location)?)?;
     }
     let notices = providers.finish(context)?;
     notices.print(context, &reporter);

@@ -1,14 +1,21 @@
 //! `init`: initializes and records the configured backend, and migrates states to it.
 
+use groma_config::variables::{InputValue, Origin};
 use groma_config::{Module, UNSUPPORTED_BACKEND};
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_value::Value;
 
-use super::backend::{Configured, Local, Record, RecordFile, configured, given, locking, unless_off};
+use super::backend::{
+    Backend, BackendConfig, BackendSettings, Configured, Local, Record, RecordFile, configured, given, locking,
+    unless_off,
+};
 use super::context::Context;
 use super::init_reporter::InitReporter;
-use super::migration::{Consent, Migration, OldFile};
+use super::migration::{Consent, Migration, OldFile, Side};
 use super::outcome::fail;
 use crate::arguments::{Flag, Init};
+use crate::settings::Questions;
+use crate::terminal::Answer;
 
 /// Initializes the backend of `module`, and returns it.
 ///
@@ -20,15 +27,19 @@ pub(super) fn ready(
     reporter: &InitReporter,
     arguments: &Init,
     module: &Module,
-) -> Result<Local, Diagnostics> {
+) -> Result<Backend, Diagnostics> {
     let file = RecordFile::of(context);
     if !unless_off(arguments.backend.or(arguments.cloud)) {
-        return Ok(as_recorded(&file));
+        // The configured backend is ignored, including its errors.
+        return match file.read() {
+            Ok(Some(Record::Known { backend, .. })) => backend.connect(context),
+            _ => Ok(Backend::Local(Local::default())),
+        };
     }
     reporter.gap(context);
     reporter.heading(context, "Initializing the backend...", "initializing_backend_message");
     let beyond = given(context, &arguments.backend_config)?;
-    let configured = configured(module, &beyond)?;
+    let configured = completed(context, module, beyond.clone())?;
     let initialization = Initialization { reporter, arguments, module, file: &file };
     if is_on(arguments.reconfigure) {
         return initialization.reconfigure(context, configured);
@@ -37,31 +48,55 @@ pub(super) fn ready(
         context.show(&without_block().into());
     }
     match (configured, file.read()?) {
-        (None, None) => Ok(Local::default()),
+        (None, None) => Ok(Backend::Local(Local::default())),
         (Some(new), None) => initialization.first(context, new),
-        (Some(new), Some(Record::Local { settings, hash })) => {
+        (Some(new), Some(Record::Known { backend, hash })) => {
             // An unchanged block keeps settings that came from an earlier -backend-config, unless new ones are given.
-            if new.local == settings || new.hash == hash && beyond.is_empty() {
-                // The settings are equal but written differently; recording the new hash avoids this comparison next
-                // time.
-                if new.hash != hash {
-                    file.write(&settings, new.hash)?;
-                }
-                return Ok(settings);
+            let hashes = new.block.hashes();
+            let is_same_block = new.backend.name() == backend.name() && hashes.contains(&hash) && beyond.is_empty();
+            if new.backend != backend && !is_same_block {
+                return initialization.changed(context, &backend, new);
             }
-            initialization.changed(context, &settings, new)
+            // The settings are equal but written differently; recording the new hash avoids this comparison next time.
+            if !hashes.contains(&hash) {
+                file.write(&backend, &new.block)?;
+            }
+            backend.connect(context)
         }
-        (None, Some(Record::Local { settings, .. })) => initialization.unset(context, &settings),
+        (None, Some(Record::Known { backend, .. })) => initialization.unset(context, &backend),
         (_, Some(Record::Foreign { kind })) => Err(foreign(context, &kind)),
     }
 }
 
-/// Returns the recorded backend. With `-backend=false` the configured one is ignored, including its errors.
-fn as_recorded(file: &RecordFile) -> Local {
-    match file.read() {
-        Ok(Some(Record::Local { settings, .. })) => settings,
-        _ => Local::default(),
+/// Returns the configured backend. Missing required arguments are asked for, if that is possible.
+fn completed(
+    context: &mut Context,
+    module: &Module,
+    mut beyond: BackendSettings,
+) -> Result<Option<Configured>, Diagnostics> {
+    let Some(first) = configured(context, module, &beyond)? else { return Ok(None) };
+    let missing = first.backend.missing(context);
+    // A block may get them from the record instead.
+    let is_recorded = || {
+        let record = RecordFile::of(context).read();
+        matches!(record, Ok(Some(Record::Known { hash, .. })) if beyond.is_empty() && first.block.hashes().contains(&hash))
+    };
+    if missing.is_empty() || is_recorded() {
+        return Ok(Some(first));
     }
+    if context.settings.questions == Questions::Forbidden || context.messages().is_some() {
+        // The error about the missing arguments says how to set them.
+        return first.backend.connect(context).map(|_| Some(first));
+    }
+    for name in missing {
+        let text = format!("The backend {:?} requires this argument.", first.backend.name());
+        let Answer::Line(line) = context.prompter()?.ask(name, &text) else {
+            return first.backend.connect(context).map(|_| Some(first));
+        };
+        let value = InputValue { value: Value::string(line), origin: Origin::CommandLine, span: Span::NONE };
+        beyond.insert(name.into(), value);
+    }
+    configured(context, module, &beyond)
 }
 
 fn is_on(flag: Option<Flag>) -> bool {
@@ -78,47 +113,56 @@ struct Initialization<'a> {
 
 impl Initialization<'_> {
     /// Records the configured backend without regard to the previous one: `-reconfigure`.
-    fn reconfigure(&self, context: &Context, configured: Option<Configured>) -> Result<Local, Diagnostics> {
+    fn reconfigure(&self, context: &Context, configured: Option<Configured>) -> Result<Backend, Diagnostics> {
         match configured {
-            Some(new) => self.record(context, new),
+            Some(new) => {
+                let backend = new.backend.connect(context)?;
+                self.record(context, new)?;
+                Ok(backend)
+            }
             None => {
                 if !matches!(self.file.read(), Ok(None)) {
                     self.file.clear()?;
                 }
-                Ok(Local::default())
+                Ok(Backend::Local(Local::default()))
             }
         }
     }
 
     /// Records the first backend block. States may already exist in the default location.
-    fn first(&self, context: &mut Context, new: Configured) -> Result<Local, Diagnostics> {
-        self.migrate(context, &Local::default(), &new.local, OldFile::Retired)?;
-        self.record(context, new)
+    fn first(&self, context: &mut Context, new: Configured) -> Result<Backend, Diagnostics> {
+        let backend = new.backend.connect(context)?;
+        let local = Backend::Local(Local::default());
+        let from = Side { name: "local", backend: &local };
+        self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Retired)?;
+        self.record(context, new)?;
+        Ok(backend)
     }
 
-    fn changed(&self, context: &mut Context, old: &Local, new: Configured) -> Result<Local, Diagnostics> {
-        self.may_migrate(context, &old.difference(&new.local))?;
+    fn changed(&self, context: &mut Context, old: &BackendConfig, new: Configured) -> Result<Backend, Diagnostics> {
+        let difference = old.difference(&new.backend);
+        self.may_migrate(context, &difference)?;
         let text = format!(
-            "Backend configuration changed!\n\nThe backend block has changed since it was last initialized:\n{}.\n",
-            old.difference(&new.local)
+            "Backend configuration changed!\n\nThe backend block has changed since it was last initialized:\n{difference}.\n"
         );
         self.reporter.notice(context, &text, "backend_reconfigure");
-        self.migrate(context, old, &new.local, OldFile::Kept)?;
-        self.record(context, new)
+        let (previous, backend) = (old.connect(context)?, new.backend.connect(context)?);
+        let from = Side { name: old.name(), backend: &previous };
+        self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Kept)?;
+        self.record(context, new)?;
+        Ok(backend)
     }
 
-    fn unset(&self, context: &mut Context, old: &Local) -> Result<Local, Diagnostics> {
+    fn unset(&self, context: &mut Context, old: &BackendConfig) -> Result<Backend, Diagnostics> {
         self.may_migrate(context, "the backend block was removed")?;
-        let product = &context.wording.product;
-        let text = format!("{product} has detected you're unconfiguring your previously set \"local\" backend.\n");
+        let (product, name) = (context.wording.product.clone(), old.name());
+        let text = format!("{product} has detected you're unconfiguring your previously set {name:?} backend.\n");
         self.reporter.notice(context, &text, "backend_migrate_local");
-        let new = Local::default();
-        self.migrate(context, old, &new, OldFile::Kept)?;
+        let (previous, new) = (old.connect(context)?, Backend::Local(Local::default()));
+        let from = Side { name, backend: &previous };
+        self.migrate(context, from, Side { name: "local", backend: &new }, OldFile::Kept)?;
         self.file.clear()?;
-        let text = format!(
-            "\nSuccessfully unset the backend \"local\". {} will now operate locally.\n",
-            context.wording.product
-        );
+        let text = format!("\nSuccessfully unset the backend {name:?}. {product} will now operate locally.\n");
         self.reporter.notice(context, &text, "backend_configured_unset");
         Ok(new)
     }
@@ -139,21 +183,40 @@ impl Initialization<'_> {
         ))
     }
 
-    fn migrate(&self, context: &mut Context, from: &Local, to: &Local, old_file: OldFile) -> Result<(), Diagnostics> {
+    fn migrate(
+        &self,
+        context: &mut Context,
+        from: Side<'_>,
+        to: Side<'_>,
+        old_file: OldFile,
+    ) -> Result<(), Diagnostics> {
         let consent = if is_on(self.arguments.force_copy) { Consent::Given } else { Consent::Asked };
-        let locking = locking(&self.arguments.locking, "migration of states");
+        let locking = ["migration source state", "migration destination state"]
+            .map(|operation| locking(&self.arguments.locking, operation));
         Migration { module: self.module, from, to, consent, locking, old_file }.run(context)
     }
 
-    fn record(&self, context: &Context, new: Configured) -> Result<Local, Diagnostics> {
-        self.file.write(&new.local, new.hash)?;
+    fn record(&self, context: &Context, new: Configured) -> Result<(), Diagnostics> {
+        self.file.write(&new.backend, &new.block)?;
+        let (product, name) = (&context.wording.product, new.backend.name());
+        if name == "inmem" {
+            context.show(&forgetful().into());
+        }
         let text = format!(
-            "\nSuccessfully configured the backend \"local\"! {} will use it until its\nconfiguration changes.\n",
-            context.wording.product
+            "\nSuccessfully configured the backend {name:?}! {product} will use it until its\nconfiguration changes.\n"
         );
         self.reporter.notice(context, &text, "backend_configured_success");
-        Ok(new.local)
+        Ok(())
     }
+}
+
+/// Warns about the backend that keeps states in memory only.
+fn forgetful() -> Diagnostic {
+    Diagnostic::warning(
+        "The state will be lost at the end of each command",
+        "The backend \"inmem\" stores the state in memory, so objects that an apply creates are untracked as soon as it ends. Use it for \
+         tests only.",
+    )
 }
 
 fn without_block() -> Diagnostic {
@@ -170,8 +233,8 @@ fn foreign(context: &Context, kind: &str) -> Diagnostics {
     fail(
         UNSUPPORTED_BACKEND,
         format!(
-            "The state of this directory is in the backend {kind:?}, but this version of Groma only supports the local backend, so it cannot \
-             migrate the state. Nothing was read or written. Export the state to a file with the program that created it (state pull), then \
+            "The state of this directory is in the backend {kind:?}, which this version of Groma does not support, so it cannot migrate the \
+             state. Nothing was read or written. Export the state to a file with the program that created it (state pull), then \
              run \"{command} init -reconfigure\" and \"{command} state push FILE\" here."
         ),
     )

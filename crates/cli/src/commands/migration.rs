@@ -6,11 +6,11 @@ use groma_config::Module;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_state::{Locking, State, StatePaths, claim_backup};
 
-use super::backend::{Local, StateOverrides, has_state, paths_in};
+use super::backend::{Backend, StateLocation, StateOverrides, location_in};
 use super::context::Context;
 use super::operation::{OpenState, open_for_changes};
 use super::outcome::fail;
-use crate::settings::Questions;
+use crate::settings::{DEFAULT_WORKSPACE, Questions};
 use crate::terminal::Answer;
 
 /// Whether the user has agreed to copy a state.
@@ -31,13 +31,21 @@ pub(super) enum OldFile {
     Retired,
 }
 
+/// One side of a migration.
+pub(super) struct Side<'a> {
+    /// The backend type, for questions.
+    pub name: &'static str,
+    pub backend: &'a Backend,
+}
+
 /// The migration from one backend configuration to another.
 pub(super) struct Migration<'a> {
     pub module: &'a Module,
-    pub from: &'a Local,
-    pub to: &'a Local,
+    pub from: Side<'a>,
+    pub to: Side<'a>,
     pub consent: Consent,
-    pub locking: Locking,
+    /// Locking of the old and of the new state.
+    pub locking: [Locking; 2],
     pub old_file: OldFile,
 }
 
@@ -47,87 +55,108 @@ impl Migration<'_> {
     /// # Errors
     /// Prompting is not possible, the user aborts, or a state is locked or cannot be read or written.
     pub fn run(&self, context: &mut Context) -> Result<(), Diagnostics> {
-        let names = self.from.workspaces().map_err(|problem| {
-            let folder = self.from.workspace_directory();
-            fail(
-                &format!("Failed to list the workspaces in {}", folder.display()),
-                format!("{problem}.", problem = io_reason(&problem)),
-            )
-        })?;
+        let names = self.from.backend.workspaces()?;
         // With only the default workspace, the question about its state is enough.
         if names.len() == 1 {
-            return self.copy(context, &names[0], self.consent);
+            return self.copy(context, &names[0], &names[0], self.consent);
         }
-        if self.are_same_files(&names)? {
+        if self.are_same(context, &names)? {
             return Ok(());
         }
-        if self.consent == Consent::Asked
-            && !agrees(context, "Do you want to migrate all workspaces to \"local\"?", ALL)?
-        {
-            return Err(fail("Migration aborted by user.", "Nothing was copied, and the backend is unchanged."));
+        if !self.to.backend.has_workspaces() {
+            return self.copy_current(context);
         }
-        names.iter().try_for_each(|name| self.copy(context, name, Consent::Given))
+        let title = format!("Do you want to migrate all workspaces to {:?}?", self.to.name);
+        if self.consent == Consent::Asked && !agrees(context, &title, ALL)? {
+            return Err(aborted());
+        }
+        names.iter().try_for_each(|name| self.copy(context, name, name, Consent::Given))
     }
 
-    /// Whether all states stay in their files.
-    fn are_same_files(&self, names: &[String]) -> Result<bool, Diagnostics> {
+    /// Copies the current workspace to the only one of a backend without workspaces.
+    fn copy_current(&self, context: &mut Context) -> Result<(), Diagnostics> {
+        let current = context.settings.workspace.clone();
+        let title =
+            format!("Destination backend {:?} stores one state only. Copy only the current workspace?", self.to.name);
+        let text = format!(
+            "The previous backend has several workspaces. Only the state of the current one,\n{current:?}, will be copied; the others stay \
+             where they are.\n\nEnter \"yes\" to copy it, or \"no\" to cancel without changes."
+        );
+        if self.consent == Consent::Asked && !agrees(context, &title, &text)? {
+            return Err(aborted());
+        }
+        self.copy(context, &current, DEFAULT_WORKSPACE, Consent::Given)
+    }
+
+    /// Whether all states stay where they are.
+    fn are_same(&self, context: &Context, names: &[String]) -> Result<bool, Diagnostics> {
         for name in names {
-            let (source, target) = self.paths(name)?;
-            if has_state(&source) && !is_same_file(&source.write, &target.write) {
+            let (source, target) = (self.location(context, &self.from, name)?, self.location(context, &self.to, name));
+            if source.has_state()? && !target?.is_same(&source) {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn paths(&self, workspace: &str) -> Result<(StatePaths, StatePaths), Diagnostics> {
-        let of = |local| paths_in(local, self.module, workspace, StateOverrides::default());
-        Ok((of(self.from)?, of(self.to)?))
+    fn location(&self, context: &Context, side: &Side<'_>, workspace: &str) -> Result<StateLocation, Diagnostics> {
+        location_in(context, side.backend, self.module, workspace, StateOverrides::default())
     }
 
-    fn copy(&self, context: &mut Context, workspace: &str, consent: Consent) -> Result<(), Diagnostics> {
-        let (source, target) = self.paths(workspace)?;
-        // A path may be written differently and still name the same file; copying would then retire the only copy.
-        if !has_state(&source) || is_same_file(&source.write, &target.write) {
+    fn copy(&self, context: &mut Context, from: &str, to: &str, consent: Consent) -> Result<(), Diagnostics> {
+        let source = self.location(context, &self.from, from)?;
+        let target = self.location(context, &self.to, to)?;
+        // Copying a state onto itself would retire the only copy.
+        if source.is_same(&target) || !source.has_state()? {
             return Ok(());
         }
-        let mut from = self.open(context, source)?;
+        let old_files = match &source {
+            StateLocation::Files(paths) if self.old_file == OldFile::Retired => Some(paths.clone()),
+            _ => None,
+        };
+        let mut from = self.open(context, source, &self.locking[0])?;
         if from.state.is_empty() {
             return Ok(());
         }
-        if self.old_file == OldFile::Retired {
+        if old_files.is_some() {
             // The journal must not outlive the file: otherwise its results would be recovered into a new state there.
             from.store.catch_up(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
-        let mut to = self.open(context, target)?;
+        let mut to = self.open(context, target, &self.locking[1])?;
         if !is_same_state(&from.state, &to.state) {
             if consent == Consent::Asked && !agrees(context, COPY, &explanation(&from, &to))? {
                 return Ok(());
             }
+            // Serial and lineage stay those of the old state, whether the new backend had one or not.
             to.store.put(&mut from.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         }
-        match self.old_file {
-            OldFile::Kept => Ok(()),
-            OldFile::Retired => retire(from.store.paths()),
-        }
+        old_files.map_or(Ok(()), |paths| retire(&paths))
     }
 
     /// Opens a state that has no operations of an interrupted run.
-    fn open(&self, context: &mut Context, paths: StatePaths) -> Result<OpenState, Diagnostics> {
-        let file = paths.write.clone();
-        let opened = open_for_changes(context, paths, &self.locking)?;
+    fn open(
+        &self,
+        context: &mut Context,
+        location: StateLocation,
+        locking: &Locking,
+    ) -> Result<OpenState, Diagnostics> {
+        let shown = location.shown();
+        let opened = open_for_changes(context, location, locking)?;
         if opened.in_flight.is_empty() {
             return Ok(opened);
         }
         Err(fail(
             "Unfinished operations of an interrupted run",
             format!(
-                "An earlier run on {} was interrupted, and the results of its operations are unknown. Restore the previous backend \
-                 configuration and run apply to recover them, then migrate the state.",
-                file.display()
+                "An earlier run on {shown} was interrupted, and the results of its operations are unknown. Restore the previous backend \
+                 configuration and run apply to recover them, then migrate the state."
             ),
         ))
     }
+}
+
+fn aborted() -> Diagnostics {
+    fail("Migration aborted by user.", "Nothing was copied, and the backend is unchanged.")
 }
 
 const COPY: &str = "Do you want to copy existing state to the new backend?";
@@ -139,20 +168,24 @@ const ALL: &str = "There are several workspaces. All their states will be copied
 
 fn explanation(from: &OpenState, to: &OpenState) -> String {
     let describe = |of: &OpenState| {
-        let (file, instances) = (of.store.paths().write.display(), of.state.iter().count());
-        format!("{file} (serial {}, resource instances: {instances})", of.state.serial)
+        let instances = of.state.iter().count();
+        format!("{} (serial {}, resource instances: {instances})", of.store.location(), of.state.serial)
     };
     if to.state.is_empty() {
         return format!(
             "The previous backend has a state, and the new one has none:\n\n  old: {}\n  new: {}\n\nEnter \"yes\" to copy the state, or \
              \"no\" to start with an empty state.",
             describe(from),
-            to.store.paths().write.display()
+            to.store.location()
         );
     }
+    let backup = match to.store.file() {
+        Some(_) => ", which keeps a\nbackup next to it,",
+        None => "",
+    };
     format!(
         "Both backends have a state, and the states differ:\n\n  old: {}\n  new: {}\n\nEnter \"yes\" to OVERWRITE the new state with the \
-         old one, which keeps a\nbackup next to it, or \"no\" to use the state of the new backend.",
+         old one{backup} or \"no\" to use the state of the new backend.",
         describe(from),
         describe(to)
     )
@@ -178,11 +211,6 @@ fn agrees(context: &mut Context, title: &str, text: &str) -> Result<bool, Diagno
             Err(fail("Error asking for state migration action: interrupted", "Nothing was changed."))
         }
     }
-}
-
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    canonical(one) == canonical(other)
 }
 
 /// Whether both states are the same version of the same state.

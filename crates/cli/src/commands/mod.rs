@@ -24,6 +24,7 @@ mod init;
 mod init_backend;
 mod init_providers;
 mod init_reporter;
+mod init_workspace;
 mod installation;
 mod json_into;
 mod key_service;

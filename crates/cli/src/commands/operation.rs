@@ -6,9 +6,9 @@ use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run};
-use groma_state::{Begin, DamagedJournal, LocalStore, Locking, Opened, State, StatePaths};
+use groma_state::{Begin, DamagedJournal, Locking, Opened, State};
 
-use super::backend::unless_off;
+use super::backend::{StateHandle, StateLocation, unless_off};
 use super::context::{Context, ProgressDisplay};
 use super::encryption;
 use super::outcome::fail;
@@ -116,14 +116,14 @@ pub(super) fn run_with(
 
 /// An open state, with the operations of an interrupted run whose results are unknown.
 pub(super) struct OpenState {
-    pub store: LocalStore,
+    pub store: StateHandle,
     pub state: State,
     pub in_flight: Vec<Begin>,
 }
 
 /// Reads the state without its lock, for a command that prints it. Warnings go to standard error.
-pub(super) fn read_state_unlocked(context: &Context, paths: StatePaths) -> Result<State, Diagnostics> {
-    let opened = look(paths)?;
+pub(super) fn read_state_unlocked(context: &Context, location: StateLocation) -> Result<State, Diagnostics> {
+    let opened = look(context, location)?;
     context.show_on_stderr(&opened.warnings);
     context.show_on_stderr(&in_flight_warning(&opened.in_flight));
     Ok(opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
@@ -132,38 +132,35 @@ pub(super) fn read_state_unlocked(context: &Context, paths: StatePaths) -> Resul
 /// Opens the state for a command that does not recover operations of an interrupted run. A missing state is an empty one.
 pub(super) fn open_state(
     context: &mut Context,
-    paths: StatePaths,
+    location: StateLocation,
     locking: &Locking,
-) -> Result<(LocalStore, State), Diagnostics> {
-    let opened = open_for_changes(context, paths, locking)?;
+) -> Result<(StateHandle, State), Diagnostics> {
+    let opened = open_for_changes(context, location, locking)?;
     context.show(&in_flight_warning(&opened.in_flight));
     Ok((opened.store, opened.state))
 }
 
 /// Reads the state without its lock and without warnings.
-pub(super) fn peek_state(paths: StatePaths) -> Result<State, Diagnostics> {
-    Ok(look(paths)?.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
+pub(super) fn peek_state(context: &Context, location: StateLocation) -> Result<State, Diagnostics> {
+    Ok(look(context, location)?.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION)))
 }
 
-fn look(paths: StatePaths) -> Result<Opened, Diagnostics> {
+fn look(context: &Context, location: StateLocation) -> Result<Opened, Diagnostics> {
     // Nothing is written without the lock, so reading the intact part of a damaged journal is safe.
-    let paths = paths.with_damaged_journal(DamagedJournal::Recover);
-    let opened = LocalStore::open(paths, TERRAFORM_VERSION, &Locking::Off, &|| true);
-    opened.map(|(_, opened)| opened).map_err(|problem| Diagnostics::from(problem.diagnostic()))
+    let location = location.with_damaged_journal(DamagedJournal::Recover);
+    location.open(context, &Locking::Off, None).map(|(_, opened)| opened)
 }
 
 /// Opens the state for an apply, which recovers the operations of an interrupted run.
 pub(super) fn open_for_changes(
     context: &mut Context,
-    paths: StatePaths,
+    location: StateLocation,
     locking: &Locking,
 ) -> Result<OpenState, Diagnostics> {
-    let cancellation = context.interrupts()?.cancellation().clone();
     // An interrupt ends waiting for the lock, so that -lock-timeout cannot block the program.
-    let keep_waiting = || cancellation.state() == groma_engine::Stop::No;
-    let paths = paths.with_damaged_journal(context.settings.damaged_journal());
-    let (store, opened) = LocalStore::open(paths, TERRAFORM_VERSION, locking, &keep_waiting)
-        .map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    let cancellation = context.interrupts()?.cancellation().clone();
+    let location = location.with_damaged_journal(context.settings.damaged_journal());
+    let (store, opened) = location.open(context, locking, Some(&cancellation))?;
     context.show(&opened.warnings);
     let state = opened.state.unwrap_or_else(|| State::new(TERRAFORM_VERSION));
     Ok(OpenState { store, state, in_flight: opened.in_flight })

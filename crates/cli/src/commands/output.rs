@@ -6,7 +6,7 @@ use groma_state::{OutputValue, State};
 use groma_value::{Type, convert};
 use serde_json::{Map, Value as Json};
 
-use super::backend::{StateOverrides, state_paths};
+use super::backend::{StateOverrides, state_location};
 use super::configuration::load_for_state;
 use super::context::Context;
 use super::operation::read_state_unlocked;
@@ -90,8 +90,8 @@ fn print_one(context: &Context, results: &Results, state: &State, name: &str, fo
 fn read_state(context: &mut Context, arguments: &Output) -> Result<State, Diagnostics> {
     let configuration = load_for_state(context)?;
     let overrides = StateOverrides { state: arguments.state.as_deref(), ..StateOverrides::default() };
-    let paths = state_paths(context, &configuration.root, overrides)?;
-    read_state_unlocked(context, paths)
+    let location = state_location(context, &configuration.root, overrides)?;
+    read_state_unlocked(context, location)
 }
 
 /// Formats all outputs, one per line; sensitive values depend on `redaction`.

@@ -4,9 +4,8 @@ use std::sync::{Arc, PoisonError};
 
 use groma_diagnostics::Diagnostics;
 use groma_engine::{Hooks, MissingResources, Mode, Run};
-use groma_state::LocalStore;
 
-use super::backend::{StateOverrides, active_workspace, in_use, locking, paths_in};
+use super::backend::{StateHandle, StateOverrides, active_workspace, in_use, location_in, locking};
 use super::configuration::{Empty, load_to_change};
 use super::context::Context;
 use super::encryption;
@@ -69,7 +68,7 @@ struct Planned {
     plan: Option<groma_engine::Plan>,
     run: Run,
     /// Holds the lock of the state until everything is written.
-    store: LocalStore,
+    store: StateHandle,
     made: Made,
     /// Warnings and errors of planning.
     warnings: Diagnostics,
@@ -89,12 +88,13 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let overrides = StateOverrides { state: planning.state.as_deref(), ..StateOverrides::default() };
     let backend = in_use(context, &configuration.root)?;
     active_workspace(context)?;
-    let paths = paths_in(&backend, &configuration.root, &context.settings.workspace, overrides)?;
+    let connected = backend.connect(context)?;
+    let location = location_in(context, &connected, &configuration.root, &context.settings.workspace, overrides)?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
-    let made = Made::with(backend, &context.settings.workspace, &configuration.root, &options.inputs);
-    let (store, state) = open_state(context, paths, &locking(&planning.locking, "OperationTypePlan"))?;
+    let made = Made::with(&backend, &context.settings.workspace, &configuration.root, &options.inputs);
+    let (store, state) = open_state(context, location, &locking(&planning.locking, "OperationTypePlan"))?;
     let watched = watch(context);
     let hooks: Arc<dyn Hooks> = Arc::clone(&watched.progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, planning.parallelism)?;

@@ -15,7 +15,7 @@ use groma_state::{State, file, plan_file};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::backend::Local;
+use super::backend::{BackendConfig, SerializedBackend};
 use super::configuration::load_planned;
 use super::context::Context;
 use super::outcome::{fail, no_thread};
@@ -33,7 +33,7 @@ pub(super) type Given = IndexMap<Name, Input>;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Made {
     /// Backend of the state.
-    pub backend: Local,
+    pub backend: SerializedBackend,
     /// Workspace of the state.
     pub workspace: String,
     /// Ephemeral variables that had a value. The values themselves are not stored.
@@ -42,10 +42,10 @@ pub(super) struct Made {
 
 impl Made {
     /// Returns the conditions of a plan with the variable values `given`.
-    pub fn with(backend: Local, workspace: &str, root: &Module, given: &Given) -> Self {
+    pub fn with(backend: &BackendConfig, workspace: &str, root: &Module, given: &Given) -> Self {
         let set = ephemeral(root, given).filter(|(_, input)| !input.value.is_null());
         let ephemeral = set.map(|(name, _)| name.to_string()).collect();
-        Self { backend, workspace: workspace.to_owned(), ephemeral }
+        Self { backend: backend.serialized(), workspace: workspace.to_owned(), ephemeral }
     }
 
     /// Checks that the plan is applied in its own workspace.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use groma_config::{Configuration, Module, TestFile, module_requirements};
 use groma_install::providers::constraints_text;
 
-use super::backend::{StateOverrides, state_paths};
+use super::backend::{StateOverrides, state_location};
 use super::configuration::{Empty, load_blocks_and_tests, test_folder};
 use super::context::Context;
 use super::operation::read_state_unlocked;
@@ -26,8 +26,8 @@ pub(super) fn run(context: &mut Context, arguments: &Providers) -> Outcome {
     let mut out = "\nProviders required by configuration:\n.\n".to_owned();
     Node::of_configuration(&configuration).write_below("", &mut out);
     out.push('\n');
-    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
-    let state = read_state_unlocked(context, paths)?;
+    let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    let state = read_state_unlocked(context, location)?;
     let in_state: BTreeSet<String> = state.resources().map(|(_, entry)| entry.provider.provider.to_string()).collect();
     if !in_state.is_empty() {
         out.push_str("Providers required by state:\n\n");

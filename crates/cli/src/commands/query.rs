@@ -10,7 +10,7 @@ use groma_config::Module;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{FoundObjects, Hooks, Mode, PlanOptions, Searched};
 
-use super::backend::{StateOverrides, state_paths};
+use super::backend::{StateOverrides, state_location};
 use super::configuration::load_with_queries;
 use super::context::Context;
 use super::generated;
@@ -52,11 +52,11 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
             "The directory contains no list blocks. Add one to a file with the extension .tfquery.hcl, next to the configuration.",
         ));
     }
-    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
+    let location = state_location(context, &configuration.root, StateOverrides::default())?;
     let (inputs, warnings) = values(context, &configuration.root, &arguments.variables, Missing::Ask)?;
     problems.append(warnings);
     options.inputs = inputs;
-    let state = peek_state(paths)?;
+    let state = peek_state(context, location)?;
     let progress = watch_lines(context);
     let hooks: Arc<dyn Hooks> = Arc::clone(&progress) as Arc<dyn Hooks>;
     let mut run = new_run(context, configuration, hooks, PARALLELISM)?;

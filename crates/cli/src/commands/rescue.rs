@@ -4,17 +4,18 @@ use std::path::Path;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_encryption::Encryption;
-use groma_state::{LocalStore, State, StateError, sealed_state, write_errored, write_errored_in_shared};
+use groma_state::{State, StateError, sealed_state, write_errored, write_errored_in_shared};
 
+use super::backend::StateHandle;
 use super::context::Context;
 use crate::views::json::Message;
 
 /// Writes the state. If that fails, falls back to a file in another directory, and then to standard output.
 ///
 /// Every command that changes the state after provider calls saves it here: these results are stored nowhere else.
-pub(super) fn save(context: &Context, store: &mut LocalStore, state: &mut State, problems: &mut Diagnostics) {
+pub(super) fn save(context: &Context, store: &mut StateHandle, state: &mut State, problems: &mut Diagnostics) {
     let Err(problem) = store.save(state) else { return };
-    let encryption = store.paths().encryption.as_deref();
+    let encryption = store.encryption().map(|encryption| &**encryption);
     let command = &context.wording.command;
     let next = if store.is_in_journal() {
         "The journal next to the state file has all results too: fix the cause, and the next run recovers them automatically.".to_owned()

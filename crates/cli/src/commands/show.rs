@@ -12,7 +12,7 @@ use groma_engine::hooks::Silent;
 use groma_engine::{Hooks, Plan, Providers, Run, SavedPlan};
 use groma_state::{State, plan_file, read_sealed};
 
-use super::backend::{StateOverrides, has_state, state_paths};
+use super::backend::{StateOverrides, state_location};
 use super::configuration::{Empty, load_directory, load_for_state, load_options};
 use super::context::Context;
 use super::encryption;
@@ -33,9 +33,9 @@ pub(super) fn run(context: &mut Context, arguments: &Show) -> Outcome {
     let results = Results::of(&arguments.reading.json)?;
     match shown(arguments)? {
         Shown::State => {
-            let paths = state_paths(context, &load_for_state(context)?.root, StateOverrides::default())?;
-            let exists = has_state(&paths);
-            let state = read_state_unlocked(context, paths)?;
+            let location = state_location(context, &load_for_state(context)?.root, StateOverrides::default())?;
+            let exists = location.has_state()?;
+            let state = read_state_unlocked(context, location)?;
             show_state(context, exists.then_some(&state), &results)
         }
         Shown::File(path) if !plan_file::is_plan_file(path) => show_state_file(context, path, &results),

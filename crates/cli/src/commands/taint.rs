@@ -6,7 +6,7 @@ use groma_address::{Mode, ResourceInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::{ObjectRecord, ObjectStatus, State};
 
-use super::backend::{locking, state_paths};
+use super::backend::{locking, state_location};
 use super::configuration::{load_for_state, load_to_change_state};
 use super::context::Context;
 use super::operation::open_state;
@@ -36,8 +36,8 @@ fn mark(context: &mut Context, arguments: &Taint, wanted: ObjectStatus) -> Outco
         ObjectStatus::Tainted => load_to_change_state(context)?,
         ObjectStatus::Ready => load_for_state(context)?,
     };
-    let paths = state_paths(context, &configuration.root, (&arguments.writing.files).into())?;
-    let (mut store, mut state) = open_state(context, paths, &locking(&arguments.writing.locking, command))?;
+    let location = state_location(context, &configuration.root, (&arguments.writing.files).into())?;
+    let (mut store, mut state) = open_state(context, location, &locking(&arguments.writing.locking, command))?;
     let Some(record) = state.object(&address, None).cloned() else {
         return missing(context, arguments, &state, &address);
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use groma_address::{ModulePath, Name, is_identifier};
 use groma_diagnostics::{Diagnostic, Diagnostics, Severity, Span};
-use groma_hcl::Expression;
+use groma_hcl::{Attribute, Expression};
 use groma_value::Value;
 use indexmap::IndexMap;
 
@@ -15,7 +15,7 @@ use super::encryption;
 use super::locate::{ModuleLocator, ModuleRequest};
 use super::root_values::RootValues;
 use crate::decode::{Dialect, constant_template, versionless};
-use crate::model::{Encryption, Module, ModuleCall, RunModule};
+use crate::model::{Backend, Encryption, Module, ModuleCall, RunModule};
 use crate::module_source::ModuleSource;
 use crate::options::Calls;
 use crate::source::display;
@@ -79,6 +79,24 @@ struct Known {
     encryption: Option<Encryption>,
 }
 
+/// Evaluates the arguments and nested blocks of a backend. Errors are reported when the backend is used.
+fn known_arguments(backend: &Backend, early: &Early<'_>) -> IndexMap<Name, Value> {
+    let (arguments, blocks, _) = backend.items();
+    let known = |argument: &Attribute| {
+        let value = early.known(&argument.expression, "backend argument", &mut Diagnostics::new())?;
+        Some((argument.name.name.clone(), value))
+    };
+    let mut values: IndexMap<Name, Value> = arguments.iter().filter_map(known).collect();
+    let mut nested: IndexMap<Name, Vec<Value>> = IndexMap::new();
+    for block in blocks {
+        let (arguments, _) = block.body.attributes();
+        let object = Value::object(arguments.iter().filter_map(known).collect::<Vec<_>>());
+        nested.entry(block.kind.name.clone()).or_default().push(object);
+    }
+    values.extend(nested.into_iter().map(|(kind, objects)| (kind, Value::tuple(objects))));
+    values
+}
+
 impl Builder<'_, '_> {
     /// Builds the root module in `directory` with its descendants.
     pub(super) fn build(&mut self, directory: &Path) -> Option<Module> {
@@ -120,13 +138,7 @@ impl Builder<'_, '_> {
         let values = RootValues::new(module, self.reader);
         values.check_constants(self.diagnostics);
         let early = Early::root(module, &values);
-        let (arguments, _) = module.backend.as_ref().map(|backend| backend.body.attributes()).unwrap_or_default();
-        let known = arguments.iter().filter_map(|argument| {
-            // Errors are reported when the backend is opened.
-            let value = early.known(&argument.expression, "backend argument", &mut Diagnostics::new())?;
-            Some((argument.name.name.clone(), value))
-        });
-        let known = known.collect();
+        let known = module.backend.as_ref().map(|backend| known_arguments(backend, &early)).unwrap_or_default();
         let encryption = encryption::read(module, self.reader, &early, self.diagnostics);
         let known = Known { backend: known, encryption };
         (self.subtree(module, &ModulePath::root(), &mut vec![directory.to_owned()], &early), known)

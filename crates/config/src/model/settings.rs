@@ -1,8 +1,8 @@
 //! Settings of `terraform` blocks: backend, cloud, required version.
 
 use groma_address::Name;
-use groma_diagnostics::Span;
-use groma_hcl::Body;
+use groma_diagnostics::{Diagnostics, Span};
+use groma_hcl::{Attribute, Block, Body, BodySchema};
 use groma_value::Value;
 use indexmap::IndexMap;
 
@@ -16,12 +16,31 @@ pub struct Backend {
     /// Arguments, to be decoded by the backend.
     pub body: Body,
     /// Values of the arguments that are known before planning: constants, and expressions of local values and
-    /// variables with a value.
+    /// variables with a value. A nested block type has a tuple with an object for each of its blocks.
     pub known: IndexMap<Name, Value>,
     /// Span of the label.
     pub kind_span: Span,
     /// Span of the block's header.
     pub span: Span,
+}
+
+/// The nested block types of all backends. The schema of each backend decides which of them it has.
+const NESTED_BLOCKS: [&str; 3] = ["assume_role", "exec", "workspaces"];
+
+impl Backend {
+    /// Returns the arguments of the block and its nested blocks, whatever their names.
+    pub fn items(&self) -> (Vec<Attribute>, Vec<Block>, Diagnostics) {
+        let schema = NESTED_BLOCKS.iter().fold(BodySchema::new(), |schema, kind| schema.block(*kind, &[]));
+        // In JSON an object may be the value of an argument, and the schema that knows is not here.
+        if self.body.is_json() {
+            let (attributes, problems) = self.body.attributes();
+            return (attributes, Vec::new(), problems);
+        }
+        let (content, rest, mut problems) = self.body.partial_content(&schema);
+        let (attributes, found) = rest.attributes();
+        problems.append(found);
+        (attributes, content.blocks, problems)
+    }
 }
 
 /// A `cloud` block: settings of HCP Terraform.

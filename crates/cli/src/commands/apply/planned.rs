@@ -7,7 +7,7 @@ use groma_engine::{Hooks, Mode, Plan, Recovery};
 
 use super::ready::{Kind, Ready, state_overrides};
 use crate::arguments::Apply;
-use crate::commands::backend::{locking, state_paths};
+use crate::commands::backend::{locking, state_location};
 use crate::commands::configuration::{Empty, load_to_change};
 use crate::commands::context::Context;
 use crate::commands::operation::{OpenState, Watched, forgetting_warning, open_for_changes, options, run as new_run};
@@ -28,12 +28,12 @@ pub(super) fn from_directory(
     let empty = if options.mode == Mode::Destroy || kind != Kind::Apply { Empty::Fine } else { Empty::NoApply };
     let (configuration, mut warnings) = load_to_change(context, empty)?;
     context.filter_deprecations(&configuration);
-    let paths = state_paths(context, &configuration.root, state_overrides(arguments))?;
+    let location = state_location(context, &configuration.root, state_overrides(arguments))?;
     let (inputs, problems) = values(context, &configuration.root, &planning.variables, Missing::Ask)?;
     warnings.append(problems);
     options.inputs = inputs;
     let OpenState { mut store, mut state, in_flight } =
-        open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+        open_for_changes(context, location, &locking(&planning.locking, "OperationTypeApply"))?;
     if !in_flight.is_empty() {
         let recorder = store.begin_run(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
         // Operations of an interrupted run are recovered first, because planning needs to know their objects.

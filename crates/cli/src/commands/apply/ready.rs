@@ -3,11 +3,10 @@
 use groma_address::Name;
 use groma_diagnostics::Diagnostics;
 use groma_engine::{Input, Plan, Run};
-use groma_state::LocalStore;
 use indexmap::IndexMap;
 
 use crate::arguments::Apply;
-use crate::commands::backend::StateOverrides;
+use crate::commands::backend::{StateHandle, StateOverrides};
 
 /// The command that applies.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,7 +19,7 @@ pub(super) enum Kind {
 /// A plan with everything that applying it requires.
 pub(super) struct Ready {
     pub(super) run: Run,
-    pub(super) store: LocalStore,
+    pub(super) store: StateHandle,
     pub(super) plan: Plan,
     pub(super) inputs: IndexMap<Name, Input>,
     /// Warnings of planning that have not been shown yet.

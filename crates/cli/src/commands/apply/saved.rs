@@ -11,7 +11,7 @@ use groma_state::State;
 use super::overridden::overridden;
 use super::ready::{Ready, state_overrides};
 use crate::arguments::{Apply, Planning};
-use crate::commands::backend::{StateOverrides, active_workspace, locking, paths_in};
+use crate::commands::backend::{StateOverrides, active_workspace, location_in, locking};
 use crate::commands::context::Context;
 use crate::commands::encryption;
 use crate::commands::operation::{OpenState, Watched, open_for_changes, run as new_run};
@@ -40,9 +40,10 @@ pub(super) fn from_file(
     // Checked before the state is opened: a plan of another workspace must not lock this one.
     saved.made.check_workspace(&context.settings.workspace, &context.wording.command)?;
     active_workspace(context)?;
-    let paths = paths_in(&saved.made.backend, &configuration.root, &context.settings.workspace, overrides)?;
+    let backend = saved.made.backend.read()?.connect(context)?;
+    let location = location_in(context, &backend, &configuration.root, &context.settings.workspace, overrides)?;
     let OpenState { store, state: current, in_flight } =
-        open_for_changes(context, paths, &locking(&planning.locking, "OperationTypeApply"))?;
+        open_for_changes(context, location, &locking(&planning.locking, "OperationTypeApply"))?;
     if !in_flight.is_empty() {
         return Err(fail(
             "Saved plan is stale",

@@ -3,29 +3,28 @@
 use std::path::Path;
 
 use groma_address::Name;
+use groma_backend::{ArgumentError, ArgumentKind};
 use groma_config::variables::{InputValue, Origin, settings_file};
-use groma_config::{Backend, DiskFiles, Module, UNSUPPORTED_BACKEND};
+use groma_config::{Backend as BackendBlock, DiskFiles, MemoryFiles, Module, UNSUPPORTED_BACKEND};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
-use groma_value::Value;
+use groma_hcl::Attribute;
+use groma_value::{Type, Value};
 use indexmap::IndexMap;
 
 use super::super::context::Context;
 use super::super::outcome::fail;
-use super::local::Local;
-
-/// Hint for an unknown argument.
-const KNOWN: &str = "The local backend supports the arguments path and workspace_dir.";
+use super::config::{BackendConfig, BackendKind};
 
 /// Backend arguments set outside the block; later ones override earlier ones.
 pub(in super::super) type Settings = IndexMap<Name, InputValue>;
 
-/// A `backend "local"` block.
+/// A backend block with the arguments that complete it.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Configured {
-    /// Arguments set by the block and by `-backend-config`.
-    pub local: Local,
-    /// Hash of the block alone, see [`Local::hash`].
-    pub hash: i64,
+    /// The backend with the arguments of the block and of `-backend-config`.
+    pub backend: BackendConfig,
+    /// The block alone, whose hash the record has.
+    pub block: BackendConfig,
 }
 
 /// Parses the values of `-backend-config`: `name=value`, or the path of a file of arguments.
@@ -57,100 +56,158 @@ pub(in super::super) fn given(context: &Context, options: &[String]) -> Result<S
 ///
 /// # Errors
 /// The backend is not supported, or its arguments are invalid.
-pub(in super::super) fn configured(module: &Module, beyond: &Settings) -> Result<Option<Configured>, Diagnostics> {
+pub(in super::super) fn configured(
+    context: &Context,
+    module: &Module,
+    beyond: &Settings,
+) -> Result<Option<Configured>, Diagnostics> {
     if let Some(cloud) = &module.cloud {
         return Err(unsupported("HCP Terraform (a cloud block)", cloud.span));
     }
-    let Some(backend) = &module.backend else { return Ok(None) };
-    if &*backend.kind == "inmem" {
-        return Err(forgetful(backend.kind_span));
-    }
-    if &*backend.kind != "local" {
-        return Err(unsupported(&format!("the backend \"{}\"", backend.kind), backend.kind_span));
-    }
+    let Some(block) = &module.backend else { return Ok(None) };
+    let Some(kind) = BackendKind::find(&block.kind) else {
+        return Err(unsupported(&format!("the backend \"{}\"", block.kind), block.kind_span));
+    };
     let mut problems = Diagnostics::new();
-    let mut local = of_block(backend, &mut problems);
-    let hash = local.hash();
+    let mut arguments = of_block(kind, block, &mut problems);
+    let alone = conformed(kind, &arguments, &mut problems);
     for (name, given) in beyond {
         // Arguments from files have a source location, and are reported like those of the block.
-        if given.origin == Origin::CommandLine && !is_argument(name) {
-            let detail = format!("-backend-config sets {name:?}, which is not an argument of the backend. {KNOWN}");
-            problems.append(fail("Invalid backend configuration argument", detail));
+        let is_known = kind.schema().argument(name).is_some();
+        if given.origin == Origin::CommandLine && !is_known {
+            problems.append(unexpected(kind, name));
             continue;
         }
-        let argument = Argument { name, value: Some(&given.value), name_span: given.span, span: given.span };
-        argument.set(&mut local, &mut problems);
+        let value = match given.origin {
+            Origin::CommandLine => from_text(context, kind, name, &given.value, &mut problems),
+            _ => given.value.clone(),
+        };
+        arguments.insert(name.clone(), Given { value, name_span: given.span, span: given.span });
     }
-    if problems.has_errors() { Err(problems) } else { Ok(Some(Configured { local, hash })) }
+    let backend = conformed(kind, &arguments, &mut problems);
+    match (backend, alone) {
+        (Some(backend), Some(block)) if !problems.has_errors() => Ok(Some(Configured { backend, block })),
+        _ => Err(problems.into_iter().fold(Diagnostics::new(), without_repetition)),
+    }
+}
+
+/// A block is checked alone and with what completes it, which finds its errors twice.
+fn without_repetition(mut all: Diagnostics, problem: Diagnostic) -> Diagnostics {
+    if !all.iter().any(|known| *known == problem) {
+        all.push(problem);
+    }
+    all
 }
 
 fn unsupported(backend: &str, span: Span) -> Diagnostics {
     let detail = format!(
-        "The configuration stores its state in {backend}, but this version of Groma only supports the local backend. Nothing was read or \
-         written. To store the state in a local file, remove the block. To keep this backend, use the program that created the state."
+        "The configuration stores its state in {backend}, which this version of Groma does not support. Nothing was read or written. To \
+         store the state in a local file, remove the block. To keep this backend, use the program that created the state."
     );
     Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
 }
 
-/// Rejects the `inmem` backend, whose state would not outlive the command.
-fn forgetful(span: Span) -> Diagnostics {
-    let detail = "The backend \"inmem\" stores the state in memory, so all objects that an apply creates would be untracked as soon as it \
-                  ends. Nothing was read or written. To store the state in a local file, remove the block. For a disposable state, set the \
-                  path of the local backend to a file in a temporary directory.";
-    Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
+fn unexpected(kind: BackendKind, name: &str) -> Diagnostics {
+    let names: Vec<&str> = kind.schema().arguments().iter().map(|argument| argument.name()).collect();
+    let detail = format!(
+        "-backend-config sets {name:?}, which is not an argument of the backend {:?}.{} Its arguments are {}.",
+        kind.name(),
+        groma_diagnostics::did_you_mean(name, names.iter().copied()),
+        names.join(", ")
+    );
+    fail("Invalid backend configuration argument", detail)
 }
 
-fn of_block(backend: &Backend, problems: &mut Diagnostics) -> Local {
-    let (attributes, found) = backend.body.attributes();
-    problems.append(found);
-    let mut local = Local::default();
-    for attribute in attributes {
-        let name = &attribute.name.name;
-        let (name_span, span) = (attribute.name.span, attribute.expression.span);
-        Argument { name, value: backend.known.get(name), name_span, span }.set(&mut local, problems);
-    }
-    local
-}
-
-fn is_argument(name: &str) -> bool {
-    matches!(name, "path" | "workspace_dir")
-}
-
-/// One backend argument, from the block or from `-backend-config`.
-struct Argument<'a> {
-    name: &'a str,
-    /// Value of the argument, if it is known before planning.
-    value: Option<&'a Value>,
+/// A given argument with its location.
+#[derive(Clone)]
+struct Given {
+    value: Value,
     name_span: Span,
     span: Span,
 }
 
-impl Argument<'_> {
-    fn set(&self, local: &mut Local, problems: &mut Diagnostics) {
-        let slot = match self.name {
-            "path" => &mut local.path,
-            "workspace_dir" => &mut local.workspace_dir,
-            other => {
-                let detail = format!("An argument named {other:?} is not expected here. {KNOWN}");
-                problems.push(Diagnostic::error("Unsupported argument", detail).at(self.name_span));
-                return;
-            }
+type Arguments = IndexMap<Name, Given>;
+
+fn of_block(kind: BackendKind, block: &BackendBlock, problems: &mut Diagnostics) -> Arguments {
+    let (attributes, blocks, found) = block.items();
+    problems.append(found);
+    let mut arguments = Arguments::new();
+    for attribute in attributes {
+        let name = &attribute.name.name;
+        let value = block.known.get(name).cloned().unwrap_or_else(|| {
+            problems.push(not_constant(&attribute));
+            Value::NULL
+        });
+        let (name_span, span) = (attribute.name.span, attribute.expression.span);
+        check_empty_path(kind, name, &value, span, problems);
+        arguments.insert(name.clone(), Given { value, name_span, span });
+    }
+    for nested in blocks {
+        let name = &nested.kind.name;
+        let value = block.known.get(name).cloned().unwrap_or(Value::NULL);
+        let is_block =
+            kind.schema().argument(name).is_some_and(|argument| matches!(argument.kind(), ArgumentKind::Block(..)));
+        if !is_block {
+            let detail = format!("Blocks of type {name:?} are not expected here.");
+            problems.push(Diagnostic::error("Unsupported block type", detail).at(nested.header));
+            continue;
+        }
+        let (inner, found) = nested.body.attributes();
+        problems.append(found);
+        let is_known = |attribute: &Attribute| {
+            let mut objects = value.elements();
+            objects.any(|(_, object)| object.attribute(&attribute.name.name).is_some())
         };
-        match self.value {
-            Some(value) if value.is_null() => {}
-            Some(value) if value.as_str() == Some("") => {
-                let name = self.name;
-                let detail = format!(
-                    "The \"{name}\" attribute value must not be empty. Set it to a path, or remove the argument."
-                );
-                problems.push(Diagnostic::error("Invalid local state file path", detail).at(self.span));
+        inner.iter().filter(|attribute| !is_known(attribute)).for_each(|one| problems.push(not_constant(one)));
+        arguments.insert(name.clone(), Given { value, name_span: nested.header, span: nested.header });
+    }
+    arguments
+}
+
+fn not_constant(attribute: &Attribute) -> Diagnostic {
+    let detail = "The value must be known before planning: a constant, a variable that is neither sensitive nor ephemeral, or a local value \
+                  derived from these.";
+    Diagnostic::error("Invalid backend argument", detail).at(attribute.expression.span)
+}
+
+/// Refuses empty paths of the local backend, as Terraform does.
+fn check_empty_path(kind: BackendKind, name: &str, value: &Value, span: Span, problems: &mut Diagnostics) {
+    if matches!(kind, BackendKind::Local) && value.as_str() == Some("") {
+        let detail =
+            format!("The \"{name}\" attribute value must not be empty. Set it to a path, or remove the argument.");
+        problems.push(Diagnostic::error("Invalid local state file path", detail).at(span));
+    }
+}
+
+/// Converts the text of a command-line argument: as it is for strings, otherwise an expression.
+fn from_text(context: &Context, kind: BackendKind, name: &Name, value: &Value, problems: &mut Diagnostics) -> Value {
+    check_empty_path(kind, name, value, Span::NONE, problems);
+    let ty = kind.schema().argument(name).map_or(Type::String, |argument| argument.ty());
+    let Some(text) = value.as_str().filter(|_| !ty.is_primitive()) else { return value.clone() };
+    // The text is read like a file with this one argument.
+    let path = Path::new("-backend-config");
+    let mut files = MemoryFiles::new();
+    files.insert(path, format!("{name} = {text}\n").into_bytes());
+    let (mut values, found) = settings_file(path, &context.sources, &files);
+    problems.append(found);
+    values.swap_remove(name).map_or(Value::NULL, |given| given.value)
+}
+
+/// Converts the arguments to the schema; reports each that does not fit, where it is written.
+fn conformed(kind: BackendKind, arguments: &Arguments, problems: &mut Diagnostics) -> Option<BackendConfig> {
+    let values = arguments.iter().map(|(name, given)| (name.clone(), given.value.clone()));
+    match BackendConfig::new(kind, &Value::object(values.collect::<Vec<_>>())) {
+        Ok(config) => Some(config),
+        Err(errors) => {
+            for error in errors {
+                let given = error.argument().and_then(|name| arguments.get(name));
+                let (summary, span) = match &error {
+                    ArgumentError::Unknown { .. } => ("Unsupported argument", given.map(|given| given.name_span)),
+                    _ => ("Invalid backend argument", given.map(|given| given.span)),
+                };
+                problems.push(Diagnostic::error(summary, error.to_string()).at(span.unwrap_or(Span::NONE)));
             }
-            Some(value) if value.as_str().is_some() => *slot = value.as_str().map(str::to_owned),
-            _ => {
-                let detail = "The value must be a string that is known before planning: a constant, a variable that is neither sensitive nor \
-                              ephemeral, or a local value derived from these.";
-                problems.push(Diagnostic::error("Invalid backend argument", detail).at(self.span));
-            }
+            None
         }
     }
 }

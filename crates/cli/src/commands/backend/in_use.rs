@@ -6,7 +6,7 @@ use groma_diagnostics::Diagnostics;
 use super::super::context::Context;
 use super::super::outcome::fail;
 use super::block::{Settings, configured};
-use super::local::Local;
+use super::config::BackendConfig;
 use super::record::{Record, RecordFile};
 
 /// Returns the initialized backend, which must match the backend block of `module`.
@@ -14,22 +14,28 @@ use super::record::{Record, RecordFile};
 /// # Errors
 /// The configuration has another backend than the one `init` recorded. Going on would look like an empty state, and create
 /// everything again.
-pub(in super::super) fn in_use(context: &Context, module: &Module) -> Result<Local, Diagnostics> {
-    let configured = configured(module, &Settings::new())?;
+pub(in super::super) fn in_use(context: &Context, module: &Module) -> Result<BackendConfig, Diagnostics> {
+    let configured = configured(context, module, &Settings::new())?;
     let record = RecordFile::of(context).read()?;
     let reason = match (configured, record) {
-        (None, None) => return Ok(Local::default()),
+        (None, None) => return Ok(BackendConfig::default()),
         // Recorded settings may come from -backend-config, so an unchanged hash of the block is enough.
-        (Some(new), Some(Record::Local { settings, hash })) if new.hash == hash || new.local == settings => {
-            return Ok(settings);
+        (Some(new), Some(Record::Known { backend, hash }))
+            if backend.name() == new.backend.name()
+                && (new.block.hashes().contains(&hash) || new.backend == backend) =>
+        {
+            return Ok(backend);
         }
-        (Some(_), None) => {
-            return Err(required(context, "Initial configuration of the requested backend \"local\"", ""));
+        (Some(new), None) => {
+            let name = new.backend.name();
+            return Err(required(context, &format!("Initial configuration of the requested backend {name:?}"), ""));
         }
-        (Some(new), Some(Record::Local { settings, .. })) => {
-            format!("Backend configuration block has changed: {}", settings.difference(&new.local))
+        (Some(new), Some(Record::Known { backend, .. })) if backend.name() == new.backend.name() => {
+            format!("Backend configuration block has changed: {}", backend.difference(&new.backend))
         }
-        (Some(_), Some(Record::Foreign { kind })) => format!("Backend type changed from {kind:?} to \"local\""),
+        (Some(new), Some(record)) => {
+            format!("Backend type changed from {:?} to {:?}", record.kind(), new.backend.name())
+        }
         (None, Some(record)) => format!("Unsetting the previously set backend {:?}", record.kind()),
     };
     let command = &context.wording.command;

@@ -2,16 +2,18 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use groma_backend::{Argument, BackendSchema};
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_state::StatePaths;
-use serde::{Deserialize, Serialize};
+use groma_value::{Type, Value};
 
 use super::super::outcome::fail;
 use crate::settings::DEFAULT_WORKSPACE;
 
 /// Arguments of a `backend "local"` block; all unset without a block.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in super::super) struct Local {
     /// State file of the default workspace.
     pub path: Option<String>,
@@ -19,7 +21,24 @@ pub(in super::super) struct Local {
     pub workspace_dir: Option<String>,
 }
 
+/// Returns the argument schema of the local backend.
+pub(super) fn schema() -> &'static BackendSchema {
+    static SCHEMA: LazyLock<BackendSchema> = LazyLock::new(|| {
+        BackendSchema::new([
+            Argument::optional("path", Type::String),
+            Argument::optional("workspace_dir", Type::String),
+        ])
+    });
+    &SCHEMA
+}
+
 impl Local {
+    /// Returns the backend with this configuration.
+    pub fn of(config: &Value) -> Self {
+        let text = |name| config.attribute(name).and_then(|value| value.as_str().map(str::to_owned));
+        Self { path: text("path"), workspace_dir: text("workspace_dir") }
+    }
+
     /// Returns the state files of a workspace, without encryption.
     pub fn files(&self, workspace: &str) -> StatePaths {
         match (&self.path, workspace) {
@@ -69,48 +88,5 @@ impl Local {
         names.sort();
         names.insert(0, DEFAULT_WORKSPACE.to_owned());
         Ok(names)
-    }
-
-    /// Returns the hash by which Terraform recognizes an unchanged block: the CRC-32 of its type and arguments, serialized as go-cty
-    /// does for hashing.
-    pub fn hash(&self) -> i64 {
-        let written = |text: &Option<String>| text.as_ref().map_or_else(|| "~".to_owned(), |text| format!("{text:?}"));
-        let text = format!("<\"local\";<{};{};>;>", written(&self.path), written(&self.workspace_dir));
-        i64::from(crc32fast::hash(text.as_bytes()))
-    }
-
-    /// Describes the arguments that differ in `new`: `path was "a", and is now "b"`.
-    pub fn difference(&self, new: &Self) -> String {
-        let shown =
-            |text: &Option<String>| text.as_ref().map_or_else(|| "not set".to_owned(), |text| format!("{text:?}"));
-        let pairs = [("path", &self.path, &new.path), ("workspace_dir", &self.workspace_dir, &new.workspace_dir)];
-        let changed = pairs.into_iter().filter(|(_, old, new)| old != new);
-        let described: Vec<String> =
-            changed.map(|(name, old, new)| format!("{name} was {}, and is now {}", shown(old), shown(new))).collect();
-        described.join("; ")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(path: &str) -> Local {
-        Local { path: Some(path.to_owned()), ..Local::default() }
-    }
-
-    #[test]
-    fn hash_equals_terraforms() {
-        // What Terraform 1.15 records of these blocks.
-        assert_eq!(at("a.tfstate").hash(), 2_985_648_108);
-        assert_eq!(at("b.tfstate").hash(), 2_554_194_718);
-        assert_eq!(Local::default().hash(), 666_019_178);
-    }
-
-    #[test]
-    fn difference_describes_changed_arguments() {
-        let new = Local { workspace_dir: Some("w".to_owned()), ..at("b") };
-        let description = at("a").difference(&new);
-        assert_eq!(description, "path was \"a\", and is now \"b\"; workspace_dir was not set, and is now \"w\"");
     }
 }

@@ -1,29 +1,37 @@
 //! Backends: location, locking and encryption of the state.
 
 mod block;
+mod config;
+mod handle;
 mod in_use;
 mod local;
+mod location;
 mod record;
 mod workspace_name;
 
 use std::path::Path;
 use std::time::Duration;
 
+use groma_backend::{Environment, Host, RemoteBackend, persist_interval};
 use groma_config::{EncryptionMethods, Module};
-use groma_diagnostics::Diagnostics;
-use groma_state::{Backup, LockRequest, Locking, StatePaths};
+use groma_diagnostics::{Diagnostics, capitalized, io_reason};
+use groma_state::{Backup, DamagedJournal, LockRequest, Locking, StatePaths};
 
-pub(super) use block::{Configured, configured, given};
+pub(super) use block::{Configured, Settings as BackendSettings, configured, given};
+pub(super) use config::{BackendConfig, SerializedBackend};
+pub(super) use handle::{StateHandle, unreleased};
 pub(super) use in_use::in_use;
 pub(super) use local::Local;
+pub(super) use location::{RemoteLocation, StateLocation, diagnostics};
 pub(super) use record::{Record, RecordFile};
 pub(super) use workspace_name::{active_workspace, valid_workspace};
 
 use super::context::Context;
 use super::encryption;
+use super::outcome::fail;
 use crate::account::account;
 use crate::arguments::{self, Flag, StateFiles};
-use crate::settings::TERRAFORM_VERSION;
+use crate::settings::{DEFAULT_WORKSPACE, TERRAFORM_VERSION};
 
 /// State files that replace those of the backend.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,38 +53,110 @@ impl<'a> From<&'a StateFiles> for StateOverrides<'a> {
     }
 }
 
-/// Returns the state files that `module` and the flags select.
+/// A backend that can be used.
+#[derive(Clone)]
+pub(super) enum Backend {
+    Local(Local),
+    Remote(RemoteBackend),
+}
+
+impl Backend {
+    /// Returns the names of all workspaces: the default one first, the others sorted. A backend without workspaces has only
+    /// the default one.
+    ///
+    /// # Errors
+    /// The workspaces cannot be listed.
+    pub fn workspaces(&self) -> Result<Vec<String>, Diagnostics> {
+        match self {
+            Self::Local(local) => local.workspaces().map_err(|problem| {
+                fail(
+                    &format!("Failed to list the workspaces in {}", local.workspace_directory().display()),
+                    format!("{problem}.", problem = capitalized(&io_reason(&problem))),
+                )
+            }),
+            Self::Remote(remote) if !remote.has_workspaces() => Ok(vec![DEFAULT_WORKSPACE.to_owned()]),
+            Self::Remote(remote) => remote.workspaces().map_err(|problem| diagnostics(&problem)),
+        }
+    }
+
+    /// Whether the backend has workspaces besides the default one.
+    pub fn has_workspaces(&self) -> bool {
+        match self {
+            Self::Local(_) => true,
+            Self::Remote(remote) => remote.has_workspaces(),
+        }
+    }
+}
+
+/// Returns the surroundings of stores.
+pub(super) fn host(context: &Context) -> Host {
+    let environment = context.settings.environment.clone();
+    Host {
+        environment: Environment::new(move |name| environment.text(name).map(str::to_owned)),
+        home: context.settings.home.clone(),
+        user_agent: concat!("Groma/", env!("CARGO_PKG_VERSION")).to_owned(),
+    }
+}
+
+/// Returns the location of the state that `module` and the flags select.
 ///
 /// # Errors
 ///
 /// The backend is not supported, its arguments are invalid, or it is not the initialized one.
-pub(super) fn state_paths(
+pub(super) fn state_location(
     context: &Context,
     module: &Module,
     overrides: StateOverrides<'_>,
-) -> Result<StatePaths, Diagnostics> {
-    let local = in_use(context, module)?;
+) -> Result<StateLocation, Diagnostics> {
+    let backend = in_use(context, module)?.connect(context)?;
     active_workspace(context)?;
-    paths_in(&local, module, &context.settings.workspace, overrides)
+    location_in(context, &backend, module, &context.settings.workspace, overrides)
 }
 
-/// Whether a state exists. An empty file does not count, but the journal of a killed run does.
-pub(super) fn has_state(paths: &StatePaths) -> bool {
-    std::fs::metadata(&paths.read).is_ok_and(|file| file.len() > 0) || paths.journal().exists()
-}
-
-/// Returns the state files of a workspace in `local`, encrypted as `module` configures.
+/// Returns the location of a workspace's state in `backend`, encrypted as `module` configures. Flags that name state files
+/// apply to the local backend only, as in Terraform.
 ///
 /// # Errors
 ///
-/// The workspace name or the encryption is invalid.
-pub(super) fn paths_in(
-    local: &Local,
+/// The workspace name or the encryption is invalid, or the backend has no workspaces.
+pub(super) fn location_in(
+    context: &Context,
+    backend: &Backend,
     module: &Module,
     workspace: &str,
     overrides: StateOverrides<'_>,
-) -> Result<StatePaths, Diagnostics> {
+) -> Result<StateLocation, Diagnostics> {
     valid_workspace(workspace)?;
+    let encryption = match overrides.encryption {
+        Some(methods) => methods.state.clone(),
+        None => encryption::of(module)?.state,
+    };
+    match backend {
+        Backend::Local(local) => Ok(StateLocation::Files(files_in(local, workspace, overrides).encrypted(encryption))),
+        Backend::Remote(remote) if workspace != DEFAULT_WORKSPACE && !remote.has_workspaces() => {
+            Err(diagnostics(&remote.no_workspaces()))
+        }
+        Backend::Remote(remote) => Ok(StateLocation::Remote(RemoteLocation {
+            backend: remote.clone(),
+            workspace: workspace.to_owned(),
+            encryption,
+            backup: Backup::None,
+            damaged_journal: DamagedJournal::default(),
+            journals: context.settings.data_directory.join("state-journals"),
+            persist_interval: persist_interval(&host(context).environment),
+        })),
+    }
+}
+
+/// Returns the location of a state file that a flag of a `state` subcommand names.
+///
+/// # Errors
+/// The encryption is invalid.
+pub(super) fn file_location(module: &Module, file: &Path) -> Result<StateLocation, Diagnostics> {
+    Ok(StateLocation::Files(StatePaths::of_file(file).encrypted(encryption::of(module)?.state)))
+}
+
+fn files_in(local: &Local, workspace: &str, overrides: StateOverrides<'_>) -> StatePaths {
     let mut paths = match overrides.state {
         Some(file) => StatePaths::of_file(file),
         None => local.files(workspace),
@@ -84,14 +164,11 @@ pub(super) fn paths_in(
     if let Some(file) = overrides.state_out {
         paths = paths.writing_to(file);
     }
-    if let Some(file) = overrides.backup {
-        paths = paths.with_backup(if file.as_os_str() == "-" { Backup::None } else { Backup::At(file.to_owned()) });
+    match overrides.backup {
+        Some(file) if file.as_os_str() == "-" => paths.with_backup(Backup::None),
+        Some(file) => paths.with_backup(Backup::At(file.to_owned())),
+        None => paths,
     }
-    let encryption = match overrides.encryption {
-        Some(methods) => methods.state.clone(),
-        None => encryption::of(module)?.state,
-    };
-    Ok(paths.encrypted(encryption))
 }
 
 /// Returns the locking for `operation`, which the lock info names as Terraform does: `OperationTypePlan`, for example.
@@ -102,7 +179,7 @@ pub(super) fn locking(arguments: &arguments::Locking, operation: &str) -> Lockin
     Locking::On(request(operation, arguments.lock_timeout.0))
 }
 
-fn request(operation: &str, timeout: Duration) -> LockRequest {
+pub(super) fn request(operation: &str, timeout: Duration) -> LockRequest {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| variable("HOSTNAME"));
     // The user database first, as in Terraform: the variables may be those of another user, or missing.

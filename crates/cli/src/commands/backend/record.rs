@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::context::Context;
 use super::super::outcome::fail;
-use super::local::Local;
+use super::config::{BackendConfig, BackendKind, SerializedBackend};
 use crate::settings::TERRAFORM_VERSION;
 
 /// Format version of the file.
@@ -19,8 +19,8 @@ const VERSION: u32 = 3;
 /// The recorded backend.
 #[derive(Clone, Debug, PartialEq)]
 pub(in super::super) enum Record {
-    /// The local backend with its settings, and the hash of the block that they came from.
-    Local { settings: Local, hash: i64 },
+    /// A backend with its settings, and the hash of the block that they came from.
+    Known { backend: BackendConfig, hash: i64 },
     /// A backend that only another program supports.
     Foreign { kind: String },
 }
@@ -29,7 +29,7 @@ impl Record {
     /// Returns the type of the backend.
     pub fn kind(&self) -> &str {
         match self {
-            Self::Local { .. } => "local",
+            Self::Known { backend, .. } => backend.name(),
             Self::Foreign { kind } => kind,
         }
     }
@@ -54,9 +54,8 @@ struct Written {
 
 #[derive(Serialize, Deserialize)]
 struct WrittenBackend {
-    #[serde(rename = "type")]
-    kind: String,
-    config: serde_json::Value,
+    #[serde(flatten)]
+    backend: SerializedBackend,
     #[serde(default)]
     hash: i64,
 }
@@ -90,22 +89,22 @@ impl RecordFile {
         }
     }
 
-    fn record(&self, backend: WrittenBackend) -> Result<Record, Diagnostics> {
-        if backend.kind != "local" {
-            return Ok(Record::Foreign { kind: backend.kind });
-        }
-        let settings =
-            serde_json::from_value(backend.config).map_err(|problem| self.unreadable(&problem.to_string()))?;
-        Ok(Record::Local { settings, hash: backend.hash })
+    fn record(&self, written: WrittenBackend) -> Result<Record, Diagnostics> {
+        let WrittenBackend { backend: SerializedBackend { kind, config }, hash } = written;
+        let Some(known) = BackendKind::find(&kind) else { return Ok(Record::Foreign { kind }) };
+        let backend = BackendConfig::deserialize(known, &config).map_err(|problems| {
+            self.unreadable(&problems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
+        })?;
+        Ok(Record::Known { backend, hash })
     }
 
-    /// Records `local`, configured by a block with `hash`.
+    /// Records `backend`, which comes from `block` and from what completed it.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn write(&self, local: &Local, hash: i64) -> Result<(), Diagnostics> {
-        let config = serde_json::to_value(local).map_err(|problem| self.unwritten(&problem.to_string()))?;
-        self.put(Some(WrittenBackend { kind: "local".to_owned(), config, hash }))
+    pub fn write(&self, backend: &BackendConfig, block: &BackendConfig) -> Result<(), Diagnostics> {
+        let (backend, hash) = backend.to_record(block);
+        self.put(Some(WrittenBackend { backend, hash }))
     }
 
     /// Records that no backend is configured.

@@ -16,7 +16,7 @@ use groma_lang::Scope;
 use groma_state::State;
 use indexmap::IndexMap;
 
-use super::backend::{StateOverrides, state_paths, unless_off};
+use super::backend::{StateOverrides, state_location, unless_off};
 use super::configuration::load_to_inspect;
 use super::context::Context;
 use super::operation::{quiet_run as new_run, read_state_unlocked};
@@ -38,11 +38,11 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     let (configuration, mut warnings) = load_to_inspect(context)?;
     context.filter_deprecations(&configuration);
     let overrides = StateOverrides { state: arguments.state.as_deref(), ..StateOverrides::default() };
-    let paths = state_paths(context, &configuration.root, overrides)?;
+    let location = state_location(context, &configuration.root, overrides)?;
     let (mut inputs, problems) = values(context, &configuration.root, &arguments.variables, Missing::Leave)?;
     warnings.append(problems);
     default_to_unknown(&configuration.root, &mut inputs);
-    let state = read_state_unlocked(context, paths)?;
+    let state = read_state_unlocked(context, location)?;
     let root = Arc::clone(&configuration.root);
     let mut run = new_run(context, configuration, Arc::new(Silent), 10)?;
     let (inspection, problems) = match arguments.plan.is_some_and(Flag::is_on) {

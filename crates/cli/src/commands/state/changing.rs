@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use groma_diagnostics::Diagnostics;
 use groma_encryption::Encryption;
-use groma_state::{Backup, LocalStore, Locking, Saved, State, StatePaths};
+use groma_state::{Backup, Locking, Saved, State, StatePaths};
 
-use super::super::backend::{StateOverrides, locking, state_paths};
+use super::super::backend::{StateHandle, StateLocation, StateOverrides, file_location, locking, state_location};
 use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
@@ -17,7 +17,7 @@ use crate::arguments::StateChange;
 /// A state opened for a change.
 pub(super) struct Changing {
     pub state: State,
-    store: LocalStore,
+    store: StateHandle,
     origin: Origin,
 }
 
@@ -36,12 +36,14 @@ impl Changing {
         context.configure_view(&change.access.common.view);
         context.configure_json(&change.json)?;
         let configuration = load_to_change_state(context)?;
-        let overrides = StateOverrides { state: change.state.as_deref(), ..StateOverrides::default() };
-        let paths = state_paths(context, &configuration.root, overrides)?;
+        let location = match change.state.as_deref() {
+            Some(file) => file_location(&configuration.root, file)?,
+            None => state_location(context, &configuration.root, StateOverrides::default())?,
+        };
         // Opening a missing state would create a lock file and report an empty state instead.
-        must_exist(&paths)?;
+        must_exist(&location)?;
         let origin = if change.state.is_some() { Origin::Named } else { Origin::Workspace };
-        Self::at(context, paths, change.backup.as_deref(), &locking(&change.access.locking, operation), origin)
+        Self::at(context, location, change.backup.as_deref(), &locking(&change.access.locking, operation), origin)
     }
 
     /// Opens the state in a file, which need not exist.
@@ -52,44 +54,45 @@ impl Changing {
         locking: &Locking,
         encryption: Option<Arc<Encryption>>,
     ) -> Result<Self, Diagnostics> {
-        Self::at(context, StatePaths::of_file(file).encrypted(encryption), backup, locking, Origin::Named)
+        let location = StateLocation::Files(StatePaths::of_file(file).encrypted(encryption));
+        Self::at(context, location, backup, locking, Origin::Named)
     }
 
     fn at(
         context: &mut Context,
-        paths: StatePaths,
+        location: StateLocation,
         backup: Option<&Path>,
         locking: &Locking,
         origin: Origin,
     ) -> Result<Self, Diagnostics> {
         // The `state` subcommands always write a backup, so "-" (no backup) selects the default name.
         let named = backup.filter(|backup| backup.as_os_str() != "-").map(Path::to_owned);
-        let (store, state) = open_state(context, paths.with_backup(named.map_or(Backup::New, Backup::At)), locking)?;
+        let location = location.with_backup(named.map_or(Backup::New, Backup::At));
+        let (store, state) = open_state(context, location, locking)?;
         Ok(Self { state, store, origin })
     }
 
     /// Returns the encryption of the state.
     pub fn encryption(&self) -> Option<Arc<Encryption>> {
-        self.store.paths().encryption.clone()
+        self.store.encryption().cloned()
     }
 
     /// Whether the state is stored in `file`.
     pub fn is_in(&self, file: &Path) -> bool {
         let canonical = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        canonical(&self.store.paths().write) == canonical(file)
+        self.store.file().is_some_and(|own| canonical(own) == canonical(file))
     }
 
     /// Writes the state; returns the message with the undo command, or an empty string if nothing changed.
     pub fn save(mut self, command: &str) -> Result<String, Diagnostics> {
         let saved = self.store.save(&mut self.state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
-        let paths = self.store.paths();
-        let backup = paths.backup.path().filter(|backup| saved != Saved::Unchanged && backup.exists());
-        Ok(backup.map(|backup| undo(command, backup, &paths.write, self.origin)).unwrap_or_default())
+        let backup = self.store.backup_path().filter(|backup| saved != Saved::Unchanged && backup.exists());
+        Ok(backup.map(|backup| undo(command, backup, &self.store.location(), self.origin)).unwrap_or_default())
     }
 }
 
-fn undo(command: &str, backup: &Path, file: &Path, origin: Origin) -> String {
-    let (backup, file) = (backup.display(), file.display());
+fn undo(command: &str, backup: &Path, file: &str, origin: Origin) -> String {
+    let backup = backup.display();
     match origin {
         Origin::Workspace => format!("To undo this: {command} state push -force {backup}\n"),
         Origin::Named => format!("To undo this: cp {backup} {file}\n"),

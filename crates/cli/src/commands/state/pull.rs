@@ -2,7 +2,7 @@
 
 use groma_state::file;
 
-use super::super::backend::{StateOverrides, has_state, state_paths};
+use super::super::backend::{StateOverrides, state_location};
 use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::read_state_unlocked;
@@ -13,11 +13,11 @@ use crate::settings::TERRAFORM_VERSION;
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.configure_view(&arguments.common.view);
     let configuration = load_to_change_state(context)?;
-    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
-    if !has_state(&paths) {
+    let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    if !location.has_state()? {
         return Ok(0);
     }
-    let mut state = read_state_unlocked(context, paths)?;
+    let mut state = read_state_unlocked(context, location)?;
     // As in Terraform, the printed state carries the version of the program that prints it.
     state.terraform_version = TERRAFORM_VERSION.to_owned();
     context.streams.print_document(&format!("{}\n", String::from_utf8_lossy(&file::write(&state))));

@@ -7,7 +7,7 @@ use groma_diagnostics::{Diagnostics, io_reason};
 use groma_encryption::Encryption;
 use groma_state::{Backup, Saved, State, file, read_sealed};
 
-use super::super::backend::{StateOverrides, has_state, locking, state_paths};
+use super::super::backend::{StateOverrides, locking, state_location};
 use super::super::configuration::load_to_change_state;
 use super::super::context::Context;
 use super::super::operation::open_state;
@@ -24,12 +24,12 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
         ));
     };
     let configuration = load_to_change_state(context)?;
-    let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
-    let mut pushed = read(source, paths.encryption.as_deref())?;
-    let is_new = !has_state(&paths);
-    let usual_backup = paths.backup.clone();
+    let location = state_location(context, &configuration.root, StateOverrides::default())?;
+    let mut pushed = read(source, location.encryption().as_deref())?;
+    let is_new = !location.has_state()?;
+    let usual_backup = location.backup().clone();
     let locking = locking(&arguments.access.locking, "state-push");
-    let (mut store, current) = open_state(context, paths.with_backup(Backup::New), &locking)?;
+    let (mut store, current) = open_state(context, location.with_backup(Backup::New), &locking)?;
     if !is_new && !arguments.force.is_some_and(Flag::is_on) {
         may_follow(&pushed, &current)?;
     }
@@ -39,7 +39,7 @@ pub(super) fn run(context: &mut Context, arguments: &StatePush) -> Outcome {
     }
     let saved = store.put(&mut pushed).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
     // The backup has a unique name, so that the next change does not overwrite it.
-    let backup = store.paths().backup.path().filter(|_| saved != Saved::Unchanged);
+    let backup = store.backup_path().filter(|_| saved != Saved::Unchanged);
     if let Some(backup) = backup {
         let command = &context.wording.command;
         context.report(&format!("To undo this: {command} state push -force {}\n", backup.display()));

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use groma_address::Target;
 use groma_diagnostics::Diagnostics;
-use groma_state::{InstanceView, State, StatePaths};
+use groma_state::{InstanceView, State};
 
-use super::super::backend::{StateOverrides, has_state, state_paths};
+use super::super::backend::{StateLocation, StateOverrides, file_location, state_location};
 use super::super::configuration::load_for_state;
 use super::super::context::Context;
 use super::super::operation::read_state_unlocked;
@@ -15,22 +15,25 @@ use super::super::outcome::fail;
 /// Reads the existing state, without its lock.
 pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, Diagnostics> {
     let configuration = load_for_state(context)?;
-    let paths = state_paths(context, &configuration.root, StateOverrides { state: file, ..StateOverrides::default() })?;
-    must_exist(&paths)?;
-    read_state_unlocked(context, paths)
+    let location = match file {
+        Some(file) => file_location(&configuration.root, file)?,
+        None => state_location(context, &configuration.root, StateOverrides::default())?,
+    };
+    must_exist(&location)?;
+    read_state_unlocked(context, location)
 }
 
 /// Checks that a state exists.
-pub(super) fn must_exist(paths: &StatePaths) -> Result<(), Diagnostics> {
-    if has_state(paths) {
+pub(super) fn must_exist(location: &StateLocation) -> Result<(), Diagnostics> {
+    if location.has_state()? {
         return Ok(());
     }
     Err(fail(
         "No state file was found!",
         format!(
-            "The state file {} does not exist. Run this command in a directory that has been applied, or select a state file with \
+            "No state exists in {}. Run this command in a directory that has been applied, or select a state file with \
              -state.",
-            paths.read.display()
+            location.shown()
         ),
     ))
 }

@@ -1,12 +1,12 @@
 //! `workspace delete`: deletes a workspace and its state.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use groma_address::Mode;
 use groma_diagnostics::Diagnostics;
-use groma_state::{State, claim_backup};
+use groma_state::{State, claim_backup, sealed_state, write_whole};
 
-use super::super::backend::{locking, valid_workspace};
+use super::super::backend::{Backend, StateHandle, diagnostics, locking, valid_workspace};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::super::outcome::{Outcome, fail};
@@ -20,7 +20,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome
     let name = single_name(&arguments.rest)?;
     valid_workspace(name)?;
     let workspaces = Workspaces::of(context)?;
-    if !workspaces.exists(name) {
+    if !workspaces.exists(name)? {
         return Err(absent(context, name));
     }
     if name == context.settings.workspace {
@@ -32,18 +32,26 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceDelete) -> Outcome
     if name == DEFAULT_WORKSPACE {
         return Err(fail("Cannot delete the default workspace", "The default workspace always exists."));
     }
-    let paths = workspaces.state_paths(name)?;
-    let file = paths.write.clone();
-    let (store, state) = open_state(context, paths, &locking(&arguments.locking, "workspace-delete"))?;
+    let location = workspaces.location(context, name)?;
+    let (store, state) = open_state(context, location, &locking(&arguments.locking, "workspace-delete"))?;
     let objects = managed(&state);
     if !objects.is_empty() && !arguments.force.is_some_and(Flag::is_on) {
         return Err(not_empty(name, &objects));
     }
-    let kept = if objects.is_empty() { None } else { Some(keep(name, &file)?) };
-    // The lock file is inside the directory, which cannot be removed on all systems while it is open.
-    store.close();
-    let folder = workspaces.folder(name);
-    std::fs::remove_dir_all(&folder).map_err(|problem| failed("remove", &folder, &problem))?;
+    let kept = if objects.is_empty() { None } else { Some(keep(name, &store, state)?) };
+    match (workspaces.backend(), store) {
+        (Backend::Remote(remote), StateHandle::Remote(handle)) => {
+            // The lock is held until the state is gone, so that no other run can slip in between.
+            handle.delete(remote, name).map_err(|problem| diagnostics(&problem))?;
+        }
+        (_, store) => {
+            // The lock file is inside the directory, which cannot be removed on all systems while it is open.
+            drop(store);
+            if let Some(folder) = workspaces.folder(name) {
+                std::fs::remove_dir_all(&folder).map_err(|problem| failed("remove", &folder, &problem))?;
+            }
+        }
+    }
     let mut text = format!("Deleted workspace {name:?}!\n");
     if let Some(kept) = kept {
         text.push_str(&format!(
@@ -62,12 +70,13 @@ fn managed(state: &State) -> Vec<String> {
     managed.map(|view| view.address().to_string()).collect()
 }
 
-/// Copies the state of a workspace to a backup outside its directory.
-fn keep(name: &str, file: &Path) -> Result<std::path::PathBuf, Diagnostics> {
+/// Writes the state of a workspace to a backup outside its location.
+fn keep(name: &str, store: &StateHandle, state: State) -> Result<PathBuf, Diagnostics> {
     let kept = claim_backup(Path::new(&format!("{name}.tfstate")))
-        .map_err(|problem| failed("make a backup of", file, &problem))?;
-    // The copy inherits the permissions of the original, which only its owner may read.
-    std::fs::copy(file, &kept).map_err(|problem| failed("write", &kept, &problem))?;
+        .map_err(|problem| failed("make a backup of", Path::new(&store.location()), &problem))?;
+    let encryption = store.encryption().map(|encryption| &**encryption);
+    let bytes = sealed_state(&state, encryption).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+    write_whole(&kept, &bytes).map_err(|problem| failed("write", &kept, &problem))?;
     Ok(kept)
 }
 

@@ -6,6 +6,8 @@ mod new;
 mod select;
 mod workspaces;
 
+pub(super) use workspaces::{Workspaces, choose};
+
 use super::backend::active_workspace;
 use super::context::Context;
 use super::outcome::Outcome;

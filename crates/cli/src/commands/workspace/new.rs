@@ -21,11 +21,11 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
     valid_workspace(name)?;
     not_overridden(context)?;
     let workspaces = Workspaces::of(context)?;
-    if workspaces.exists(name) {
+    if workspaces.exists(name)? {
         return Err(fail(&format!("Workspace {name:?} already exists"), "Switch to it with \"workspace select\"."));
     }
     // The file is read before the workspace is created, so that an error leaves no empty workspace behind.
-    let encryption = workspaces.state_paths(name)?.encryption;
+    let encryption = workspaces.location(context, name)?.encryption();
     let state = arguments.state.as_deref().map(|path| read(path, encryption.as_deref())).transpose()?;
     create(context, &workspaces, name)?;
     match state {
@@ -36,7 +36,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceNew) -> Outcome {
 
 /// Creates a workspace, switches to it, and reports it.
 pub(super) fn create(context: &Context, workspaces: &Workspaces, name: &str) -> Result<(), Diagnostics> {
-    workspaces.make(name)?;
+    workspaces.make(context, name)?;
     choose(context, name)?;
     let command = &context.wording.command;
     context.report(&format!(
@@ -67,8 +67,8 @@ fn begin_with(
     mut state: State,
     lock: &arguments::Locking,
 ) -> Outcome {
-    let paths = workspaces.state_paths(name)?;
-    let (mut store, _) = open_state(context, paths, &locking(lock, "workspace-new"))?;
+    let location = workspaces.location(context, name)?;
+    let (mut store, _) = open_state(context, location, &locking(lock, "workspace-new"))?;
     state.lineage = State::new(TERRAFORM_VERSION).lineage;
     state.serial = 0;
     store.save(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;

@@ -17,7 +17,7 @@ pub(super) fn run(context: &mut Context, arguments: &WorkspaceSelect) -> Outcome
         return Ok(0);
     }
     let workspaces = Workspaces::of(context)?;
-    if !workspaces.exists(name) {
+    if !workspaces.exists(name)? {
         return match arguments.or_create {
             Some(Flag::On) => create(context, &workspaces, name).map(|()| 0),
             _ => Err(absent(context, name)),

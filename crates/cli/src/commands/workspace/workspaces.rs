@@ -5,55 +5,95 @@ use std::sync::Arc;
 
 use groma_config::Module;
 use groma_diagnostics::{Diagnostics, capitalized, io_reason};
-use groma_state::StatePaths;
+use groma_state::{Locking, State};
 
-use super::super::backend::{Local, StateOverrides, in_use, paths_in};
+use super::super::backend::{Backend, StateLocation, StateOverrides, diagnostics, in_use, location_in, request};
 use super::super::configuration::load_for_state;
 use super::super::context::Context;
 use super::super::outcome::fail;
-use crate::settings::DEFAULT_WORKSPACE;
+use crate::settings::{DEFAULT_WORKSPACE, TERRAFORM_VERSION};
 
 /// Workspaces of the configuration in the working directory.
-pub(super) struct Workspaces {
-    backend: Local,
+pub(in super::super) struct Workspaces {
+    backend: Backend,
     root: Arc<Module>,
 }
 
 impl Workspaces {
+    /// Returns the workspaces of the initialized backend.
+    ///
+    /// # Errors
+    /// The backend is not initialized, or has only the default workspace.
     pub fn of(context: &Context) -> Result<Self, Diagnostics> {
         let configuration = load_for_state(context)?;
-        let backend = in_use(context, &configuration.root)?;
-        Ok(Self { backend, root: configuration.root })
+        let backend = in_use(context, &configuration.root)?.connect(context)?;
+        match &backend {
+            Backend::Remote(remote) if !remote.has_workspaces() => Err(diagnostics(&remote.no_workspaces())),
+            _ => Ok(Self { backend, root: configuration.root }),
+        }
+    }
+
+    /// Returns the workspaces of a backend that `init` has just prepared.
+    pub fn in_backend(backend: Backend, root: Arc<Module>) -> Self {
+        Self { backend, root }
     }
 
     /// Returns the names: the default one first, the others sorted.
     pub fn names(&self) -> Result<Vec<String>, Diagnostics> {
-        self.backend
-            .workspaces()
-            .map_err(|problem| failed("list the workspaces in", &self.backend.workspace_directory(), &problem))
+        self.backend.workspaces()
     }
 
-    pub fn exists(&self, name: &str) -> bool {
-        // The default workspace has no directory of its own.
-        name == DEFAULT_WORKSPACE || self.folder(name).is_dir()
+    pub fn exists(&self, name: &str) -> Result<bool, Diagnostics> {
+        // The default workspace always exists, even without a directory or an object.
+        match (&self.backend, self.folder(name)) {
+            _ if name == DEFAULT_WORKSPACE => Ok(true),
+            (Backend::Local(_), Some(folder)) => Ok(folder.is_dir()),
+            _ => Ok(self.names()?.iter().any(|known| known == name)),
+        }
     }
 
-    /// Returns the directory of a workspace other than the default one.
-    pub fn folder(&self, name: &str) -> PathBuf {
-        self.backend.workspace_directory().join(name)
+    pub fn backend(&self) -> &Backend {
+        &self.backend
     }
 
-    pub fn state_paths(&self, name: &str) -> Result<StatePaths, Diagnostics> {
-        paths_in(&self.backend, &self.root, name, StateOverrides::default())
+    /// Returns the directory of a workspace of the local backend, other than the default one.
+    pub fn folder(&self, name: &str) -> Option<PathBuf> {
+        match &self.backend {
+            Backend::Local(local) => Some(local.workspace_directory().join(name)),
+            Backend::Remote(_) => None,
+        }
     }
 
-    pub fn make(&self, name: &str) -> Result<(), Diagnostics> {
-        self.backend.make(name)
+    pub fn location(&self, context: &Context, name: &str) -> Result<StateLocation, Diagnostics> {
+        location_in(context, &self.backend, &self.root, name, StateOverrides::default())
+    }
+
+    /// Creates a workspace, so that it is listed before it has a state: a remote one gets an empty state under its lock.
+    ///
+    /// # Errors
+    /// The directory or the object cannot be created.
+    pub fn make(&self, context: &Context, name: &str) -> Result<(), Diagnostics> {
+        if let Backend::Local(local) = &self.backend {
+            return local.make(name);
+        }
+        if name == DEFAULT_WORKSPACE {
+            return Ok(());
+        }
+        let locking = Locking::On(request("init", std::time::Duration::ZERO));
+        let (mut store, opened) = self.location(context, name)?.open(context, &locking, None)?;
+        // Another run may have created it meanwhile.
+        if opened.state.is_some() {
+            return Ok(());
+        }
+        let mut state = State::new(TERRAFORM_VERSION);
+        state.serial = 1;
+        store.put(&mut state).map_err(|problem| Diagnostics::from(problem.diagnostic()))?;
+        Ok(())
     }
 }
 
 /// Selects the workspace `name` for all following commands.
-pub(super) fn choose(context: &Context, name: &str) -> Result<(), Diagnostics> {
+pub(in super::super) fn choose(context: &Context, name: &str) -> Result<(), Diagnostics> {
     let directory = &context.settings.data_directory;
     let file = directory.join("environment");
     std::fs::create_dir_all(directory)

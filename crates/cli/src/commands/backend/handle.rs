@@ -1,0 +1,159 @@
+//! An open state: of a local file, or of a remote backend.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use groma_backend::{HeldLock, OpenOptions, OpenedRemote, RemoteHandle, StoreError, Waiting};
+use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_encryption::Encryption;
+use groma_engine::Cancellation;
+use groma_state::{Journal, LocalStore, Locking, Opened, Saved, State, StateError, StatePaths};
+
+use super::super::context::Context;
+use super::location::{RemoteLocation, StateLocation};
+use crate::settings::TERRAFORM_VERSION;
+
+/// An open state. Dropping it releases the lock; a failure to do so is reported at the end of the command.
+pub(in super::super) enum StateHandle {
+    Local(Box<LocalStore>),
+    Remote(Box<RemoteHandle>),
+}
+
+impl StateLocation {
+    /// Opens the state: takes the lock, reads the state, and recovers what an interrupted run has left.
+    ///
+    /// # Errors
+    /// Another run holds the lock, or the state cannot be read.
+    pub fn open(
+        self,
+        context: &Context,
+        locking: &Locking,
+        cancellation: Option<&Cancellation>,
+    ) -> Result<(StateHandle, Opened), Diagnostics> {
+        let waiting = LockWait { context, cancellation };
+        let opened = match self {
+            Self::Files(paths) => LocalStore::open(paths, TERRAFORM_VERSION, locking, &|| waiting.keep_waiting())
+                .map(|(store, opened)| (StateHandle::Local(Box::new(store)), opened)),
+            Self::Remote(remote) => remote.open(locking, &waiting),
+        };
+        opened.map_err(|problem| problem.diagnostic().into())
+    }
+}
+
+impl RemoteLocation {
+    fn open(self, locking: &Locking, waiting: &LockWait<'_>) -> Result<(StateHandle, Opened), StateError> {
+        let options = OpenOptions {
+            locking,
+            waiting,
+            report: waiting.context.release_report(),
+            encryption: self.encryption,
+            backup: self.backup,
+            damaged_journal: self.damaged_journal,
+            journals: &self.journals,
+            terraform_version: TERRAFORM_VERSION,
+            persist_interval: self.persist_interval,
+        };
+        let OpenedRemote { handle, opened } = self.backend.open(&self.workspace, options)?;
+        Ok((StateHandle::Remote(Box::new(handle)), opened))
+    }
+}
+
+/// Waits for a lock until the command is interrupted.
+struct LockWait<'a> {
+    context: &'a Context,
+    cancellation: Option<&'a Cancellation>,
+}
+
+impl Waiting for LockWait<'_> {
+    fn keep_waiting(&self) -> bool {
+        self.cancellation.is_none_or(|cancellation| cancellation.state() == groma_engine::Stop::No)
+    }
+
+    fn is_slow(&self, message: &str) {
+        self.context.report(&format!("{message}\n"));
+    }
+}
+
+/// Returns the error about a lock that remains after the command.
+pub(in super::super) fn unreleased(problem: &StoreError, held: &HeldLock, command: &str) -> Diagnostic {
+    let detail = format!(
+        "Error message: {problem}.\n\nThe lock may still exist and block other runs. If it does, release it with:\n  {command} force-unlock {}",
+        held.id
+    );
+    Diagnostic::error("Error releasing the state lock", detail)
+}
+
+impl StateHandle {
+    fn paths(&self) -> &StatePaths {
+        match self {
+            Self::Local(store) => store.paths(),
+            Self::Remote(handle) => handle.paths(),
+        }
+    }
+
+    /// Returns the encryption of the state.
+    pub fn encryption(&self) -> Option<&Arc<Encryption>> {
+        self.paths().encryption.as_ref()
+    }
+
+    /// Returns the backup, if its name is known.
+    pub fn backup_path(&self) -> Option<&Path> {
+        self.paths().backup.path()
+    }
+
+    /// Returns the state file; `None` for a remote state.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Local(store) => Some(&store.paths().write),
+            Self::Remote(_) => None,
+        }
+    }
+
+    /// Returns the location for messages.
+    pub fn location(&self) -> String {
+        match self {
+            Self::Local(store) => store.paths().write.display().to_string(),
+            Self::Remote(handle) => handle.location(),
+        }
+    }
+
+    /// Begins a run that changes things.
+    pub fn begin_run(&mut self, state: &mut State) -> Result<Arc<Journal>, StateError> {
+        match self {
+            Self::Local(store) => store.begin_run(state),
+            Self::Remote(handle) => handle.begin_run(state),
+        }
+    }
+
+    /// Writes the state, unless the store has it already.
+    pub fn save(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        match self {
+            Self::Local(store) => store.save(state),
+            Self::Remote(handle) => handle.save(state),
+        }
+    }
+
+    /// Writes a state with its own serial and lineage.
+    pub fn put(&mut self, state: &mut State) -> Result<Saved, StateError> {
+        match self {
+            Self::Local(store) => store.put(state),
+            Self::Remote(handle) => handle.put(state),
+        }
+    }
+
+    /// Writes what the journal has, where that was left for later.
+    pub fn catch_up(&mut self, state: &mut State) -> Result<(), StateError> {
+        match self {
+            Self::Local(store) => store.catch_up(state),
+            Self::Remote(handle) => handle.catch_up(state),
+        }
+    }
+
+    /// Whether the journal has every result of the run.
+    pub fn is_in_journal(&self) -> bool {
+        match self {
+            Self::Local(store) => store.is_in_journal(),
+            Self::Remote(handle) => handle.is_in_journal(),
+        }
+    }
+}
