@@ -1,3 +1,6 @@
 //! The stores, one file or directory each.
 
+pub(crate) mod consul;
+pub(crate) mod http;
 pub(crate) mod inmem;
+mod requests;

@@ -1,0 +1,228 @@
+//! HTTP requests of stores: TLS settings, retries, errors without secrets.
+
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{Certificate, Client, ClientBuilder, Identity, Method, RequestBuilder, StatusCode, Url};
+
+use crate::error::StoreError;
+use crate::host::Host;
+
+/// The longest time without any data from the server.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// The longest pause that a server may ask for.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(300);
+
+/// TLS settings of a client.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TlsSettings {
+    /// Certificate authorities that replace those of the system, as PEM text.
+    pub authorities: Option<Vec<u8>>,
+    /// The client's certificate and private key, as PEM text.
+    pub identity: Option<Vec<u8>>,
+    /// Whether the server's certificate is accepted unchecked.
+    pub verification: Verification,
+}
+
+/// Whether the server's certificate is verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Verification {
+    #[default]
+    Required,
+    Skipped,
+}
+
+/// The repetition of failed requests.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RetryPolicy {
+    /// The number of further attempts.
+    pub attempts: u64,
+    /// The first pause; each further one is twice as long.
+    pub shortest: Duration,
+    pub longest: Duration,
+}
+
+/// A response with its whole body.
+#[derive(Debug)]
+pub(super) struct Response {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// Returns the value of a header as text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Returns the beginning of the body for messages: servers put the reason there.
+    pub fn reason(&self) -> String {
+        const LENGTH: usize = 200;
+        let text = String::from_utf8_lossy(&self.body);
+        let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let short: String = line.chars().take(LENGTH).collect();
+        if short.is_empty() {
+            format!("HTTP status {}", self.status)
+        } else {
+            format!("HTTP status {}: {short}", self.status)
+        }
+    }
+}
+
+/// Creates a client.
+///
+/// # Errors
+/// Certificates or keys are invalid; `argument` of the error says which.
+pub(super) fn client(host: &Host, tls: &TlsSettings, arguments: TlsArguments) -> Result<Client, StoreError> {
+    let invalid = |argument: &str, problem: reqwest::Error| StoreError::InvalidArgument {
+        argument: argument.to_owned(),
+        reason: innermost(&problem),
+    };
+    let mut builder = ClientBuilder::new().connect_timeout(SILENCE).read_timeout(SILENCE);
+    if !host.user_agent.is_empty() {
+        builder = builder.user_agent(&host.user_agent);
+    }
+    if let Some(pem) = &tls.authorities {
+        let certificates =
+            Certificate::from_pem_bundle(pem).map_err(|problem| invalid(arguments.authorities, problem))?;
+        builder = builder.tls_certs_only(certificates);
+    }
+    if let Some(pem) = &tls.identity {
+        builder = builder.identity(Identity::from_pem(pem).map_err(|problem| invalid(arguments.identity, problem))?);
+    }
+    if tls.verification == Verification::Skipped {
+        builder = builder.tls_danger_accept_invalid_certs(true);
+    }
+    builder.build().map_err(|problem| invalid(arguments.authorities, problem))
+}
+
+/// The names of the arguments with TLS settings, for errors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TlsArguments {
+    pub authorities: &'static str,
+    pub identity: &'static str,
+}
+
+/// Sends the request that `build` creates until a response arrives that a retry would not change.
+///
+/// # Errors
+/// No response arrives. The response of the last attempt is returned whatever its status.
+pub(super) async fn send(
+    client: &Client,
+    method: &Method,
+    url: &Url,
+    retries: RetryPolicy,
+    build: impl Fn(RequestBuilder) -> RequestBuilder,
+) -> Result<Response, StoreError> {
+    let mut attempt = 0;
+    loop {
+        let failed = |failure: Failure| StoreError::Network { service: shown(url), reason: failure.reason };
+        let result = once(client, method, url, &build).await;
+        let is_last = attempt >= retries.attempts;
+        let asked = match result {
+            Ok(response) if is_last || !may_pass(response.status) => return Ok(response),
+            Ok(response) => retry_after(&response),
+            Err(failure) if is_last || failure.is_permanent => return Err(failed(failure)),
+            Err(_) => None,
+        };
+        let doubled = retries.shortest.saturating_mul(1 << attempt.min(16));
+        tokio::time::sleep(asked.unwrap_or(doubled.min(retries.longest))).await;
+        attempt += 1;
+    }
+}
+
+/// An attempt without a response.
+struct Failure {
+    reason: String,
+    /// Whether another attempt would fail likewise: certificates do not become valid.
+    is_permanent: bool,
+}
+
+async fn once(
+    client: &Client,
+    method: &Method,
+    url: &Url,
+    build: &impl Fn(RequestBuilder) -> RequestBuilder,
+) -> Result<Response, Failure> {
+    let failed =
+        |problem: reqwest::Error| Failure { is_permanent: is_permanent(&problem), reason: innermost(&problem) };
+    let response = build(client.request(method.clone(), url.clone())).send().await.map_err(failed)?;
+    let (status, headers) = (response.status(), response.headers().clone());
+    let body = response.bytes().await.map_err(failed)?.to_vec();
+    Ok(Response { status, headers, body })
+}
+
+fn may_pass(status: StatusCode) -> bool {
+    status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED
+}
+
+/// Returns the pause that a busy server asks for: in seconds, as both peers read it.
+fn retry_after(response: &Response) -> Option<Duration> {
+    if !matches!(response.status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
+        return None;
+    }
+    let seconds = response.headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER))
+}
+
+fn is_permanent(problem: &reqwest::Error) -> bool {
+    // Building and redirecting do not depend on the network, and neither does the verification of certificates.
+    problem.is_builder() || problem.is_redirect() || is_certificate_problem(problem)
+}
+
+fn is_certificate_problem(problem: &reqwest::Error) -> bool {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(problem);
+    while let Some(error) = source {
+        let found = match error.downcast_ref::<std::io::Error>() {
+            Some(io) => io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()),
+            None => error.downcast_ref::<rustls::Error>(),
+        };
+        if let Some(found) = found {
+            return matches!(found, rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented);
+        }
+        source = error.source();
+    }
+    false
+}
+
+/// Returns the cause at the end of the chain, which is the one that says something, without the URL.
+fn innermost(problem: &reqwest::Error) -> String {
+    let mut last: &dyn std::error::Error = problem;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    if problem.is_timeout() {
+        return "the server did not answer in time".to_owned();
+    }
+    match last.downcast_ref::<std::io::Error>() {
+        Some(io) => groma_diagnostics::io_reason(io),
+        // The error itself would show the URL, which may hold credentials.
+        None if last.source().is_none() && std::error::Error::source(problem).is_none() => {
+            "the request failed".to_owned()
+        }
+        None => last.to_string(),
+    }
+}
+
+/// Returns a URL for messages: without user, password and query, which may be secrets.
+pub(super) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    // Both fail for URLs that cannot have credentials, which have none to remove.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_in_messages_have_no_secrets() {
+        let url = Url::parse("https://user:secret@host/state?token=secret").unwrap();
+        assert_eq!(shown(&url), "https://host/state");
+    }
+}
