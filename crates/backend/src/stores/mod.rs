@@ -3,4 +3,5 @@
 pub(crate) mod consul;
 pub(crate) mod http;
 pub(crate) mod inmem;
+pub(crate) mod pg;
 mod requests;

@@ -1,0 +1,120 @@
+//! The connection to the database, and its failures in the store's terms.
+
+use std::error::Error;
+
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, NoTls};
+
+use super::config::Target;
+use super::tables::Tables;
+use super::tls::{TlsMode, connector};
+use crate::error::StoreError;
+
+/// A connection, which a task drives.
+pub(super) struct Connection {
+    pub client: Client,
+    /// The process of the server that serves the session. Another one answers where a pool is in between.
+    pub backend: i32,
+}
+
+impl Connection {
+    /// Connects to the server.
+    pub async fn open(target: &Target) -> Result<Self, StoreError> {
+        let failed = |problem: tokio_postgres::Error| connect_error(&problem, target);
+        let client = if target.tls == TlsMode::Off {
+            let (client, connection) = target.config.connect(NoTls).await.map_err(failed)?;
+            // Errors of the connection reach whoever uses the client.
+            tokio::spawn(async move { drop(connection.await) });
+            client
+        } else {
+            let (client, connection) = target.config.connect(connector(target)?).await.map_err(failed)?;
+            tokio::spawn(async move { drop(connection.await) });
+            client
+        };
+        let row = client.query_one("SELECT pg_backend_pid()", &[]).await.map_err(failed)?;
+        Ok(Self { client, backend: row.get(0) })
+    }
+
+    /// Whether the connection has ended.
+    pub fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+}
+
+fn connect_error(problem: &tokio_postgres::Error, target: &Target) -> StoreError {
+    let service = target.shown();
+    let Some(database) = problem.as_db_error() else {
+        return StoreError::Network { service, reason: reason(problem) };
+    };
+    let message = database.message().to_owned();
+    match *database.code() {
+        SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => StoreError::Unauthenticated {
+            service,
+            reason: message,
+            advice: "Set user and password in conn_str or PG_CONN_STR, or PGUSER and PGPASSWORD.".to_owned(),
+        },
+        SqlState::INVALID_CATALOG_NAME => StoreError::NotFound {
+            what: format!("The database of {service}"),
+            advice: "Create it with CREATE DATABASE, or correct its name in conn_str.".to_owned(),
+        },
+        _ => StoreError::Network { service, reason: message },
+    }
+}
+
+/// Returns the failure of a statement.
+pub(super) fn request_error(
+    problem: &tokio_postgres::Error,
+    target: &Target,
+    tables: &Tables,
+    action: &str,
+) -> StoreError {
+    let Some(database) = problem.as_db_error() else {
+        return StoreError::Network { service: target.shown(), reason: reason(problem) };
+    };
+    let message = database.message().to_owned();
+    match *database.code() {
+        SqlState::INSUFFICIENT_PRIVILEGE => StoreError::AccessDenied {
+            resource: target.shown(),
+            permission: Some(permission(action, tables)),
+            reason: message,
+            advice: "Grant it to the role of the connection.".to_owned(),
+        },
+        SqlState::UNDEFINED_TABLE | SqlState::INVALID_SCHEMA_NAME | SqlState::UNDEFINED_COLUMN => {
+            StoreError::NotFound {
+                what: format!("The table {}", tables.qualified),
+                advice: format!(
+                    "Its columns must be id bigint, name text UNIQUE and data text ({message}). Let the backend create it, or \
+                 correct schema_name."
+                ),
+            }
+        }
+        SqlState::PROGRAM_LIMIT_EXCEEDED | SqlState::DISK_FULL => {
+            StoreError::TooLarge { location: target.shown(), reason: message }
+        }
+        _ => StoreError::Service { service: target.shown(), action: action.to_owned(), reason: message },
+    }
+}
+
+fn permission(action: &str, tables: &Tables) -> String {
+    let table = &tables.qualified;
+    match action {
+        "read the state" | "list the workspaces" => format!("SELECT on {table} and USAGE on its schema"),
+        "delete the workspace" => format!("DELETE on {table}"),
+        "write the state" => format!("SELECT, INSERT and UPDATE on {table} and USAGE on its sequence"),
+        "lock the state" => format!("SELECT on {table} and USAGE on its schema"),
+        "unlock the state" => "the role pg_signal_backend".to_owned(),
+        _ => format!("CREATE on the database, or on the schemas {} and public", tables.schema),
+    }
+}
+
+/// Returns the innermost cause, which says most. The texts of the driver have no values of parameters.
+fn reason(problem: &tokio_postgres::Error) -> String {
+    let mut last: &dyn Error = problem;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    match last.downcast_ref::<std::io::Error>() {
+        Some(io) => groma_diagnostics::io_reason(io),
+        None => last.to_string(),
+    }
+}
