@@ -124,7 +124,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The store does not support the operation.
-    #[error("{operation} is not supported")]
+    #[error("{operation} not supported")]
     Unsupported {
         /// The operation: `workspaces`.
         operation: String,

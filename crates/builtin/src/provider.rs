@@ -10,6 +10,7 @@ use groma_provider::{
     ValidateRequest,
 };
 
+use groma_backend::Host;
 use groma_encryption::RemoteEncryption;
 use groma_value::Value;
 
@@ -19,13 +20,20 @@ use crate::{data, functions, remote_settings, remote_state};
 #[derive(Clone, Debug, Default)]
 pub struct Terraform {
     remote: RemoteEncryption,
+    host: Host,
 }
 
 impl Terraform {
     /// Sets the decryption of the remote states that data sources read.
     #[must_use]
     pub fn with_encryption(self, remote: RemoteEncryption) -> Self {
-        Self { remote }
+        Self { remote, ..self }
+    }
+
+    /// Sets the surroundings of the backends that data sources read: environment and home directory.
+    #[must_use]
+    pub fn with_host(self, host: Host) -> Self {
+        Self { host, ..self }
     }
 }
 
@@ -102,10 +110,10 @@ impl Provider for Terraform {
     }
 
     fn validate_data(&self, request: ValidateRequest) -> Answer<'_, ProviderDiagnostics> {
-        Answer::ready(remote_settings::check(&request.config))
+        Answer::ready(remote_settings::check(&request.config, &self.host))
     }
 
     fn read_data(&self, request: ReadDataRequest) -> Answer<'_, ReadDataResponse> {
-        Answer::ready(remote_state::read(request, &self.remote))
+        remote_state::read(request, &self.remote, &self.host)
     }
 }

@@ -1,13 +1,14 @@
-//! `terraform_remote_state`: the outputs of another configuration, read from its local state file.
+//! `terraform_remote_state`: the outputs of another configuration, read from its backend. Nothing is ever written there.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use groma_backend::{ArgumentError, ConnectError, Host, RemoteBackend, registry};
 use groma_diagnostics::io_reason;
 use groma_encryption::{Encryption, RemoteEncryption, is_sealed};
 use groma_provider::{
-    Attribute, Block, Description, Name, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
+    Answer, Attribute, Block, Description, Name, NestedBlock, ProviderDiagnostic, ProviderDiagnostics, ReadDataRequest,
     ReadDataResponse, Schema,
 };
 use groma_state::{OutputValue, StateError};
@@ -46,11 +47,74 @@ pub(crate) fn schema() -> &'static Arc<Schema> {
     &SCHEMA
 }
 
-pub(crate) fn read(request: ReadDataRequest, remote: &RemoteEncryption) -> ReadDataResponse {
-    let address = request.address.map(|address| address.to_string()).unwrap_or_default();
-    let (state, diagnostics) = match outputs(&request.config, remote.of(&address), &address) {
-        Ok(outputs) => (with_outputs(&request.config, outputs), ProviderDiagnostics::new()),
-        Err(problem) => (request.config, problem.into()),
+pub(crate) fn read<'a>(
+    request: ReadDataRequest,
+    remote: &RemoteEncryption,
+    host: &Host,
+) -> Answer<'a, ReadDataResponse> {
+    let address = request.address.as_ref().map(|address| address.to_string()).unwrap_or_default();
+    let (config, encryption) = (request.config, remote.of(&address).cloned());
+    let backend = text(&config, "backend").unwrap_or_default();
+    if matches!(&*backend, "local" | "_local") {
+        let content = read_file(&config);
+        return Answer::ready(answered(config, content, encryption.as_deref(), &address));
+    }
+    let (store, workspace) = match connected(&backend, &config, host) {
+        Ok(connected) => connected,
+        Err(problems) => {
+            return Answer::ready(ReadDataResponse { state: config, deferred: None, diagnostics: problems });
+        }
+    };
+    Answer::pending(async move {
+        let location = store.location(&workspace);
+        let content = match store.read_async(&workspace).await {
+            Ok(Some(found)) if !groma_state::file::is_blank(&found.bytes) => Ok((found.bytes, location)),
+            Ok(_) => Err(missing(&location)),
+            Err(problem) => Err(ProviderDiagnostic::error(problem.summary(), problem.detail())),
+        };
+        answered(config, content, encryption.as_deref(), &address)
+    })
+}
+
+/// Creates the backend that the settings of the data source describe, and returns it with the workspace.
+fn connected(backend: &str, config: &Value, host: &Host) -> Result<(RemoteBackend, String), ProviderDiagnostics> {
+    let at = |argument: &str, detail: String| {
+        ProviderDiagnostic::error("Invalid backend configuration", detail).at(Path::root().attribute(argument))
+    };
+    let Some(ty) = registry::find(backend) else {
+        let detail = format!(
+            "States of the backend {backend:?} cannot be read. Pass the values as input variables, or publish them where another data \
+             source can read them."
+        );
+        return Err(at("backend", detail).into());
+    };
+    let settings = config.attribute("config").unwrap_or(Value::NULL).unmark_deep().0;
+    let all = |problems: Vec<ArgumentError>| -> ProviderDiagnostics {
+        problems.iter().map(|problem| at("config", problem.to_string())).collect()
+    };
+    let settings = (ty.schema)().conform(&settings).map_err(all)?;
+    let store = RemoteBackend::connect(ty, settings, host).map_err(|problem| match problem {
+        ConnectError::Arguments(problems) => all(problems),
+        ConnectError::Store(problem) => at("config", problem.detail()).into(),
+    })?;
+    let workspace = text(config, "workspace").filter(|name| !name.is_empty()).unwrap_or_else(|| "default".to_owned());
+    if workspace != "default" && !store.has_workspaces() {
+        return Err(at("workspace", store.no_workspaces().detail()).into());
+    }
+    Ok((store, workspace))
+}
+
+/// Returns the response with the outputs of a state whose content and location were read.
+fn answered(
+    config: Value,
+    content: Result<(Vec<u8>, String), ProviderDiagnostic>,
+    encryption: Option<&Encryption>,
+    address: &str,
+) -> ReadDataResponse {
+    let outputs = content.and_then(|(content, location)| outputs(&config, content, &location, encryption, address));
+    let (state, diagnostics) = match outputs {
+        Ok(outputs) => (with_outputs(&config, outputs), ProviderDiagnostics::new()),
+        Err(problem) => (config, problem.into()),
     };
     ReadDataResponse { state, deferred: None, diagnostics }
 }
@@ -62,76 +126,66 @@ fn with_outputs(config: &Value, outputs: Value) -> Value {
     Value::object(filled.collect::<Vec<_>>())
 }
 
-/// Reads the outputs of the configured state, completed with the defaults. `address` identifies the data source in
-/// marks.
-fn outputs(config: &Value, encryption: Option<&Encryption>, address: &str) -> Result<Value, ProviderDiagnostic> {
-    let backend = text(config, "backend").unwrap_or_default();
-    if backend != "local" {
-        let detail = format!(
-            "Only states of the \"local\" backend can be read, not of {backend:?}. Pass the values as input variables, or publish \
-             them where another data source can read them."
-        );
-        return Err(
-            ProviderDiagnostic::error("Invalid backend configuration", detail).at(Path::root().attribute("backend"))
-        );
-    }
+/// Reads the configured state file; returns its content and its path.
+fn read_file(config: &Value) -> Result<(Vec<u8>, String), ProviderDiagnostic> {
     let path = location(config);
-    let content = match std::fs::read(&path) {
+    let shown = path.display().to_string();
+    match std::fs::read(&path) {
         // The holder of a lock leaves an empty file if no state was written yet.
-        Ok(content) if content.is_empty() => return Err(missing(&path)),
-        Ok(content) => content,
-        Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => return Err(missing(&path)),
-        Err(problem) => return Err(unreadable(&path, &io_reason(&problem))),
-    };
-    let content = opened(content, encryption, &path)?;
+        Ok(content) if content.is_empty() => Err(missing(&shown)),
+        Ok(content) => Ok((content, shown)),
+        Err(problem) if problem.kind() == std::io::ErrorKind::NotFound => Err(missing(&shown)),
+        Err(problem) => {
+            let detail = format!("Cannot read the state file {shown}: {}.", io_reason(&problem));
+            Err(ProviderDiagnostic::error("Error loading state", detail))
+        }
+    }
+}
+
+/// Returns the outputs of a stored state, completed with the defaults. `address` identifies the data source in marks.
+fn outputs(
+    config: &Value,
+    content: Vec<u8>,
+    location: &str,
+    encryption: Option<&Encryption>,
+    address: &str,
+) -> Result<Value, ProviderDiagnostic> {
+    let content = opened(content, encryption, location)?;
     let mut outputs: BTreeMap<Name, Value> = BTreeMap::new();
     let defaults = config.attribute("defaults").unwrap_or(Value::NULL);
     // Defaults first, so that outputs of the state override them.
     if let Some(defaults) = defaults.as_object() {
         outputs.extend(defaults.iter().map(|(name, value)| (Name::from(&**name), value.clone())));
     }
-    for (name, value) in stored(&content, address).map_err(|problem| no_state(&path, &problem))? {
-        outputs.insert(name, value);
-    }
+    let stored = stored(&content, address).map_err(|problem| {
+        let detail = format!("{location} is not a valid state. {}", problem.detail);
+        ProviderDiagnostic::error(problem.summary, detail)
+    })?;
+    outputs.extend(stored);
     Ok(Value::object(outputs.into_iter().collect::<Vec<_>>()))
 }
 
 /// Decrypts the content, as the `encryption` block of this configuration says.
-fn opened(
-    content: Vec<u8>,
-    encryption: Option<&Encryption>,
-    path: &std::path::Path,
-) -> Result<Vec<u8>, ProviderDiagnostic> {
+fn opened(content: Vec<u8>, encryption: Option<&Encryption>, location: &str) -> Result<Vec<u8>, ProviderDiagnostic> {
     let Some(encryption) = encryption else {
         if is_sealed(&content) {
             let detail = format!(
-                "{} is encrypted. Configure its decryption under remote_state_data_sources in the encryption block, with a \"default\" \
-                 block or a block for this data source.",
-                path.display()
+                "{location} is encrypted. Configure its decryption under remote_state_data_sources in the encryption block, with a \
+                 \"default\" block or a block for this data source."
             );
             return Err(ProviderDiagnostic::error("Error loading state", detail));
         }
         return Ok(content);
     };
-    let opened = encryption.open(&content, "state").map_err(|problem| {
-        ProviderDiagnostic::error(problem.summary, format!("{}: {}", path.display(), problem.detail))
-    })?;
+    let opened = encryption
+        .open(&content, "state")
+        .map_err(|problem| ProviderDiagnostic::error(problem.summary, format!("{location}: {}", problem.detail)))?;
     Ok(opened.content)
 }
 
-fn missing(path: &std::path::Path) -> ProviderDiagnostic {
-    let detail = format!("No state file exists at {}. Apply the configuration that creates it first.", path.display());
+fn missing(location: &str) -> ProviderDiagnostic {
+    let detail = format!("No state exists at {location}. Apply the configuration that creates it first.");
     ProviderDiagnostic::error("Unable to find remote state", detail).at(Path::root().attribute("workspace"))
-}
-
-fn unreadable(path: &std::path::Path, problem: &str) -> ProviderDiagnostic {
-    let detail = format!("Cannot read the state file {}: {problem}.", path.display());
-    ProviderDiagnostic::error("Error loading state", detail)
-}
-
-fn no_state(path: &std::path::Path, problem: &StateError) -> ProviderDiagnostic {
-    let detail = format!("{} is not a valid state file. {}", path.display(), problem.detail);
-    ProviderDiagnostic::error(problem.summary.clone(), detail)
 }
 
 /// Returns the path of the state file, as the local backend determines it.

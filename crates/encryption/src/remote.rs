@@ -16,9 +16,9 @@ pub struct RemoteEncryption {
 
 impl RemoteEncryption {
     /// Returns the encryption for the data source at `address`, or `None` if its state is in plaintext.
-    pub fn of(&self, address: &str) -> Option<&Encryption> {
+    pub fn of(&self, address: &str) -> Option<&Arc<Encryption>> {
         let name = address.replacen("data.terraform_remote_state.", "", 1);
         let name = name.strip_prefix("module.").unwrap_or(&name);
-        self.named.get(name).or(self.default.as_ref()).map(|encryption| &**encryption)
+        self.named.get(name).or(self.default.as_ref())
     }
 }

@@ -139,6 +139,10 @@ fn converted(argument: &Argument, value: &Value, name: String, problems: &mut Ve
     if value.is_null() {
         return argument.empty();
     }
+    if matches!(value.kind(), Kind::Unknown(_)) {
+        // Settings of data sources may be unknown while the configuration is validated.
+        return Value::unknown(argument.ty());
+    }
     let (ArgumentKind::Object(attributes) | ArgumentKind::Block(_, attributes)) = &argument.kind else {
         return convert::convert(value, &argument.ty()).unwrap_or_else(|problem| {
             problems.push(ArgumentError::WrongType { name, reason: problem.message.to_string() });

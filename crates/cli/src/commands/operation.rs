@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run};
 use groma_state::{Begin, DamagedJournal, Locking, Opened, State};
 
-use super::backend::{StateHandle, StateLocation, unless_off};
+use super::backend::{StateHandle, StateLocation, host, unless_off};
 use super::context::{Context, ProgressDisplay};
 use super::encryption;
 use super::outcome::fail;
@@ -107,7 +107,7 @@ pub(super) fn run_with(
 ) -> Result<Run, Diagnostics> {
     // An invalid encryption block is reported when the state is opened.
     let remote = encryption::of(&configuration.root).unwrap_or_default().remote;
-    let providers = Included::unless(packages).with_encryption(remote);
+    let providers = Included::unless(packages).with_encryption(remote).with_host(host(context));
     let cancellation = context.interrupts()?.cancellation().clone();
     // Zero selects the default, as in Terraform; negative values were rejected before.
     let parallelism = usize::try_from(parallelism).ok().filter(|number| *number > 0).unwrap_or(DEFAULT_PARALLELISM);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use groma_address::ProviderAddress;
+use groma_backend::Host;
 use groma_builtin::Terraform;
 use groma_cloudcontrol::AwsCloudControl;
 use groma_diagnostics::Diagnostic;
@@ -19,24 +20,32 @@ use super::packages::Packages;
 pub(super) struct Included {
     packages: Packages,
     remote: RemoteEncryption,
+    host: Host,
 }
 
 impl Included {
     /// Creates a source in which `packages` take precedence over built-in providers.
     pub fn unless(packages: Packages) -> Self {
-        Self { packages, remote: RemoteEncryption::default() }
+        Self { packages, remote: RemoteEncryption::default(), host: Host::default() }
     }
 
     /// Sets the encryption for reading remote states with `terraform_remote_state`.
     pub fn with_encryption(self, remote: RemoteEncryption) -> Self {
         Self { remote, ..self }
     }
+
+    /// Sets the surroundings of the backends that `terraform_remote_state` reads.
+    pub fn with_host(self, host: Host) -> Self {
+        Self { host, ..self }
+    }
 }
 
 impl ProviderSource for Included {
     fn start(&self, address: &ProviderAddress) -> Result<Arc<dyn Provider>, Diagnostic> {
         if *address == ProviderAddress::builtin_terraform() {
-            return Ok(Arc::new(Terraform::default().with_encryption(self.remote.clone())));
+            return Ok(Arc::new(
+                Terraform::default().with_encryption(self.remote.clone()).with_host(self.host.clone()),
+            ));
         }
         match self.packages.selection(address) {
             Some(Selection::Builtin) => {}

@@ -183,7 +183,7 @@ fn refusals_name_the_cause_and_leave_nothing_behind() {
     server.shared().faults.read_status = None;
     server.shared().state = Some(b"{\"version\": 4, \"resources\": [".to_vec());
     assert!(project.fails(&["plan"]).contains("/state"));
-    assert!(project.fails(&["workspace", "list"]).contains("workspaces is not supported"));
+    assert!(project.fails(&["workspace", "list"]).contains("orkspaces not supported"));
     assert!(project.fails(&["workspace", "new", "x"]).contains("only the state of the workspace \"default\""));
     assert!(server.shared().lock.is_none());
 }
@@ -256,9 +256,9 @@ fn terraform_and_groma_share_state_record_and_lock() {
     };
     assert_eq!(record(&ours)["backend"], record(&theirs)["backend"]);
 
-    let lock = |project: &Project| {
+    let lock = |project: &Project, more: &[&str]| {
         project.write("main.tf", &slow(&server.backend(), 4));
-        let running = project.start(&["apply", "-auto-approve"]);
+        let running = project.start(&[&["apply", "-auto-approve"], more].concat());
         let begin = Instant::now();
         while server.shared().lock.is_none() {
             assert!(begin.elapsed() < Duration::from_secs(60));
@@ -266,14 +266,14 @@ fn terraform_and_groma_share_state_record_and_lock() {
         }
         running
     };
-    let running = lock(&ours);
+    let running = lock(&ours, &[]);
     let reported = theirs.fails(&["plan"]);
     assert!(
         reported.contains("Error acquiring the state lock") && reported.contains("OperationTypeApply"),
         "{reported}"
     );
     assert_eq!(Project::ran(running.wait_with_output().unwrap()).code, 0);
-    let running = lock(&theirs);
+    let running = lock(&theirs, &["-replace=terraform_data.slow"]);
     let reported = ours.fails(&["plan"]);
     assert!(
         reported.contains("Error acquiring the state lock") && reported.contains("OperationTypeApply"),

@@ -234,6 +234,8 @@ impl RemoteState {
         let content = [new.head(state.serial), new.rest.clone()].concat();
         let bytes = sealed(self.options.paths.encryption.as_deref(), content.clone())?;
         if let Some(journal) = &self.journal {
+            // The journal has the objects of the run already. If the write fails, the next run needs the rest, too.
+            journal.outputs(state)?;
             // A run that is killed before the journal is retired then recognizes its own write.
             journal.checkpoint(Content::of(&bytes))?;
             journal.sync()?;
