@@ -6,15 +6,15 @@ use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 
 use super::backend::{
-    Backend, BackendConfig, BackendSettings, Configured, Local, Record, RecordFile, configured, given, locking,
-    unless_off,
+    Backend, BackendConfig, BackendSettings, Configured, Local, Record, RecordFile, configured, diagnostics, given,
+    locking, unless_off,
 };
 use super::context::Context;
 use super::init_reporter::InitReporter;
 use super::migration::{Consent, Migration, OldFile, Side};
 use super::outcome::fail;
 use crate::arguments::{Flag, Init};
-use crate::settings::Questions;
+use crate::settings::{DEFAULT_WORKSPACE, Questions};
 use crate::terminal::Answer;
 
 /// Initializes the backend of `module`, and returns it.
@@ -117,7 +117,7 @@ impl Initialization<'_> {
         match configured {
             Some(new) => {
                 let backend = new.backend.connect(context)?;
-                self.record(context, new)?;
+                self.record(context, &backend, new)?;
                 Ok(backend)
             }
             None => {
@@ -135,7 +135,7 @@ impl Initialization<'_> {
         let local = Backend::Local(Local::default());
         let from = Side { name: "local", backend: &local };
         self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Retired)?;
-        self.record(context, new)?;
+        self.record(context, &backend, new)?;
         Ok(backend)
     }
 
@@ -149,7 +149,7 @@ impl Initialization<'_> {
         let (previous, backend) = (old.connect(context)?, new.backend.connect(context)?);
         let from = Side { name: old.name(), backend: &previous };
         self.migrate(context, from, Side { name: new.backend.name(), backend: &backend }, OldFile::Kept)?;
-        self.record(context, new)?;
+        self.record(context, &backend, new)?;
         Ok(backend)
     }
 
@@ -196,7 +196,12 @@ impl Initialization<'_> {
         Migration { module: self.module, from, to, consent, locking, old_file }.run(context)
     }
 
-    fn record(&self, context: &Context, new: Configured) -> Result<(), Diagnostics> {
+    /// Records a backend, after a read that shows that it can be used.
+    fn record(&self, context: &Context, backend: &Backend, new: Configured) -> Result<(), Diagnostics> {
+        if let Backend::Remote(remote) = backend {
+            let workspace = if remote.has_workspaces() { &*context.settings.workspace } else { DEFAULT_WORKSPACE };
+            remote.read(workspace).map_err(|problem| diagnostics(&problem))?;
+        }
         self.file.write(&new.backend, &new.block)?;
         let (product, name) = (&context.wording.product, new.backend.name());
         if name == "inmem" {

@@ -107,9 +107,8 @@ impl Shared {
                 Reply::new(200, done.to_string())
             }
             "DELETE" => {
-                let is_current = |entry: &Entry| {
-                    request.query("cas").is_none_or(|index| index == entry.modify_index.to_string())
-                };
+                let is_current =
+                    |entry: &Entry| request.query("cas").is_none_or(|index| index == entry.modify_index.to_string());
                 if request.query("recurse").is_some() {
                     self.entries.retain(|known, _| !known.starts_with(key));
                 } else if self.entries.get(key).is_some_and(is_current) {
@@ -129,7 +128,8 @@ impl Shared {
                 return false;
             }
             self.write(key, |entry| {
-                *entry = Entry { session: Some(session.to_owned()), flags, value: request.body.clone(), ..entry.clone() };
+                *entry =
+                    Entry { session: Some(session.to_owned()), flags, value: request.body.clone(), ..entry.clone() };
             });
             return true;
         }
@@ -190,10 +190,18 @@ impl Shared {
         }
     }
 
+    /// Writes a key as another program would.
+    pub fn store(&mut self, key: &str, value: Vec<u8>) {
+        self.write(key, |entry| entry.value = value);
+    }
+
     /// Ends a session, which releases its locks.
     pub fn end_session(&mut self, id: &str) {
         self.sessions.retain(|known| known != id);
-        self.entries.values_mut().filter(|entry| entry.session.as_deref() == Some(id)).for_each(|entry| entry.session = None);
+        self.entries
+            .values_mut()
+            .filter(|entry| entry.session.as_deref() == Some(id))
+            .for_each(|entry| entry.session = None);
     }
 }
 

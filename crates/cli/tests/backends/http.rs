@@ -148,6 +148,69 @@ fn state_that_another_program_wrote_meanwhile_is_not_overwritten() {
 }
 
 #[test]
+fn state_is_persisted_while_the_run_goes_on() {
+    let server = HttpServer::start();
+    let project = Project::new(&slow(&server.backend(), 6)).with("TF_STATE_PERSIST_INTERVAL", "1");
+    project.ok(&["init"]);
+    let running = project.start(&["apply", "-auto-approve"]);
+    let begin = Instant::now();
+    while server.shared().state.is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert!(server.shared().lock.is_some(), "the run still goes on");
+    assert_eq!((&server.state()["serial"], &server.state()["resources"][0]["name"]), (&json!(1), &json!("first")));
+    let ran = Project::ran(running.wait_with_output().unwrap());
+    assert_eq!(ran.code, 0, "{}", ran.text);
+    assert!(server.state()["serial"].as_u64().unwrap() > 1);
+    assert!(project.has_no_changes());
+}
+
+#[test]
+fn killed_run_makes_nothing_twice() {
+    const QUEUES: &str = "terraform {\nBACKEND\n  required_providers {\n    awscc = { source = \"hashicorp/awscc\" }\n  }\n}\n\
+        provider \"awscc\" {\n  region   = \"eu-central-1\"\n  emulator = { delay = \"300ms\" }\n}\n\
+        resource \"awscc_sqs_queue\" \"it\" {\n  count = 12\n}\n";
+    let server = HttpServer::start();
+    let project = Project::new(&QUEUES.replace("BACKEND", &server.backend()));
+    project.ok(&["init"]);
+    let made = || project.run(&["emulator", "list"]).text.lines().filter(|line| line.contains("sqs")).count();
+    let mut child = project.start(&["apply", "-auto-approve", "-parallelism=3"]);
+    let begin = Instant::now();
+    while made() < 5 {
+        assert!(begin.elapsed() < Duration::from_secs(60));
+        thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(server.shared().state.is_none(), "nothing has reached the server yet");
+    let id = server.shared().lock.as_ref().unwrap()["ID"].as_str().unwrap().to_owned();
+    project.ok(&["force-unlock", "-force", &id]);
+    project.ok(&["apply", "-auto-approve"]);
+    assert_eq!(server.state()["resources"][0]["instances"].as_array().unwrap().len(), 12);
+    project.ok(&["destroy", "-auto-approve"]);
+    assert_eq!(made(), 0, "every object was known");
+}
+
+#[test]
+fn encrypted_state_is_sealed_on_the_server() {
+    const ENCRYPTION: &str = "  encryption {\n    key_provider \"pbkdf2\" \"k\" {\n      passphrase = \"correct horse battery staple\"\n    \
+        }\n    method \"aes_gcm\" \"m\" {\n      keys = key_provider.pbkdf2.k\n    }\n    state {\n      method = method.aes_gcm.m\n    }\n  }\n";
+    let server = HttpServer::start();
+    let project = Project::new(&configuration(&format!("{}\n{ENCRYPTION}", server.backend())));
+    project.ok(&["init"]);
+    project.ok(&["apply", "-auto-approve"]);
+    let stored = server.state();
+    assert!(stored["encrypted_data"].is_string() && stored.get("resources").is_none(), "{stored}");
+    assert_eq!((&stored["serial"], stored["lineage"].is_string()), (&json!(1), true));
+    assert!(project.has_no_changes());
+    assert_eq!(project.state()["resources"][0]["name"], "a");
+    let plain = Project::new(&configuration(&server.backend()));
+    plain.run(&["init"]);
+    assert!(plain.fails(&["plan"]).contains("encrypt"), "{}", plain.run(&["plan"]).text);
+}
+
+#[test]
 fn lost_answer_to_a_lock_is_recognized_as_the_own_lock() {
     let server = HttpServer::start();
     let block = server.backend().replace("retry_max = 0", "retry_max = 2");

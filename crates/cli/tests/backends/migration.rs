@@ -81,8 +81,13 @@ fn partial_configuration_is_kept_in_the_record() {
     project.ok(&["init"]);
     assert!(project.has_no_changes());
     let record: Json = serde_json::from_str(&project.read(".terraform/terraform.tfstate")).unwrap();
-    assert_eq!((&record["backend"]["config"]["path"], &record["backend"]["config"]["gzip"]), (&"partial".into(), &true.into()));
-    assert!(project.fails(&["init", "-backend-config=path=other"]).contains("path was \"partial\", and is now \"other\""));
+    assert_eq!(
+        (&record["backend"]["config"]["path"], &record["backend"]["config"]["gzip"]),
+        (&"partial".into(), &true.into())
+    );
+    assert!(
+        project.fails(&["init", "-backend-config=path=other"]).contains("path was \"partial\", and is now \"other\"")
+    );
 
     let Some(theirs) = Project::of_terraform(&configuration(&block)) else { return };
     std::fs::create_dir(theirs.path(".terraform")).unwrap();

@@ -140,7 +140,7 @@ fn whole_life_is_in_the_database() {
 #[test]
 fn lock_names_its_session_and_is_released_by_ending_that() {
     let Some(server) = Server::start() else { return };
-    let project = Project::new(&slow(&server.backend("locked"), 60));
+    let project = Project::new(&slow(&server.backend("locked"), 12));
     project.ok(&["init"]);
     let child = running(&project);
     let reported = project.fails(&["plan"]);
@@ -152,12 +152,16 @@ fn lock_names_its_session_and_is_released_by_ending_that() {
     assert!(id.parse::<u32>().is_ok(), "{reported}");
     assert!(project.fails(&["force-unlock", "-force", "1"]).contains("does not match the existing lock"));
     project.ok(&["force-unlock", "-force", &id]);
-    project.ok(&["plan"]);
+    // The journal of the directory is still in use, so that only other directories can go on.
+    assert!(project.fails(&["plan"]).contains("writes its journal"));
+    let other = Project::new(&slow(&server.backend("locked"), 0));
+    other.ok(&["init"]);
+    other.ok(&["apply", "-auto-approve"]);
     assert!(project.fails(&["force-unlock", "-force", &id]).contains("is not locked"));
     // The run that lost its lock writes nothing.
-    let mut child = child;
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let ran = Project::ran(child.wait_with_output().unwrap());
+    assert!(ran.code == 1 && one_line(&ran.text).contains("The state lock was lost"), "{}", ran.text);
+    assert!(other.has_no_changes());
 }
 
 #[test]
@@ -196,8 +200,12 @@ fn refusals_name_what_is_missing() {
     let Some(server) = Server::start() else { return };
     let with = |change: &dyn Fn(String) -> String| {
         let project = Project::new(&configuration(&change(server.backend("s"))));
-        project.ok(&["init"]);
-        project.fails(&["plan"])
+        let reported = project.fails(&["init"]);
+        assert!(
+            !project.path(".terraform/terraform.tfstate").exists(),
+            "a backend that cannot be used is not recorded"
+        );
+        reported
     };
     let absent = with(&|block| block.replace("/postgres?", "/nowhere?"));
     assert!(absent.contains("State storage not found") && absent.contains("CREATE DATABASE"), "{absent}");
@@ -206,8 +214,11 @@ fn refusals_name_what_is_missing() {
     assert!(unreachable.contains("State storage unreachable"), "{unreachable}");
     let plain = with(&|block| block.replace("sslmode=disable", "sslmode=require"));
     assert!(plain.contains("State storage unreachable") && plain.contains("TLS"), "{plain}");
-    let skipped = with(&|block| block.replace("  }", "    skip_schema_creation = true\n  }"));
-    assert!(skipped.contains("State storage not found") || skipped.contains("denied"), "{skipped}");
+    let project =
+        Project::new(&configuration(&server.backend("s").replace("  }", "    skip_schema_creation = true\n  }")));
+    project.ok(&["init"]);
+    let skipped = project.fails(&["plan"]);
+    assert!(skipped.contains("State storage not found"), "{skipped}");
 }
 
 #[test]
@@ -284,7 +295,7 @@ fn first_apply_excludes_the_peer_while_there_is_no_row() {
     let child = running(&ours);
     theirs.ok(&["init"]);
     let reported = theirs.fails(&["plan", "-input=false"]);
-    assert!(reported.contains("already locked"), "{reported}");
+    assert!(reported.contains("lready locked for workspace creation"), "{reported}");
     let ran = Project::ran(child.wait_with_output().unwrap());
     assert_eq!(ran.code, 0, "{}", ran.text);
 }
