@@ -63,6 +63,12 @@ impl RemoteBackend {
         Ok(Self { ty, config, store, runtime })
     }
 
+    /// Replaces the store.
+    #[cfg(test)]
+    pub(super) fn over(self, store: Arc<dyn StateStore>) -> Self {
+        Self { store, ..self }
+    }
+
     /// Returns the backend type.
     pub fn ty(&self) -> &'static BackendType {
         self.ty

@@ -13,3 +13,6 @@ mod runtime;
 pub use backend::{ConnectError, RemoteBackend};
 pub use guard::{LockGuard, ReleaseReport, Waiting};
 pub use open::{OpenOptions, OpenedRemote, RemoteHandle, persist_interval};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! The manager over a store that fails on demand.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use groma_state::{LockRequest, StateErrorKind, StateObject};
+
+use super::backend::RemoteBackend;
+use super::guard::{ReleaseReport, Waiting};
+use super::object::StoredObject;
+use crate::error::StoreError;
+use crate::lock_info::LockInfo;
+use crate::registry;
+use crate::store::{Expected, HeldLock, Snapshot, StateStore, StoreFuture, Version, Write};
+use crate::{Environment, Host};
+
+/// One object and one lock.
+#[derive(Default)]
+struct Flaky(Mutex<Stored>);
+
+#[derive(Default)]
+struct Stored {
+    bytes: Option<Vec<u8>>,
+    writes: u64,
+    lock: Option<LockInfo>,
+    /// How many writes are done without an answer.
+    lost_writes: usize,
+    /// How many releases are done without an answer.
+    lost_unlocks: usize,
+    attempts: usize,
+}
+
+fn lost<T>() -> Result<T, StoreError> {
+    Err(StoreError::Network { service: "flaky".to_owned(), reason: "the connection broke".to_owned() })
+}
+
+fn ready<'a, T: Send + 'a>(result: Result<T, StoreError>) -> StoreFuture<'a, T> {
+    Box::pin(std::future::ready(result))
+}
+
+impl StateStore for Flaky {
+    fn location(&self, _: &str) -> String {
+        "flaky".to_owned()
+    }
+
+    fn workspaces(&self) -> StoreFuture<'_, Vec<String>> {
+        ready(Ok(vec!["b".to_owned(), "default".to_owned(), "a".to_owned()]))
+    }
+
+    fn read<'a>(&'a self, _: &'a str) -> StoreFuture<'a, Option<Snapshot>> {
+        let stored = self.0.lock().unwrap();
+        let version = Version(stored.writes.to_string());
+        ready(Ok(stored.bytes.clone().map(|bytes| Snapshot { bytes, version })))
+    }
+
+    fn write<'a>(&'a self, _: &'a str, write: Write<'a>) -> StoreFuture<'a, Version> {
+        let mut stored = self.0.lock().unwrap();
+        stored.attempts += 1;
+        let current = stored.bytes.as_ref().map(|_| Version(stored.writes.to_string()));
+        let is_expected = match write.expected {
+            Expected::Any => true,
+            Expected::Absent => current.is_none(),
+            Expected::Version(version) => current == Some(version),
+        };
+        if !is_expected {
+            return ready(Err(StoreError::Conflict { location: "flaky".to_owned(), found: current }));
+        }
+        stored.bytes = Some(write.bytes.to_vec());
+        stored.writes += 1;
+        if stored.lost_writes > 0 {
+            stored.lost_writes -= 1;
+            return ready(lost());
+        }
+        ready(Ok(Version(stored.writes.to_string())))
+    }
+
+    fn delete_workspace<'a>(&'a self, _: &'a str, _: Option<&'a HeldLock>) -> StoreFuture<'a, ()> {
+        ready(Ok(()))
+    }
+
+    fn lock<'a>(&'a self, _: &'a str, info: &'a LockInfo) -> StoreFuture<'a, HeldLock> {
+        let mut stored = self.0.lock().unwrap();
+        stored.attempts += 1;
+        if let Some(holder) = stored.lock.clone() {
+            return ready(Err(StoreError::Locked { holder: Some(Box::new(holder)), reason: "held".to_owned() }));
+        }
+        stored.lock = Some(info.clone());
+        ready(Ok(HeldLock { id: info.id.clone(), info: info.clone() }))
+    }
+
+    fn unlock<'a>(&'a self, _: &'a str, id: &'a str) -> StoreFuture<'a, ()> {
+        let mut stored = self.0.lock().unwrap();
+        match stored.lock.take() {
+            None => ready(Err(StoreError::NotLocked { location: "flaky".to_owned() })),
+            Some(holder) if holder.id == id && stored.lost_unlocks > 0 => {
+                stored.lost_unlocks -= 1;
+                ready(lost())
+            }
+            Some(holder) if holder.id == id => ready(Ok(())),
+            Some(holder) => {
+                stored.lock = Some(holder);
+                ready(Err(StoreError::LockIdMismatch { given: id.to_owned(), holder: None }))
+            }
+        }
+    }
+}
+
+fn backend(store: &Arc<Flaky>) -> RemoteBackend {
+    let ty = registry::find("inmem").unwrap();
+    let config = (ty.schema)().conform(&groma_value::Value::NULL).unwrap();
+    let host = Host { environment: Environment::default(), ..Host::default() };
+    RemoteBackend::connect(ty, config, &host).unwrap().over(store.clone())
+}
+
+fn request(timeout: Duration) -> LockRequest {
+    LockRequest {
+        operation: "OperationTypeApply".to_owned(),
+        info: String::new(),
+        who: "me@here".to_owned(),
+        version: "1.15.5".to_owned(),
+        timeout,
+    }
+}
+
+/// Goes on waiting until the deadline.
+struct Until(Instant);
+
+impl Waiting for Until {
+    fn keep_waiting(&self) -> bool {
+        Instant::now() < self.0
+    }
+
+    fn is_slow(&self, _: &str) {}
+}
+
+fn reports() -> (ReleaseReport, Arc<Mutex<Vec<StoreError>>>) {
+    let seen = Arc::<Mutex<Vec<StoreError>>>::default();
+    let kept = Arc::clone(&seen);
+    (Arc::new(move |problem, _| kept.lock().unwrap().push(problem.clone())), seen)
+}
+
+#[test]
+fn write_whose_answer_was_lost_is_recognized_as_done() {
+    let store = Arc::<Flaky>::default();
+    store.0.lock().unwrap().lost_writes = 1;
+    let object = StoredObject::new(backend(&store), "default", None, None);
+    object.write(b"one").unwrap();
+    object.write(b"two").unwrap();
+    assert_eq!(store.0.lock().unwrap().attempts, 2, "nothing was written twice");
+    // Another writer comes in between.
+    store.0.lock().unwrap().writes += 1;
+    assert_eq!(object.write(b"three").unwrap_err().kind, StateErrorKind::Changed);
+    assert_eq!(store.0.lock().unwrap().bytes.as_deref(), Some(&b"two"[..]));
+}
+
+#[test]
+fn lock_is_tried_once_or_waited_for_until_an_interrupt() {
+    let store = Arc::<Flaky>::default();
+    let holder = LockInfo { id: "theirs".to_owned(), ..LockInfo::default() };
+    store.0.lock().unwrap().lock = Some(holder);
+    let backend = backend(&store);
+    let far = Until(Instant::now() + Duration::from_secs(60));
+    let tried = backend.lock("default", &request(Duration::ZERO), &far, reports().0);
+    assert!(matches!(tried, Err(StoreError::Locked { .. })));
+    assert_eq!(store.0.lock().unwrap().attempts, 1);
+    let begin = Instant::now();
+    let soon = Until(Instant::now() + Duration::from_millis(300));
+    assert!(backend.lock("default", &request(Duration::from_secs(60)), &soon, reports().0).is_err());
+    assert!(begin.elapsed() < Duration::from_secs(5), "an interrupt ends the wait");
+    let freed = Arc::clone(&store);
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(500));
+        freed.0.lock().unwrap().lock = None;
+    });
+    let guard = backend.lock("default", &request(Duration::from_secs(60)), &far, reports().0).unwrap();
+    thread.join().unwrap();
+    assert_eq!(guard.held().unwrap().info.who, "me@here");
+}
+
+#[test]
+fn release_is_repeated_and_its_failure_reported() {
+    let store = Arc::<Flaky>::default();
+    let backend = backend(&store);
+    let far = Until(Instant::now() + Duration::from_secs(60));
+    let (report, seen) = reports();
+    store.0.lock().unwrap().lost_unlocks = 1;
+    drop(backend.lock("default", &request(Duration::ZERO), &far, report.clone()).unwrap());
+    assert!(seen.lock().unwrap().is_empty(), "the lost answer is no failure");
+    let guard = backend.lock("default", &request(Duration::ZERO), &far, report).unwrap();
+    store.0.lock().unwrap().lock = None;
+    drop(guard);
+    assert!(matches!(seen.lock().unwrap()[..], [StoreError::NotLocked { .. }]), "somebody forced the lock open");
+}
+
+#[test]
+fn default_workspace_is_listed_first() {
+    let store = Arc::<Flaky>::default();
+    assert_eq!(backend(&store).workspaces().unwrap(), ["default", "a", "b"]);
+}
