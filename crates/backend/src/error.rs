@@ -155,7 +155,10 @@ impl StoreError {
 
     /// Returns the sentences below the summary: the cause and the remedy.
     pub fn detail(&self) -> String {
-        let cause = sentence(&self.to_string());
+        let cause = match self {
+            Self::Locked { reason, .. } => format!("Error message: {reason}"),
+            _ => sentence(&self.to_string()),
+        };
         let advice = match self {
             Self::NotFound { advice, .. }
             | Self::Unauthenticated { advice, .. }
@@ -170,7 +173,7 @@ impl StoreError {
                                       command again, so that it works with the current state."
                     .to_owned()
             }
-            Self::Locked { holder, .. } => holder.as_deref().map(lock_block).unwrap_or_default(),
+            Self::Locked { holder, .. } => held_lock_advice(holder.as_deref()),
             Self::LockIdMismatch { holder, .. } => {
                 let holder = holder.as_deref().map(lock_block).unwrap_or_default();
                 format!("The lock was not released. Use the ID of the existing lock.{holder}")
@@ -182,7 +185,11 @@ impl StoreError {
             }
             Self::Service { .. } | Self::TooLarge { .. } | Self::InvalidArgument { .. } => String::new(),
         };
-        if advice.is_empty() { cause } else { format!("{cause} {}", advice.trim_end()) }
+        match advice.trim_end() {
+            "" => cause,
+            paragraph if paragraph.starts_with('\n') => format!("{cause}{paragraph}"),
+            sentences => format!("{cause} {sentences}"),
+        }
     }
 
     /// Returns the error as a diagnostic.
@@ -205,10 +212,22 @@ fn sentence(text: &str) -> String {
     text
 }
 
+fn held_lock_advice(holder: Option<&LockInfo>) -> String {
+    let block = holder.map(lock_block).unwrap_or_default();
+    let force = match holder {
+        Some(holder) => format!(" If that run no longer exists, release its lock with force-unlock {}.", holder.id),
+        None => String::new(),
+    };
+    format!(
+        "{block}\n\nThe lock keeps two runs from overwriting each other's changes. Wait until the other run has ended, or let this \
+         one wait with -lock-timeout=60s.{force}"
+    )
+}
+
 /// Returns the lines about the holder of a lock, in the layout of the peers.
 fn lock_block(info: &LockInfo) -> String {
     format!(
-        "\n\nLock Info:\n  ID:        {}\n  Path:      {}\n  Operation: {}\n  Who:       {}\n  Version:   {}\n  Created:   {}\n  Info:      {}\n",
+        "\n\nLock Info:\n  ID:        {}\n  Path:      {}\n  Operation: {}\n  Who:       {}\n  Version:   {}\n  Created:   {}\n  Info:      {}",
         info.id,
         info.path,
         info.operation,

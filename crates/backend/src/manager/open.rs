@@ -79,6 +79,8 @@ impl RemoteBackend {
         };
         let found = self.read(workspace).map_err(|problem| state_error(&problem))?;
         let held = lock.as_ref().and_then(LockGuard::held).cloned();
+        // A store without locks keeps nobody off, whatever was asked for.
+        let access = if held.is_some() { Access::Exclusive } else { Access::Unlocked };
         let object = StoredObject::new(self.clone(), workspace, held, found.as_ref());
         let paths = StatePaths::of_file(self.journal_file(options.journals, workspace))
             .with_backup(options.backup)
@@ -87,7 +89,7 @@ impl RemoteBackend {
         let remote = RemoteOptions {
             paths,
             terraform_version: options.terraform_version.to_owned(),
-            access: if lock.is_some() { Access::Exclusive } else { Access::Unlocked },
+            access,
             persist_interval: Some(options.persist_interval),
         };
         let bytes = found.map(|found| found.bytes);

@@ -90,7 +90,10 @@ impl StateStore for InMemory {
     }
 
     fn delete_workspace<'a>(&'a self, workspace: &'a str, _: Option<&'a HeldLock>) -> StoreFuture<'a, ()> {
-        workspaces().remove(workspace);
+        // The lock stays until its holder releases it.
+        if let Some(workspace) = workspaces().get_mut(workspace) {
+            workspace.bytes = None;
+        }
         ready(Ok(()))
     }
 

@@ -47,7 +47,8 @@ fn large_states_are_stored_in_chunks_that_are_replaced_and_removed() {
         project.ok(&["apply", "-auto-approve"]);
         let list: Json = serde_json::from_slice(&server.shared().entries["big"].value).unwrap();
         let first = list["current-hash"].as_str().unwrap().to_owned();
-        assert!(list["chunks"].as_array().unwrap().len() > 1, "{list}");
+        let chunks = list["chunks"].as_array().unwrap().len();
+        assert!(chunks > usize::from(gzip.contains("false")), "{list}");
         assert!(server.keys().contains(&format!("big/tfstate.{first}/0")));
         project.ok(&["apply", "-auto-approve", "-var=input=two", "-refresh=false"]);
         assert!(!server.keys().iter().any(|key| key.contains(&first)), "the old chunks are removed");

@@ -103,7 +103,8 @@ fn give_away(path: &Path) {
 }
 
 fn running(project: &Project) -> Child {
-    let mut child = project.start(&["apply", "-auto-approve"]);
+    // The plans below take the lock as well, for a moment each.
+    let mut child = project.start(&["apply", "-auto-approve", "-lock-timeout=60s"]);
     // The provisioner has begun: the lock is held, and the first object is made.
     let begin = Instant::now();
     while project.run(&["plan", "-input=false", "-detailed-exitcode"]).code != 1 {
@@ -250,6 +251,10 @@ fn terraform_and_groma_share_states_workspaces_and_locks() {
     ours.ok(&["apply", "-auto-approve"]);
     theirs.ok(&["init"]);
     assert!(theirs.has_no_changes(), "Terraform reads what Groma wrote");
+    let record = |project: &Project| -> serde_json::Value {
+        serde_json::from_str(&project.read(".terraform/terraform.tfstate")).unwrap()
+    };
+    assert_eq!(record(&ours)["backend"], record(&theirs)["backend"]);
     theirs.ok(&["apply", "-auto-approve", "-var=input=two"]);
     assert_eq!(ours.ok(&["output", "-raw", "value"]), "two");
     theirs.ok(&["workspace", "new", "green"]);
@@ -267,7 +272,7 @@ fn terraform_and_groma_share_states_workspaces_and_locks() {
 
     for (holder, other) in [(&ours, &theirs), (&theirs, &ours)] {
         holder.write("main.tf", &slow(&block, 8));
-        let mut child = holder.start(&["apply", "-auto-approve"]);
+        let mut child = holder.start(&["apply", "-auto-approve", "-lock-timeout=60s"]);
         let begin = Instant::now();
         let reported = loop {
             let ran = other.run(&["plan", "-input=false"]);
