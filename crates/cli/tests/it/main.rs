@@ -50,6 +50,7 @@ mod provider_instances;
 mod provisioner_checks;
 mod provisioners;
 mod quick_start;
+mod remote_backends;
 mod remote_state;
 mod rescue;
 mod saved_plans;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::http_server::HttpServer;
-use crate::project::{Project, configuration, one_line, slow};
+use super::http_server::HttpServer;
+use super::project::{Project, configuration, one_line, slow};
 
 fn applied(server: &HttpServer) -> Project {
     let project = Project::new(&configuration(&server.backend()));

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value as Json, json};
 
-use crate::web::{Reply, Request, serve};
+use super::web::{Reply, Request, serve};
 
 /// The largest request body, as in Consul.
 const LIMIT: usize = 512 * 1024;

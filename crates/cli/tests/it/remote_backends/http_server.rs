@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::Value as Json;
 
-use crate::web::{Reply, Request, serve};
+use super::web::{Reply, Request, serve};
 
 /// A server with one state and one lock.
 #[derive(Clone)]
