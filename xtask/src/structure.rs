@@ -10,13 +10,6 @@ use std::path::{Path, PathBuf};
 /// The largest cycle that a crate may have.
 const LARGEST: usize = 2;
 
-/// Cycles that are still there, by crate. None may be added, and a cycle that is gone is to be removed from here.
-const EXCEPTIONS: [(&str, &[&str]); 3] = [
-    ("cli", &["log", "settings", "views"]),
-    ("config", &["assemble", "checks", "decode", "options", "variables"]),
-    ("value", &["convert", "path", "set", "value"]),
-];
-
 /// The modules that each module uses.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
@@ -32,7 +25,7 @@ pub fn run(root: &Path) -> Result<(), String> {
             continue;
         }
         for cycle in cycles(&graph(&source)?) {
-            if cycle.len() > LARGEST && !is_excepted(&name, &cycle) {
+            if cycle.len() > LARGEST {
                 problems.push(format!("{name}: {}", cycle.join(", ")));
             }
         }
@@ -44,12 +37,6 @@ pub fn run(root: &Path) -> Result<(), String> {
         "modules use each other in a cycle of more than {LARGEST}:\n  {}\nMove what they share into a module below them.",
         problems.join("\n  ")
     ))
-}
-
-fn is_excepted(name: &str, cycle: &[String]) -> bool {
-    EXCEPTIONS
-        .iter()
-        .any(|(excepted, modules)| *excepted == name && cycle.iter().all(|module| modules.contains(&module.as_str())))
 }
 
 fn entries(directory: &Path) -> Result<Vec<PathBuf>, String> {

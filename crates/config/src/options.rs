@@ -1,5 +1,6 @@
 //! Options of loading a configuration.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,7 +9,6 @@ use groma_encryption::Network;
 use groma_value::Value;
 use indexmap::IndexMap;
 
-use crate::variables::sources::VariableSources;
 use crate::version::Version;
 
 /// Whether the root module's query files (`.tfquery.hcl`) are loaded.
@@ -61,7 +61,7 @@ impl TestDirectory {
     }
 }
 
-/// Options of [`load`](crate::load) and its variants.
+/// Options of `load` and its variants.
 #[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// Directory of the root module; empty for the working directory.
@@ -116,4 +116,22 @@ impl Default for LoadOptions {
             references: References::default(),
         }
     }
+}
+
+/// The environment variables and command-line options that set variables.
+#[derive(Clone, Debug, Default)]
+pub struct VariableSources {
+    /// Environment variables with the prefix `TF_VAR_`, without the prefix. A value may be invalid UTF-8.
+    pub environment: Vec<(String, OsString)>,
+    /// `-var` and `-var-file` options in command-line order.
+    pub options: Vec<VariableOption>,
+}
+
+/// A command-line option that sets variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariableOption {
+    /// `-var`, as `name=value`.
+    Assignment(String),
+    /// `-var-file`: the path of a variables file.
+    File(PathBuf),
 }

@@ -14,7 +14,6 @@ pub mod number;
 pub mod operations;
 mod path;
 mod refinement;
-mod set;
 mod text;
 mod types;
 mod value;

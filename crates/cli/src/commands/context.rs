@@ -7,6 +7,7 @@ use groma_config::Configuration;
 use groma_config::variables::VariableOption;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, capitalized, io_reason};
 use groma_install::settings::CliConfiguration;
+use groma_provider::TERRAFORM_VERSION;
 
 use super::cli_configuration::cli_configuration;
 use super::deprecation_filter::SuppressedDeprecations;
@@ -15,7 +16,7 @@ use super::outcome::{Outcome, no_thread};
 use crate::arguments::{Deprecations, Flag, JsonMessages, Secrets, View};
 use crate::clock;
 use crate::log::{Level, Log};
-use crate::settings::{Settings, TERRAFORM_VERSION};
+use crate::settings::Settings;
 use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
 use crate::views::diagnostic::{Alike, Consolidated, Consolidation, DiagnosticText, consolidated, in_order};
 use crate::views::json::{Message, Stream};

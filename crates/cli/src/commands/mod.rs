@@ -67,11 +67,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use groma_diagnostics::{Diagnostics, io_reason};
+use groma_provider::TERRAFORM_VERSION;
 
 use crate::arguments::{Lazy, Metadata, Parsed, Provider, Task, UsageError, parse};
 use crate::environment::Environment;
 use crate::log::{Level, Log};
-use crate::settings::{Settings, TERRAFORM_VERSION, VERSION};
+use crate::settings::{Settings, VERSION};
 use crate::terminal::{Palette, SafeWriter};
 use context::Context;
 use outcome::Outcome;

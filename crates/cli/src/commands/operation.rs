@@ -6,6 +6,7 @@ use groma_address::{InstanceKey, ResourceInstance};
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_engine::{Action, Deferral, Hooks, InvokeTarget, Mode, Plan, PlanOptions, Refresh, Run};
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Begin, DamagedJournal, LocalStore, Locking, Opened, State, StatePaths};
 
 use super::backend::unless_off;
@@ -17,7 +18,7 @@ use super::provider_source::Included;
 use super::session::{DEFAULT_PARALLELISM, Watch, session};
 use super::targeting::{self, Targets, parsed};
 use crate::arguments::{Flag, Planning};
-use crate::settings::{Questions, TERRAFORM_VERSION};
+use crate::settings::Questions;
 use crate::terminal::{Overlay, Palette};
 use crate::views::progress::{Counter, Counting, LineProgress, LiveProgress, MessageProgress, Progress, Tee};
 

@@ -9,6 +9,7 @@ use groma_address::Mode as ResourceMode;
 use groma_config::Module;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{FoundObjects, Hooks, Mode, PlanOptions, Searched};
+use groma_provider::TERRAFORM_VERSION;
 
 use super::backend::{StateOverrides, state_paths};
 use super::configuration::load_with_queries;
@@ -18,7 +19,7 @@ use super::operation::{peek_state, run as new_run, watch_lines};
 use super::outcome::{Outcome, fail, misuse};
 use super::variables::{Missing, values};
 use crate::arguments::{Flag, Query};
-use crate::settings::{Questions, TERRAFORM_VERSION};
+use crate::settings::Questions;
 use crate::terminal::Tone;
 use crate::views::query::blocks;
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use groma_config::Configuration;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{Cancellation, Hooks, Session};
+use groma_provider::TERRAFORM_VERSION;
 
 use super::context::Context;
 use super::outcome::fail;
 use super::provider_source::Included;
 use crate::clock;
-use crate::settings::TERRAFORM_VERSION;
 
 /// Default number of concurrent operations.
 pub(super) const DEFAULT_PARALLELISM: usize = 10;

@@ -11,8 +11,8 @@ use indexmap::IndexMap;
 
 use super::input::{Given, InputValue, Origin};
 use super::read;
-use super::sources::{VariableOption, VariableSources};
 use crate::model::Variable;
+use crate::options::{VariableOption, VariableSources};
 use crate::source::Files;
 
 /// Collected values by variable name.

@@ -155,7 +155,7 @@ pub(super) fn converted(value: &Value, ty: &Type) -> Result<Value, String> {
         // type:
         // such a call is refused, as in Terraform.
         (Type::Set(given), Type::List(wanted))
-            if value.is_known() && !converted.is_known() && !convert::type_conforms(&given, wanted) =>
+            if value.is_known() && !converted.is_known() && !given.conforms_to(wanted) =>
         {
             Err(format!("{} required, but received {}", wanted.friendly_name(), given.friendly_name()))
         }

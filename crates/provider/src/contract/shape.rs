@@ -39,7 +39,7 @@ fn conform(ty: &Type, value: &Value, trail: &Trail<'_>, found: &mut Vec<Violatio
         // Untyped nulls and unknowns conform to every type.
         (_, Kind::Null | Kind::Unknown(_)) => {
             let own = value.ty();
-            if own != Type::Dynamic && !type_conforms(ty, &own) {
+            if own != Type::Dynamic && !own.conforms_to(ty) {
                 wrong(mismatch(ty, &own));
             }
         }
@@ -91,24 +91,6 @@ fn conform(ty: &Type, value: &Value, trail: &Trail<'_>, found: &mut Vec<Violatio
 
 fn mismatch(required: &Type, actual: &Type) -> String {
     format!("{} is required, not {}", required.friendly_name(), actual.friendly_name())
-}
-
-/// Whether `actual` equals `required`, ignoring dynamic parts of `required`.
-pub(super) fn type_conforms(required: &Type, actual: &Type) -> bool {
-    match (required, actual) {
-        (Type::Dynamic, _) => true,
-        (Type::List(required), Type::List(actual))
-        | (Type::Set(required), Type::Set(actual))
-        | (Type::Map(required), Type::Map(actual)) => type_conforms(required, actual),
-        (Type::Tuple(required), Type::Tuple(actual)) => {
-            required.len() == actual.len() && required.iter().zip(actual.iter()).all(|(w, a)| type_conforms(w, a))
-        }
-        (Type::Object(required), Type::Object(actual)) => {
-            required.shape() == actual.shape()
-                && required.types().iter().zip(actual.types()).all(|(w, a)| type_conforms(w, a))
-        }
-        (required, actual) => required == actual,
-    }
 }
 
 /// Finds unknown values in `value`, which must be wholly known (LC-13, LC-21).

@@ -1,28 +1,8 @@
 //! Conformance: a type matches a constraint without any conversion.
 
-use std::sync::Arc;
-
 use crate::path::Path;
 use crate::types::Type;
 use crate::value::{Kind, Value};
-
-/// Whether every value of `given` is a value of `want`; a dynamic part of `want` accepts anything.
-pub fn type_conforms(given: &Type, want: &Type) -> bool {
-    match (given, want) {
-        (_, Type::Dynamic) => true,
-        (Type::List(a), Type::List(b)) | (Type::Set(a), Type::Set(b)) | (Type::Map(a), Type::Map(b)) => {
-            Arc::ptr_eq(a, b) || type_conforms(a, b)
-        }
-        (Type::Tuple(a), Type::Tuple(b)) => {
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| type_conforms(a, b))
-        }
-        (Type::Object(a), Type::Object(b)) => {
-            Arc::ptr_eq(a, b)
-                || (a.shape() == b.shape() && a.types().iter().zip(b.types()).all(|(a, b)| type_conforms(a, b)))
-        }
-        _ => given == want,
-    }
-}
 
 /// Whether a value conforms to `want` without conversion. Objects are compared attribute by attribute, because
 /// computing the type of a large object costs more than the comparison.
@@ -36,7 +16,7 @@ pub(crate) fn value_conforms(value: &Value, want: &Type) -> bool {
                     .zip(ty.iter())
                     .all(|((name, value), (wanted, ty))| name == wanted && value_conforms(value, ty))
         }
-        _ => value.has_type(want) || type_conforms(&value.ty(), want),
+        _ => value.has_type(want) || value.ty().conforms_to(want),
     }
 }
 
@@ -46,7 +26,7 @@ pub(crate) fn value_conforms(value: &Value, want: &Type) -> bool {
 /// The path of every mismatch with a message.
 pub fn conforms(value: &Value, ty: &Type) -> Result<(), Vec<(Path, String)>> {
     let given = value.ty();
-    if type_conforms(&given, ty) {
+    if given.conforms_to(ty) {
         return Ok(());
     }
     let mut problems = Vec::new();
@@ -56,7 +36,7 @@ pub fn conforms(value: &Value, ty: &Type) -> Result<(), Vec<(Path, String)>> {
 
 fn explain(given: &Type, want: &Type, path: &Path, problems: &mut Vec<(Path, String)>) {
     match (given, want) {
-        _ if type_conforms(given, want) => {}
+        _ if given.conforms_to(want) => {}
         (Type::Object(a), Type::Object(b)) => {
             for (name, _) in a.iter().filter(|(name, _)| b.attribute(name).is_none()) {
                 problems.push((path.clone(), format!("unsupported attribute {name:?}")));

@@ -13,8 +13,8 @@ mod replace;
 mod unify;
 
 pub(crate) use collect::read_element_type;
+pub use conform::conforms;
 pub(crate) use conform::value_conforms;
-pub use conform::{conforms, type_conforms};
 pub use error::ConversionError;
 pub use find::{Conversion, Safety};
 pub use mismatch::mismatch;

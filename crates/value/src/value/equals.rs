@@ -2,7 +2,6 @@
 
 use super::kind::Kind;
 use super::repr::Value;
-use crate::convert::type_conforms;
 use crate::refinement::Refinement;
 use crate::types::Type;
 
@@ -57,7 +56,7 @@ fn equal_aggregates(a: &Value, b: &Value) -> Option<bool> {
     }
     let (x, y) = (a.ty(), b.ty());
     if !knows_types(a) || !knows_types(b) {
-        return (!type_conforms(&x, &y) && !type_conforms(&y, &x)).then_some(false);
+        return (!x.conforms_to(&y) && !y.conforms_to(&x)).then_some(false);
     }
     if x != y { Some(false) } else { elementwise(a, b) }
 }
@@ -80,7 +79,7 @@ fn knows_types(value: &Value) -> bool {
 fn elementwise(a: &Value, b: &Value) -> Option<bool> {
     match (a.kind(), b.kind()) {
         (Kind::List(x), Kind::List(y)) | (Kind::Tuple(x), Kind::Tuple(y)) => all_equal(x, y),
-        (Kind::Set(x), Kind::Set(y)) => crate::set::equal_members(x, y),
+        (Kind::Set(x), Kind::Set(y)) => super::set::equal_members(x, y),
         (Kind::Map(x), Kind::Map(y)) => {
             if x.keys() != y.keys() {
                 return Some(false);

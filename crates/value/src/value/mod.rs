@@ -9,9 +9,9 @@ mod kind;
 mod marking;
 mod refine;
 mod repr;
+mod set;
 mod walk;
 
-pub(crate) use build::element_type_of;
 pub use index::{IndexError, Length};
 pub use kind::{Kind, MapView, ObjectView};
 pub use refine::Range;

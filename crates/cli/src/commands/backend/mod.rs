@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use groma_config::{EncryptionMethods, Module};
 use groma_diagnostics::Diagnostics;
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::{Backup, LockRequest, Locking, StatePaths};
 
 pub(super) use block::{Configured, configured, given};
@@ -23,7 +24,6 @@ use super::context::Context;
 use super::encryption;
 use crate::account::account;
 use crate::arguments::{self, Flag, StateFiles};
-use crate::settings::TERRAFORM_VERSION;
 
 /// State files that replace those of the backend.
 #[derive(Clone, Copy, Debug, Default)]

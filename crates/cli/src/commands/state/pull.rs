@@ -1,5 +1,6 @@
 //! `state pull`: prints the state as JSON.
 
+use groma_provider::TERRAFORM_VERSION;
 use groma_state::file;
 
 use super::super::backend::{StateOverrides, has_state, state_paths};
@@ -8,7 +9,6 @@ use super::super::context::Context;
 use super::super::operation::read_state_unlocked;
 use super::super::outcome::Outcome;
 use crate::arguments::StatePull;
-use crate::settings::TERRAFORM_VERSION;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.configure_view(&arguments.common.view);

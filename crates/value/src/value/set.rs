@@ -5,9 +5,11 @@
 
 use groma_diagnostics::write_quoted;
 
+use super::build::element_type_of;
+use super::kind::Kind;
+use super::repr::Value;
 use crate::marks::Marks;
 use crate::types::Type;
-use crate::value::{Kind, Value, element_type_of};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
