@@ -10,7 +10,7 @@ use groma_engine::hooks::{Silent, Subject};
 use groma_engine::{Hooks, Importing, Mode, PlanOptions, Refresh};
 
 use super::backend::{locking, state_paths, unless_off};
-use super::configuration::{has_configuration, load_blocks_in};
+use super::configuration::{Purpose, has_configuration, load_from, load_options};
 use super::context::{Context, ProgressDisplay};
 use super::operation::{open_state, run as new_run};
 use super::outcome::{Outcome, fail};
@@ -107,7 +107,7 @@ fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnosti
     let disk = DiskFiles::new(directory);
     if has_configuration(&disk) && directory.is_dir() {
         // During an import the configuration is often unfinished, so invalid references elsewhere are tolerated.
-        let (configuration, problems) = load_blocks_in(context, &disk)?;
+        let (configuration, problems) = load_from(context, Purpose::Import, load_options(context), &disk)?;
         return Ok((configuration, problems.into_iter().filter(|problem| !problem.is_error()).collect()));
     }
     Err(fail(

@@ -7,7 +7,7 @@ use groma_engine::{Hooks, MissingResources, Mode, Run};
 use groma_state::LocalStore;
 
 use super::backend::{StateOverrides, active_workspace, in_use, locking, paths_in};
-use super::configuration::{Empty, load_to_change};
+use super::configuration::{Purpose, load_with_prompts};
 use super::context::Context;
 use super::encryption;
 use super::generated;
@@ -83,8 +83,8 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
         // Fails before planning if the target file exists, because a plan may take minutes.
         generated::check(path, options.mode)?;
     }
-    let empty = if options.mode == Mode::Destroy { Empty::Fine } else { Empty::NoPlan };
-    let (configuration, mut warnings) = load_to_change(context, empty)?;
+    let purpose = if options.mode == Mode::Destroy { Purpose::Destroy } else { Purpose::Plan };
+    let (configuration, mut warnings) = load_with_prompts(context, purpose)?;
     context.filter_deprecations(&configuration);
     let overrides = StateOverrides { state: planning.state.as_deref(), ..StateOverrides::default() };
     let backend = in_use(context, &configuration.root)?;

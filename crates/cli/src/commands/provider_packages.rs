@@ -14,7 +14,7 @@ use groma_install::providers::{
     write_mirror_documents,
 };
 
-use super::configuration::{Empty, load_blocks, load_blocks_and_tests, test_folder};
+use super::configuration::{Purpose, load, load_with_tests, test_folder};
 use super::context::Context;
 use super::default_registry::default_registry;
 use super::outcome::{Outcome, fail, misuse};
@@ -36,7 +36,7 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
     context.configure_json(&arguments.json)?;
     let given = given_source(arguments)?;
     let tests = test_folder(arguments.test_directory.as_deref());
-    let (configuration, warnings) = load_blocks_and_tests(context, Empty::Fine, tests)?;
+    let (configuration, warnings) = load_with_tests(context, Purpose::Blocks, tests)?;
     context.show(&warnings);
     let mut work = work(context, &configuration, &arguments.platform, given)?;
     if arguments.enable_plugin_cache.is_some_and(Flag::is_on) {
@@ -218,7 +218,7 @@ pub(super) fn mirror(context: &mut Context, arguments: &ProvidersMirror) -> Outc
             "The providers mirror command requires an output directory as a command-line argument.",
         ));
     };
-    let (configuration, _) = load_blocks(context, Empty::Fine)?;
+    let (configuration, _) = load(context, Purpose::Blocks)?;
     let mut work = work(context, &configuration, &arguments.platform, None)?;
     work.sources.methods = methods(context, &work.wanted);
     if !arguments.lock_file.is_none_or(Flag::is_on) {

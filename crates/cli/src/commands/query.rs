@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use groma_address::Mode as ResourceMode;
-use groma_config::Module;
+use groma_config::{LoadOptions, Module, Queries};
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_engine::{FoundObjects, Hooks, Mode, PlanOptions, Searched};
 use groma_provider::TERRAFORM_VERSION;
 
 use super::backend::{StateOverrides, state_paths};
-use super::configuration::load_with_queries;
+use super::configuration::{Purpose, load_options, load_with_options};
 use super::context::Context;
 use super::generated;
 use super::operation::{peek_state, run as new_run, watch_lines};
@@ -46,7 +46,8 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
         options.found = FoundObjects::Written;
         generated::check(path, Mode::Normal)?;
     }
-    let (configuration, mut problems) = load_with_queries(context)?;
+    let loading = LoadOptions { queries: Queries::Included, ..load_options(context) };
+    let (configuration, mut problems) = load_with_options(context, Purpose::Query, loading)?;
     if !has_lists(&configuration.root) {
         return Err(fail(
             "No resources to query",

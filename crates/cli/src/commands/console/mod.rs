@@ -17,7 +17,7 @@ use groma_state::State;
 use indexmap::IndexMap;
 
 use super::backend::{StateOverrides, state_paths, unless_off};
-use super::configuration::load_to_inspect;
+use super::configuration::{Purpose, load};
 use super::context::Context;
 use super::operation::{quiet_run as new_run, read_state_unlocked};
 use super::outcome::{Outcome, fail};
@@ -35,7 +35,7 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
     if let Some(path) = &arguments.json_into {
         context.mirror_json(path)?;
     }
-    let (configuration, mut warnings) = load_to_inspect(context)?;
+    let (configuration, mut warnings) = load(context, Purpose::Inspect)?;
     context.filter_deprecations(&configuration);
     let overrides = StateOverrides { state: arguments.state.as_deref(), ..StateOverrides::default() };
     let paths = state_paths(context, &configuration.root, overrides)?;

@@ -8,7 +8,7 @@ use groma_encryption::Encryption;
 use groma_state::{Backup, LocalStore, Locking, Saved, State, StatePaths};
 
 use super::super::backend::{StateOverrides, locking, state_paths};
-use super::super::configuration::load_to_change_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::operation::open_state;
 use super::reading::must_exist;
@@ -35,7 +35,7 @@ impl Changing {
     pub fn open(context: &mut Context, change: &StateChange, operation: &str) -> Result<Self, Diagnostics> {
         context.configure_view(&change.access.common.view);
         context.configure_json(&change.json)?;
-        let configuration = load_to_change_state(context)?;
+        let (configuration, _) = load(context, Purpose::ChangeState)?;
         let overrides = StateOverrides { state: change.state.as_deref(), ..StateOverrides::default() };
         let paths = state_paths(context, &configuration.root, overrides)?;
         // Opening a missing state would create a lock file and report an empty state instead.

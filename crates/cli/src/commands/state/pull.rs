@@ -4,7 +4,7 @@ use groma_provider::TERRAFORM_VERSION;
 use groma_state::file;
 
 use super::super::backend::{StateOverrides, has_state, state_paths};
-use super::super::configuration::load_to_change_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::operation::read_state_unlocked;
 use super::super::outcome::Outcome;
@@ -12,7 +12,7 @@ use crate::arguments::StatePull;
 
 pub(super) fn run(context: &mut Context, arguments: &StatePull) -> Outcome {
     context.configure_view(&arguments.common.view);
-    let configuration = load_to_change_state(context)?;
+    let (configuration, _) = load(context, Purpose::ChangeState)?;
     let paths = state_paths(context, &configuration.root, StateOverrides::default())?;
     if !has_state(&paths) {
         return Ok(0);

@@ -7,14 +7,14 @@ use groma_diagnostics::Diagnostics;
 use groma_state::{InstanceView, State, StatePaths};
 
 use super::super::backend::{StateOverrides, has_state, state_paths};
-use super::super::configuration::load_for_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::operation::read_state_unlocked;
 use super::super::outcome::fail;
 
 /// Reads the existing state, without its lock.
 pub(super) fn read(context: &mut Context, file: Option<&Path>) -> Result<State, Diagnostics> {
-    let configuration = load_for_state(context)?;
+    let (configuration, _) = load(context, Purpose::ReadState)?;
     let paths = state_paths(context, &configuration.root, StateOverrides { state: file, ..StateOverrides::default() })?;
     must_exist(&paths)?;
     read_state_unlocked(context, paths)

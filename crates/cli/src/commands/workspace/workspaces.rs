@@ -8,7 +8,7 @@ use groma_diagnostics::{Diagnostics, capitalized, io_reason};
 use groma_state::StatePaths;
 
 use super::super::backend::{Local, StateOverrides, in_use, paths_in};
-use super::super::configuration::load_for_state;
+use super::super::configuration::{Purpose, load};
 use super::super::context::Context;
 use super::super::outcome::fail;
 use crate::settings::DEFAULT_WORKSPACE;
@@ -21,7 +21,7 @@ pub(super) struct Workspaces {
 
 impl Workspaces {
     pub fn of(context: &Context) -> Result<Self, Diagnostics> {
-        let configuration = load_for_state(context)?;
+        let (configuration, _) = load(context, Purpose::ReadState)?;
         let backend = in_use(context, &configuration.root)?;
         Ok(Self { backend, root: configuration.root })
     }
