@@ -13,4 +13,4 @@ mod settings;
 pub mod terminal;
 pub mod views;
 
-pub use commands::run;
+pub use commands::{Finished, run};

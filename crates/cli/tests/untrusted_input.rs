@@ -192,7 +192,7 @@ fn journals() -> Vec<Vec<u8>> {
         journal.finished(&address(name), None, &provider, None, object(name)).unwrap();
     }
     journal.finished(&address("t.n[0]"), None, &provider, None, groma_state::Outcome::Gone).unwrap();
-    journal.settled(&address("t.c"), None).unwrap();
+    journal.resolved(&address("t.c"), None).unwrap();
     journal.outputs(&state).unwrap();
     journal.sync().unwrap();
     let bytes = std::fs::read(paths.journal()).unwrap();

@@ -11,7 +11,7 @@ use groma_state::{CheckResult, CheckStatus, CheckedObject};
 use groma_value::{Kind, Type, Value, convert};
 use indexmap::IndexMap;
 
-use crate::deprecation::tell_own;
+use crate::deprecation::report_own_deprecation;
 
 /// The kinds of objects that can have conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -40,7 +40,7 @@ impl Checkable {
 
 /// Warns that an assertion of a check block cannot be evaluated before apply.
 pub(crate) fn unknown_assertion() -> Diagnostic {
-    let detail = "The assertion stands on values that only apply will know; it is checked then.";
+    let detail = "The assertion depends on values that are known only after apply, which will check it.";
     Diagnostic::warning("Check block assertion known after apply", detail).of_kind(DiagnosticKind::UnknownAssertion)
 }
 
@@ -79,7 +79,7 @@ pub fn judge(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics:
         Kind::Bool(false) => Verdict::Fail(message()),
         _ => Verdict::Unknown,
     };
-    tell_own(&message, &rule.error_message, diagnostics);
+    report_own_deprecation(&message, &rule.error_message, diagnostics);
     diagnostics.extend(unshowable(rule, &message));
     match convert::convert(&message, &Type::String) {
         Ok(text) if !text.unmark().0.is_null() => verdict(&|| shown(&text)),
@@ -135,7 +135,7 @@ fn unshowable(rule: &Condition, value: &Value) -> Option<Diagnostic> {
 /// Whether the condition holds, if that is known; none after an error.
 fn truth(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics: &mut Diagnostics) -> Option<Value> {
     let value = evaluated(&rule.condition, scope, diagnostics)?;
-    tell_own(&value, &rule.condition, diagnostics);
+    report_own_deprecation(&value, &rule.condition, diagnostics);
     let problem = match convert::convert(&value, &Type::Bool) {
         Ok(truth) if !truth.unmark().0.is_null() => return Some(truth.unmark().0),
         Ok(_) => "The condition must be true or false, but it is null.".to_owned(),
@@ -175,8 +175,8 @@ fn shown(text: &Value) -> String {
 pub struct Checks {
     results: IndexMap<(Checkable, String), IndexMap<String, CheckedObject>>,
     /// Objects whose results are those of an earlier stage.
-    carried: HashSet<(Checkable, String)>,
-    /// Blocks whose instances are all known, even if there are none.
+    recorded: HashSet<(Checkable, String)>,
+    /// Blocks whose instances are all known, including blocks without instances.
     counted: HashSet<(Checkable, String)>,
     /// Nothing more is noted.
     closed: bool,
@@ -195,7 +195,7 @@ impl Checks {
         for result in results {
             let Some(kind) = kinds.into_iter().find(|kind| kind.word() == result.object_kind) else { continue };
             let objects = result.objects.iter().flatten().map(|object| (object.object_addr.clone(), object.clone()));
-            checks.carried.extend(result.objects.iter().flatten().map(|object| (kind, object.object_addr.clone())));
+            checks.recorded.extend(result.objects.iter().flatten().map(|object| (kind, object.object_addr.clone())));
             checks.results.insert((kind, result.config_addr.clone()), objects.collect());
             if result.status != CheckStatus::Unknown {
                 checks.counted.insert((kind, result.config_addr.clone()));
@@ -225,7 +225,7 @@ impl Checks {
             return;
         }
         let objects = self.results.entry((kind, config_address)).or_default();
-        if self.carried.remove(&(kind, object.clone())) {
+        if self.recorded.remove(&(kind, object.clone())) {
             objects.shift_remove(&object);
         }
         let fresh =

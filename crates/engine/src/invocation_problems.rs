@@ -1,4 +1,6 @@
-//! Combines the diagnostics of one invocation into one: it refers to the trigger, which the provider does not know.
+//! Diagnostics that are combined: problems of a run as a whole, and those of one invocation.
+
+use std::collections::HashSet;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
@@ -10,7 +12,7 @@ pub(crate) struct Summaries {
     pub(crate) warning: &'static str,
 }
 
-/// Combines `problems` into one diagnostic without a location; `None` if there are none.
+/// Combines `problems` into one diagnostic without a location; `None` without problems.
 pub(crate) fn gathered(problems: Diagnostics, summaries: &Summaries) -> Option<Diagnostic> {
     let failed = problems.has_errors();
     let said: Vec<String> = problems.into_iter().map(said).collect();
@@ -33,4 +35,15 @@ fn said(problem: Diagnostic) -> String {
         true => problem.summary,
         false => format!("{}: {}", problem.summary, problem.detail),
     }
+}
+
+/// Removes repetitions of problems of the run as a whole. A full disk or a provider that has ended meets every step that is still open, and
+/// is reported once.
+pub(crate) fn reported_once(problems: Diagnostics) -> Diagnostics {
+    let mut seen = HashSet::new();
+    let is_news = |one: &Diagnostic| {
+        let is_general = one.address.is_none() && one.subject.is_none();
+        !is_general || seen.insert((one.summary.clone(), one.detail.clone()))
+    };
+    problems.into_iter().filter(is_news).collect()
 }

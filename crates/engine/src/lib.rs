@@ -4,18 +4,15 @@
 //! progress, and results are values and diagnostics. ARCHITECTURE.md describes how it works.
 
 mod action_blocks;
-mod ahead;
 mod applying;
 mod call_target;
 mod cancel;
 mod checks;
-mod client;
 mod config_graph;
 mod deprecated_objects;
 mod deprecation;
 mod ephemeral;
 mod evaluation;
-mod general_problems;
 mod generate;
 pub mod hooks;
 mod import_identity;
@@ -46,7 +43,6 @@ mod search;
 mod session;
 mod static_references;
 mod templates;
-mod thread_heap;
 mod validate;
 mod walk;
 mod world;

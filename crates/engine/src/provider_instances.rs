@@ -68,7 +68,7 @@ impl<'a> Choice<'a> {
         providers: &Providers,
     ) -> Option<Manager> {
         let Some(key) = self.key else { return Some(Manager::Known(Arc::clone(self.block))) };
-        let (module, repetition) = self.place(key, world)?;
+        let (module, repetition) = self.repetition_of(key, world)?;
         let functions = Arc::clone(&evaluation.functions);
         let scope = InstanceScope::new(world, module, &functions).repeated(&repetition);
         let value = evaluation.value(key.expression(), &scope)?;
@@ -86,7 +86,7 @@ impl<'a> Choice<'a> {
     }
 
     /// The module instance that sees the key, and what `each` and `count` mean in it.
-    fn place(&self, key: &TemplateKey, world: &World) -> Option<(ModuleId, Repetition)> {
+    fn repetition_of(&self, key: &TemplateKey, world: &World) -> Option<(ModuleId, Repetition)> {
         let TemplateKey::Passed { module: called, .. } = key else {
             return Some((self.module, self.repetition.clone()));
         };
@@ -112,7 +112,7 @@ impl<'a> Choice<'a> {
     }
 
     fn no_such_element(&self, key: &TemplateKey, name: Name, providers: &Providers) -> Diagnostic {
-        let keys = told(&providers.keys(self.block).unwrap_or_default());
+        let keys = listed(&providers.keys(self.block).unwrap_or_default());
         let wanted = self.block.instance(InstanceKey::String(name));
         let detail = format!(
             "{} is to be managed by the provider configuration {wanted}, but for_each of its block has no such key: there is {keys}. Add the \
@@ -136,12 +136,12 @@ pub(crate) fn absent(
         (InstanceKey::None, Some(keys)) => format!(
             "{address} was made with the provider configuration {wanted} before that had for_each. Now there are several, with {}, and none of \
              them is the one that it needs. Take for_each away until the object is destroyed, or let its block choose one of them.",
-            told(&keys)
+            listed(&keys)
         ),
         (_, Some(keys)) => format!(
             "{address} needs the provider configuration {wanted}, but for_each of its block has no such key: there is {}. A provider configuration \
              has to stay until all that it manages is destroyed. Put the element back, apply so that its objects go, and take it away then.",
-            told(&keys)
+            listed(&keys)
         ),
         (_, None) => format!(
             "{address} needs the provider configuration {wanted}, but its block has no for_each any more. Put it back until the object is \
@@ -154,7 +154,7 @@ pub(crate) fn absent(
 const NOT_PRESENT: &str = "Provider instance not present";
 
 /// Keys as a sentence has them.
-fn told(keys: &[Name]) -> String {
+fn listed(keys: &[Name]) -> String {
     const MOST: usize = 10;
     let names: Vec<String> = keys.iter().take(MOST).map(|key| quoted(key)).collect();
     match (keys.len(), keys.len().saturating_sub(MOST)) {

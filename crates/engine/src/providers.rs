@@ -42,7 +42,7 @@ pub struct Started {
 
 /// Knowledge of a configuration's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum ConfigKnowledge {
     /// All values are known.
     Whole,
     /// Some values are unknown until other changes are applied.
@@ -63,8 +63,10 @@ impl Started {
     }
 
     /// The provider with this configuration, once it has it, and how much of that is known.
-    pub fn settled(&self, config: &ProviderConfig) -> Option<(Arc<Checked>, Settled)> {
-        held(&self.configured).get(config).map(|configured| (Arc::clone(&configured.provider), configured.settled()))
+    pub fn config_knowledge(&self, config: &ProviderConfig) -> Option<(Arc<Checked>, ConfigKnowledge)> {
+        held(&self.configured)
+            .get(config)
+            .map(|configured| (Arc::clone(&configured.provider), configured.config_knowledge()))
     }
 
     fn configured(&self, config: &ProviderConfig) -> Option<Arc<Checked>> {
@@ -91,8 +93,8 @@ struct Configured {
 }
 
 impl Configured {
-    fn settled(&self) -> Settled {
-        if self.config.is_wholly_known() { Settled::Whole } else { Settled::InPart }
+    fn config_knowledge(&self) -> ConfigKnowledge {
+        if self.config.is_wholly_known() { ConfigKnowledge::Whole } else { ConfigKnowledge::InPart }
     }
 }
 

@@ -98,7 +98,7 @@ pub fn check(provisioners: &Provisioners<'_>, scope: &dyn Scope, diagnostics: &m
 
 /// Reports connections that no block gives the machine for.
 fn check_hosts(provisioners: &Provisioners<'_>, diagnostics: &mut Diagnostics) {
-    let mut told: Vec<Span> = Vec::new();
+    let mut reported: Vec<Span> = Vec::new();
     for provisioner in provisioners.blocks {
         let blocks: Vec<_> = provisioners.connections(provisioner).collect();
         let has_host = |block: &&ConnectionBlock| {
@@ -107,8 +107,8 @@ fn check_hosts(provisioners: &Provisioners<'_>, diagnostics: &mut Diagnostics) {
         };
         let Some(first) = blocks.first().filter(|_| !blocks.iter().any(has_host)) else { continue };
         let span = first.body.missing_item_span();
-        if !told.contains(&span) {
-            told.push(span);
+        if !reported.contains(&span) {
+            reported.push(span);
             let detail = "A connection needs the argument \"host\": the name or the address of the machine, such as self.output.";
             diagnostics.push(Diagnostic::error("Missing required argument", detail).at(span));
         }
@@ -185,8 +185,8 @@ pub async fn carry_out(
     for Provision { kind, span, on_failure, task } in provisions {
         hooks.provision_start(&address, &kind);
         let (line_hooks, line_address, line_kind) = (Arc::clone(&hooks), address.clone(), kind.clone());
-        let tell = move |line: &str| line_hooks.provision_output(&line_address, &line_kind, line);
-        let Err(failure) = task.run(Arc::new(cancellation.clone()), tell).await else {
+        let report = move |line: &str| line_hooks.provision_output(&line_address, &line_kind, line);
+        let Err(failure) = task.run(Arc::new(cancellation.clone()), report).await else {
             hooks.provision_complete(&address, &kind);
             continue;
         };

@@ -8,7 +8,7 @@ use groma_provider::{Applied, ApplyInput, CallFate, Checked, Schema, Subject};
 use groma_state::{Begin, CreateRequest, DeposedKey, ObjectRecord, ObjectStatus, Operation, State};
 use groma_value::{Value, msgpack};
 
-use crate::client::no_meta;
+use crate::call_target::no_meta;
 use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
 
@@ -63,13 +63,13 @@ impl Recovery {
                 let outcome = groma_state::Outcome::Present(Arc::clone(&record));
                 // Another program may have put another object there since; neither may be forgotten.
                 let is_taken = before.as_ref().is_some_and(|before| !before.is_same_object(&record));
-                let beside = is_taken.then(DeposedKey::generate);
-                let deposed = beside.as_ref().or(begin.deposed.as_ref());
+                let deposed = is_taken.then(DeposedKey::generate);
+                let deposed = deposed.as_ref().or(begin.deposed.as_ref());
                 let before = if is_taken { None } else { before.as_deref() };
                 let mut noted = self.recorder.finished(&begin.address, deposed, &begin.provider, before, outcome);
                 if is_taken {
-                    noted = noted.and_then(|()| self.recorder.settled(&begin.address, begin.deposed.as_ref()));
-                    diagnostics.push(kept_beside(&begin));
+                    noted = noted.and_then(|()| self.recorder.resolved(&begin.address, begin.deposed.as_ref()));
+                    diagnostics.push(kept_as_deposed(&begin));
                 }
                 if let Err(problem) = noted {
                     diagnostics.push(problem);
@@ -94,7 +94,7 @@ impl Recovery {
             state.insert(address, deposed, &begin.provider, kept);
             return self.recorder.finished(address, deposed, &begin.provider, Some(&before), outcome);
         }
-        self.recorder.settled(address, deposed)
+        self.recorder.resolved(address, deposed)
     }
 }
 
@@ -124,7 +124,7 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     let decoded = |bytes: &[u8]| msgpack::decode(bytes, ty).ok();
     let meta = |request: &CreateRequest| match &*request.meta {
         [] => Some(no_meta()),
-        told => msgpack::decode(told, declared.as_ref()?.meta.as_ref()?.block.implied_type()).ok(),
+        problems => msgpack::decode(problems, declared.as_ref()?.meta.as_ref()?.block.implied_type()).ok(),
     };
     let request =
         begin.request.as_ref().filter(|request| request.schema_version == schema.version && repeatable).and_then(
@@ -147,17 +147,17 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     };
     let (applied, diagnostics) = provider.apply(&subject, input).await;
     // What is wrong with the object is said again by the plan that follows; here it is only news.
-    let told = diagnostics.into_iter().map(|mut problem| {
+    let problems = diagnostics.into_iter().map(|mut problem| {
         problem.severity = groma_diagnostics::Severity::Warning;
         problem
     });
-    let mut told: Diagnostics = told.collect();
+    let mut problems: Diagnostics = problems.collect();
     if !applied.state.is_null() {
-        told.push(recovered_warning(&begin));
+        problems.push(recovered_warning(&begin));
     }
     // Without an answer nothing is known now that was not known before: the journal keeps the call.
     let applied = (applied.fate == CallFate::Answered).then_some(applied);
-    Recovered { begin, schema, applied, diagnostics: told }
+    Recovered { begin, schema, applied, diagnostics: problems }
 }
 
 fn cannot_repeat(begin: &Begin) -> Diagnostic {
@@ -171,7 +171,7 @@ fn cannot_repeat(begin: &Begin) -> Diagnostic {
         .about(begin.address.to_string())
 }
 
-fn kept_beside(begin: &Begin) -> Diagnostic {
+fn kept_as_deposed(begin: &Begin) -> Diagnostic {
     let detail = format!(
         "An earlier run was killed, or its provider ended, while {} was being created, and since then another run has put another object there. Both \
          exist. The one of the killed run is kept in the state as a deposed object, which the next apply destroys. If you want to \

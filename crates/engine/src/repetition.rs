@@ -9,7 +9,7 @@ use groma_hcl::Expression;
 use groma_lang::{Scope, evaluate, observing};
 use groma_value::{Kind, Marks, Type, Value, convert};
 
-use crate::deprecation::tell_own;
+use crate::deprecation::report_own_deprecation;
 use crate::options::Deferral;
 use crate::world::{Expansion, Repetition};
 
@@ -109,7 +109,7 @@ impl Argument<'_> {
         let value = evaluate(self.expression, self.scope, &mut problems);
         let failed = problems.has_errors();
         diagnostics.append(problems);
-        tell_own(&value, self.expression, diagnostics);
+        report_own_deprecation(&value, self.expression, diagnostics);
         (!failed).then_some(value)
     }
 }

@@ -8,7 +8,6 @@ use groma_plan::{Plan, SavedPlan};
 use groma_state::State;
 use indexmap::IndexMap;
 
-use crate::ahead::ask_ahead;
 use crate::applying::{self, AppliedRun, Done};
 use crate::config_graph::{ConfigGraph, KnownFunctions};
 use crate::inspect::{Inspection, Objects};
@@ -41,11 +40,9 @@ impl Run {
         Self { session, providers, prepared: None, spent: Vec::new() }
     }
 
-    /// Ends what the run has started, and leaves its memory to the operating system: for a program that ends now.
-    pub fn leave(self) {
-        let Self { session, providers, prepared, spent } = self;
-        drop(providers);
-        std::mem::forget((session, prepared, spent));
+    /// Stops the providers that the run has started.
+    pub fn stop_providers(&mut self) {
+        self.providers = Providers::new(Arc::clone(&self.session.providers));
     }
 
     /// Returns the session of the run.
@@ -85,13 +82,13 @@ impl Run {
         cycle_mode: Diagnostics,
         bodies: Bodies,
     ) -> (Option<Arc<Prepared>>, Diagnostics) {
-        let has_circles = cycle_mode.has_errors();
+        let has_cycles = cycle_mode.has_errors();
         let (prepared, problems) = prepared::prepare(&self.session, &mut self.providers, graph, bodies);
         let mut diagnostics = cycle_mode;
         diagnostics.append(problems);
         if diagnostics.has_errors() {
             // An error in one block must not hide those in others.
-            if !has_circles {
+            if !has_cycles {
                 diagnostics = self.checked(&prepared, diagnostics);
             }
             return (None, diagnostics);
@@ -200,7 +197,7 @@ impl Run {
         // It has been planned over, so it has no cycles.
         let graph = self.graph();
         // Results are recorded with dependencies, which have to be known when the first result arrives.
-        ask_ahead(&graph);
+        graph.compute_ancestors_ahead();
         let plan = self.load(saved, prior_state)?;
         // Should it fail, it is apply that tells.
         self.prepared = self.prepare_over(graph, Diagnostics::new(), Bodies::Checked).0;

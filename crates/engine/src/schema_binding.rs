@@ -13,7 +13,7 @@ use groma_lang::{EmptyScope, FunctionContext};
 use groma_provider::{BodyDecoder, Schema};
 use groma_value::Value;
 
-use crate::client::no_meta;
+use crate::call_target::no_meta;
 use crate::config_graph::ConfigGraph;
 use crate::module_functions::ModuleFunctions;
 use crate::providers::Providers;
@@ -174,16 +174,16 @@ impl SchemaBinding<'_> {
     /// blocks.
     fn meta(&mut self, module: &Module, name: &Name, address: &ProviderAddress) -> Value {
         let Some(block) = module.provider_metas.get(name) else { return no_meta() };
-        let place = (module.path.clone(), name.clone());
-        if let Some(known) = self.metas.get(&place) {
+        let key = (module.path.clone(), name.clone());
+        if let Some(known) = self.metas.get(&key) {
             return known.clone();
         }
-        let told = self.decoded_meta(block, address).unwrap_or_else(|problems| {
+        let meta = self.decoded_meta(block, address).unwrap_or_else(|problems| {
             self.meta_problems.append(problems);
             no_meta()
         });
-        self.metas.insert(place, told.clone());
-        told
+        self.metas.insert(key, meta.clone());
+        meta
     }
 
     fn decoded_meta(&mut self, block: &ProviderMeta, address: &ProviderAddress) -> Result<Value, Diagnostics> {

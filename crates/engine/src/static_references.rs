@@ -13,12 +13,12 @@ use groma_value::Value;
 use crate::config_graph::ConfigGraph;
 use crate::templates::Templates;
 
-/// `told`, with what is wrong with references into objects. What evaluation has said of the same references is left out.
+/// `diagnostics`, with what is wrong with references into objects. What evaluation has said of the same references is left out.
 pub(crate) fn check(
     configuration: &Configuration,
     graph: &ConfigGraph,
     templates: &Templates,
-    told: Diagnostics,
+    diagnostics: Diagnostics,
 ) -> Diagnostics {
     let wrong = |reference: &DeepReference| {
         let problem = problem(reference, graph, templates)?;
@@ -26,12 +26,12 @@ pub(crate) fn check(
     };
     let found: Vec<(Span, Diagnostic)> = configuration.deep_references.iter().filter_map(wrong).collect();
     if found.is_empty() {
-        return told;
+        return diagnostics;
     }
     let ends: BTreeMap<u32, u32> = found.iter().map(|(span, _)| (span.start(), span.end())).collect();
     let is_of_one = |place: Span| ends.range(..=place.start()).next_back().is_some_and(|(_, end)| place.end() <= *end);
     let mut others: Diagnostics =
-        told.into_iter().filter(|other| !(other.is_error() && other.subject.is_some_and(is_of_one))).collect();
+        diagnostics.into_iter().filter(|other| !(other.is_error() && other.subject.is_some_and(is_of_one))).collect();
     others.append(found.into_iter().map(|(span, problem)| problem.within(span)));
     others
 }

@@ -40,7 +40,7 @@ pub use provider_functions::{
 pub use reference::{Reference, Referenced, instance_key, instance_key_of, parse_reference};
 pub use references::{
     Enclosing, ErrorHandling, Mention, for_each_call, for_each_mention, for_each_traversal,
-    for_each_traversal_in_place, references,
+    for_each_traversal_with_context, references,
 };
 pub use scope::{ChildScope, ConstantScope, EmptyScope, Resolved, Scope};
 pub use template_cache::TemplateCache;

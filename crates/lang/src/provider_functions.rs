@@ -32,7 +32,7 @@ pub struct ProviderSignature {
 /// The reason why a function does not exist.
 #[derive(Clone, Debug)]
 pub enum NoFunction {
-    /// The provider or function is unknown: the message says so and lists the known ones.
+    /// The provider or function is unknown. The message lists the known ones.
     Unknown(String),
     /// The provider could not say which functions it has.
     Failed(Diagnostics),

@@ -5,21 +5,21 @@
 //! how providers are called: [`Schemas`] hands in the schemas that a file only names.
 
 mod action;
-mod carried;
 mod change;
 mod deferral;
 mod execution;
 mod expansion;
 mod invocation;
 mod plan;
+mod round_trip;
 mod saved;
 
 pub use action::{Action, ActionReason};
-pub use carried::carried;
 pub use change::{Importing, OutputChange, ResourceChange};
 pub use deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
 pub use execution::{Adjacency, Edge, ExecutionGraph, Step};
 pub use expansion::{ExpansionKeys, Expansions, ModuleExpansions};
 pub use invocation::{ActionEvent, ActionInstance, Cause, Invocation};
 pub use plan::{Counts, Generated, Mode, Plan, PlannedVariable, RelevantAttribute};
+pub use round_trip::after_round_trip;
 pub use saved::{SavedPlan, Schemas, encode, planned_variables};

@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_refused_with_a_way_out() {
+    fn unsupported_connections_suggest_an_alternative() {
         let refused = [
             (block(&[("host", "a"), ("type", "winrm")]), "OpenSSH"),
             (block(&[("host", "a"), ("type", "telnet")]), "\"ssh\""),

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_other_side_refuses_is_told_in_its_words() {
+    fn errors_of_the_remote_side_are_reported_verbatim() {
         let there = tempfile::tempdir().unwrap();
         let missing = there.path().join("missing/folder");
         let Some(sent) = received("-t", &missing, |sender| sender.file("x", 0o644, 1, &mut &b"x"[..])) else { return };

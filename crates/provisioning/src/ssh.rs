@@ -74,10 +74,10 @@ impl<'r> Session<'r> {
     pub(super) fn send(
         &self,
         flags: &str,
-        place: &str,
+        target: &str,
         send: impl FnOnce(&mut Sender<ChildStdin, ChildStdout>) -> io::Result<()>,
     ) -> io::Result<()> {
-        let mut command = self.command(&format!("scp {flags} {}", quoted_path(place)));
+        let mut command = self.command(&format!("scp {flags} {}", quoted_path(target)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut scp = self.runner.start(command)?;
         let ends = scp.child.stdin.take().zip(scp.child.stdout.take());
@@ -149,8 +149,8 @@ fn log_in(
         stopped?;
         let words = fs::read_to_string(&said).unwrap_or_default();
         let last = words.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("no answer").to_owned();
-        let place = format!("{}@{}:{}", connection.target.user, connection.target.host, connection.target.port);
-        return Ok(Err(format!("{place}: {last}")));
+        let target = format!("{}@{}:{}", connection.target.user, connection.target.host, connection.target.port);
+        return Ok(Err(format!("{target}: {last}")));
     }
 }
 

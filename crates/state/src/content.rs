@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_file_is_replaced_in_place() {
+    fn a_regular_file_is_replaced() {
         let file = tempfile::tempfile().unwrap();
         for content in ["{\"long\":1}", "{}", "", "{\"longer\":12}"] {
             replace_content(&file, &[content.as_bytes()]).unwrap();

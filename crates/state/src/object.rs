@@ -125,7 +125,7 @@ pub struct ObjectRecord {
     pub attributes: AttributesJson,
     /// The paths of sensitive values in the attributes.
     pub sensitive_attributes: Vec<Path>,
-    /// The private data of the provider; empty if there is none.
+    /// The private data of the provider; may be empty.
     pub private: Arc<[u8]>,
     /// Its identity, if the provider gives one.
     pub identity: Option<Arc<Identity>>,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// because its elements have no stable paths.
 ///
 /// Marks only record; they enforce nothing. Renderers hide [sensitive](Marks::is_sensitive) values, the codecs refuse
-/// marked values, so whoever stores a value must strip its marks first and store their paths ([`crate::PathMarks`]),
+/// marked values, so code that stores a value must strip its marks first and store their paths ([`crate::PathMarks`]),
 /// and the evaluator reports [deprecations](Marks::deprecations) where a deprecated value is used.
 ///
 /// Sensitive and ephemeral are bit flags and deprecations are shared, so copying and merging marks is nearly free.

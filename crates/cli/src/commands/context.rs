@@ -1,12 +1,14 @@
 //! The context that every command runs in.
 
+use std::any::Any;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use groma_config::Configuration;
 use groma_config::variables::VariableOption;
 use groma_diagnostics::{Diagnostic, Diagnostics, Sources, capitalized, io_reason};
 use groma_install::settings::CliConfiguration;
+use groma_plugin::client::PluginHost;
 use groma_provider::TERRAFORM_VERSION;
 
 use super::cli_configuration::cli_configuration;
@@ -65,6 +67,9 @@ pub(super) struct Context {
     /// JSON messages written to a file in addition to the normal output: `-json-into`.
     json_mirror: Option<Stream>,
     interrupts: Option<Interrupts>,
+    /// The host of the command's provider plugins.
+    pub plugin_host: Arc<PluginHost>,
+    retained: Retained,
 }
 
 /// Layout of warnings.
@@ -104,6 +109,8 @@ impl Context {
             suppressed: SuppressedDeprecations::default(),
             messages: None,
             json_mirror: None,
+            plugin_host: PluginHost::new(),
+            retained: Retained::default(),
             interrupts: None,
         }
     }
@@ -272,7 +279,8 @@ impl Context {
         if let Some(interrupts) = &self.interrupts {
             return Ok(interrupts.clone());
         }
-        let interrupts = Interrupts::listen(self.streams.clone(), self.wording.product.clone());
+        let interrupts =
+            Interrupts::listen(self.streams.clone(), self.wording.product.clone(), Arc::clone(&self.plugin_host));
         let interrupts = interrupts.map_err(|error| no_thread(&error))?;
         self.interrupts = Some(interrupts.clone());
         Ok(interrupts)
@@ -346,8 +354,18 @@ impl Context {
         DiagnosticText { palette: device.palette(self.colors), columns: device.columns() }
     }
 
-    /// Shows the diagnostics that ended a command; returns the exit code.
-    pub fn finish(&self, outcome: Outcome) -> u8 {
+    /// Keeps a large value, which nobody needs any more, until the process has ended.
+    pub fn retain(&mut self, value: impl Any + Send) {
+        self.retained.0.get_mut().unwrap_or_else(PoisonError::into_inner).push(Box::new(value));
+    }
+
+    /// Shows the diagnostics that ended the command, and ends it.
+    pub fn finish(mut self, outcome: Outcome) -> Finished {
+        let code = self.exit_code(outcome);
+        Finished { code, _retained: std::mem::take(&mut self.retained) }
+    }
+
+    pub fn exit_code(&self, outcome: Outcome) -> u8 {
         let code = outcome.unwrap_or_else(|diagnostics| {
             self.show(&diagnostics);
             1
@@ -364,6 +382,30 @@ impl Context {
         self.text(self.streams.error).write(&problem, &self.sources, &mut text);
         self.streams.print_error(&text);
         1
+    }
+}
+
+/// Large values that nobody needs any more. The process exits without dropping them: freeing a state of a million instances
+/// piece by piece would only delay the exit.
+#[derive(Default)]
+struct Retained(Mutex<Vec<Box<dyn Any + Send>>>);
+
+/// The end of a command: its exit code, and the values to keep until the process has ended.
+pub struct Finished {
+    code: u8,
+    _retained: Retained,
+}
+
+impl Finished {
+    /// Ends the process, without dropping what the command has retained.
+    pub fn exit(self) -> ! {
+        std::process::exit(self.code.into())
+    }
+}
+
+impl From<u8> for Finished {
+    fn from(code: u8) -> Self {
+        Self { code, _retained: Retained::default() }
     }
 }
 

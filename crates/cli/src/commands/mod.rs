@@ -74,38 +74,40 @@ use crate::environment::Environment;
 use crate::log::{Level, Log};
 use crate::settings::{Settings, VERSION};
 use crate::terminal::{Palette, SafeWriter};
+pub use context::Finished;
+
 use context::Context;
 use outcome::Outcome;
 use variables::in_order;
 
-/// Parses the command line and runs the command; returns the exit code.
-pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
+/// Parses the command line and runs the command.
+pub fn run(program: &str, arguments: Vec<OsString>) -> Finished {
     let environment = Environment::of_process();
     // Parsing takes a lookup function instead of the process environment, which tests cannot set safely.
     let variable = |name: &str| environment.text(name).map(str::to_owned);
     let format = ErrorFormat::of(&arguments);
     let parsed = match parse(program, arguments, &variable) {
         Ok(parsed) => parsed,
-        Err(problem) => return misused(program, &environment, problem, format),
+        Err(problem) => return misused(program, &environment, problem, format).into(),
     };
     let (directory, arguments) = match parsed {
         Parsed::Run { directory, arguments } => (directory, arguments),
-        Parsed::Help(text) => return help(program, &environment, &text, 0),
-        Parsed::Group(text) => return help(program, &environment, &text, 1),
-        Parsed::Usage(text) => return help(program, &environment, &text, 127),
+        Parsed::Help(text) => return help(program, &environment, &text, 0).into(),
+        Parsed::Group(text) => return help(program, &environment, &text, 1).into(),
+        Parsed::Usage(text) => return help(program, &environment, &text, 127).into(),
     };
     // `-chdir` comes first: all relative paths, including TF_DATA_DIR, are relative to the new directory.
     let original = match enter(directory.as_deref()) {
         Ok(original) => original,
-        Err(text) => return print_error(&text, 1),
+        Err(text) => return print_error(&text, 1).into(),
     };
     let problems = environment.problems();
     if problems.has_errors() {
-        return refused(program, &environment, &problems, format);
+        return refused(program, &environment, &problems, format).into();
     }
     let (settings, log) = match prepare(&environment) {
         Ok(prepared) => prepared,
-        Err(problems) => return refused(program, &environment, &problems, format),
+        Err(problems) => return refused(program, &environment, &problems, format).into(),
     };
     let mut context = Context::new(&command_line(program, directory.as_deref()), settings, log, original);
     context.show_on_stderr(&problems);
@@ -113,8 +115,8 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     context.log.write(Level::Info, || format!("Groma {VERSION}, compatible with Terraform {TERRAFORM_VERSION}"));
     context.given = arguments.task.variables().map(in_order).unwrap_or_default();
     let outcome = perform(arguments.task, &mut context);
-    // Runs are never dropped, so that large ones need not be freed. Hence plugin processes must be stopped explicitly.
-    groma_plugin::client::shutdown_all();
+    // The process exits without dropping what the command retains, so plugin processes are stopped explicitly.
+    context.plugin_host.shutdown_all();
     context.finish(outcome)
 }
 
@@ -233,7 +235,7 @@ fn command_line(program: &str, directory: Option<&Path>) -> String {
 fn help(program: &str, environment: &Environment, text: &str, exit: u8) -> u8 {
     let context = bare_context(program, environment);
     context.streams.print(&format!("{}\n", text.trim_end()));
-    context.finish(Ok(exit))
+    context.exit_code(Ok(exit))
 }
 
 /// Creates a context for output before a command runs.
@@ -295,7 +297,7 @@ fn refused(program: &str, environment: &Environment, problems: &Diagnostics, for
         }
         ErrorFormat::Text => context.show(problems),
     }
-    context.finish(Ok(1))
+    context.exit_code(Ok(1))
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use super::servers::{discovery, implied_mirrors};
 use crate::views::wording::Wording;
 
 /// Selected packages and processes of the providers of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone)]
 pub(super) struct Packages {
     selected: BTreeMap<ProviderAddress, Selection>,
     missing: Option<Diagnostic>,

@@ -33,7 +33,7 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         ));
     }
     context.show(&state_flag_warning(&arguments.planning));
-    let Planned { plan, run, store, made, mut warnings } = planned(context, arguments)?;
+    let Planned { plan, mut run, store, made, mut warnings } = planned(context, arguments)?;
     let Some(plan) = plan else { return failed_without_plan(context, &warnings) };
     warnings.append(forgetting_warning(context, &plan));
     show_plan(context, &plan);
@@ -58,9 +58,8 @@ pub(super) fn run(context: &mut Context, arguments: &Plan) -> Outcome {
         let _ = out.flush();
     }
     let reports_changes = arguments.detailed_exitcode.is_some_and(Flag::is_on) && plan.is_applyable();
-    // The process exits next: freeing a large plan piece by piece would only delay that.
-    std::mem::forget(plan);
-    run.leave();
+    run.stop_providers();
+    context.retain((plan, run));
     Ok(if reports_changes { 2 } else { 0 })
 }
 
@@ -101,7 +100,7 @@ fn planned(context: &mut Context, arguments: &Plan) -> Result<Planned, Diagnosti
     let ticker = Ticker::start(watched.progress);
     let (plan, problems) = run.plan(state, &options);
     // The provider processes shut down while the plan is shown and written.
-    groma_plugin::client::begin_shutdown_all();
+    context.plugin_host.begin_shutdown_all();
     drop(ticker);
     warnings.append(problems);
     Ok(Planned { plan, run, store, made, warnings })

@@ -70,7 +70,8 @@ pub(super) fn run(context: &mut Context, arguments: &Query) -> Outcome {
         problems.append(write(context, path, &searched));
     }
     context.show(&problems);
-    run.leave();
+    run.stop_providers();
+    context.retain(run);
     Ok(u8::from(problems.has_errors()))
 }
 

@@ -32,6 +32,7 @@ pub(super) fn session(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|problem| {
         fail("Cannot start the async runtime", format!("{problem}.", problem = io_reason(&problem)))
     })?;
+    let host = Arc::clone(&context.plugin_host);
     Ok(Session {
         configuration: Arc::new(configuration),
         sources: Arc::clone(&context.sources),
@@ -47,6 +48,6 @@ pub(super) fn session(
         timestamp: clock::now_in_seconds(),
         terraform_version: TERRAFORM_VERSION.to_owned(),
         runtime: Arc::new(runtime),
-        conversations: groma_plugin::client::plugin_runtime,
+        call_runtime: Arc::new(move || host.call_runtime()),
     })
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::configured::{Configured, Kept};
 use super::connection::{Connection, Failure};
-use super::failures::{diagnostic, lost, no_identifier};
+use super::failures::{diagnostic, missing_identifier, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
 use super::patch::{desired_state, patch};
@@ -48,7 +48,7 @@ async fn looked_up(
     let fields = &interpreted.fields;
     let found = match look(connection, interpreted, identifier).await {
         Ok(Some(found)) => properties(&found),
-        Ok(None) => Err(lost(interpreted, identifier)),
+        Ok(None) => Err(missing_identifier(interpreted, identifier)),
         Err(failure) => Err(diagnostic(interpreted, &failure)),
     };
     match found {
@@ -168,11 +168,11 @@ fn filled(
 ) -> Value {
     let fields = &interpreted.fields;
     let Some(place) = &interpreted.tags else { return fill_object(fields, planned, &document) };
-    let told = place.in_document(&document);
+    let reported = place.in_document(&document);
     place.hide(&connection.tags, planned, &mut document);
     let filled = fill_object(fields, planned, &document);
     match planned.attribute("tags_all") {
-        Some(all) if !all.is_wholly_known() => place.found(&connection.tags, fields, planned, &filled, &told),
+        Some(all) if !all.is_wholly_known() => place.found(&connection.tags, fields, planned, &filled, &reported),
         _ => filled,
     }
 }

@@ -50,10 +50,10 @@ fn read_present(
 ) -> Value {
     let fields = &interpreted.fields;
     let Some(place) = &interpreted.tags else { return read_object(fields, &document, prior) };
-    let told = place.in_document(&document);
+    let reported = place.in_document(&document);
     place.hide(&connection.tags, prior, &mut document);
     let object = read_object(fields, &document, prior);
-    place.found(&connection.tags, fields, prior, &object, &told)
+    place.found(&connection.tags, fields, prior, &object, &reported)
 }
 
 /// Reads an object that must be there.

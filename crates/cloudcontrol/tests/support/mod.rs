@@ -185,7 +185,7 @@ impl World {
     }
 
     /// Creates, and checks that nothing is left to do: neither a read nor another plan changes anything.
-    pub fn settled(&self, type_name: &str, json: &Json) -> Object {
+    pub fn applied(&self, type_name: &str, json: &Json) -> Object {
         let object = self.apply(type_name, json, None);
         let read = self.read(type_name, &object);
         assert_eq!(read.state, object.state, "{type_name}: a read changes the state");

@@ -77,7 +77,7 @@ pub(crate) fn check(
         }
         calls::check(module, &mut others);
         if references == References::Checked {
-            // As in Terraform, installing modules does not report how they are used.
+            // As in Terraform, installing modules does not report errors in their use.
             calls::check_deprecated(module, &mut others);
         }
         // Reversed, because the stack returns the last one first.

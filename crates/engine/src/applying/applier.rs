@@ -11,18 +11,18 @@ use groma_value::Value;
 use indexmap::IndexMap;
 
 use super::changes;
+use super::ending::{AppliedRun, Done};
 use super::ephemeral;
 use super::event::Event;
+use super::event::Steps;
 use super::inputs::{Inputs, Planned};
 use super::invocations;
-use super::outcome::{AppliedRun, Done};
 use super::provider_blocks;
 use super::provisioners;
 use super::recording::Recording;
 use super::result_writer::{ResultWriter, WriterContext};
 use super::results;
-use super::settled;
-use super::steps::Steps;
+use super::unchanged;
 use super::values;
 use crate::action_blocks::ActionBlocks;
 use crate::checks::Checks;
@@ -49,17 +49,17 @@ pub(super) struct Parts<'a> {
     pub(super) recorder: Arc<dyn Recorder>,
 }
 
-/// The working state of an apply: the world with new values, the recording of results, the steps on their way, and the
+/// The working state of an apply: the world with new values, the recording of results, the steps in progress, and the
 /// provider calls in flight.
 ///
 /// It owns its parts and connects them; each part keeps its own invariants (see their types). [`Applier::run`] starts the
 /// ready steps of the execution graph, in the order of their numbers: values are evaluated at once, and what needs a
 /// provider becomes a call that owns its inputs. When a call ends, its result goes to the recording before the step ends,
-/// so that no step that depends on it begins earlier. A failed step fails the steps that depend on it and no others. All
-/// evaluation and every change of a part happens on the thread that walks.
+/// so that no dependent step begins earlier. A failed step fails the steps that depend on it and no others. All evaluation and
+/// every change of a part happens on the walking thread.
 ///
-/// What is done for each kind of step and result is in functions of the other modules of `applying`. Nothing is planned here:
-/// the steps, their order and the objects that they lead to are the plan's (LC-06).
+/// The other modules of `applying` handle the kinds of steps and results. Nothing is planned here: the steps, their order and
+/// the resulting objects come from the plan (LC-06).
 pub(super) struct Applier<'a> {
     pub(super) inputs: Inputs<'a>,
     pub(super) providers: &'a mut Providers,
@@ -114,12 +114,12 @@ impl<'a> Applier<'a> {
             calls: ProviderCalls::new(session),
         };
         if is_partial {
-            settled::settle_beside(&applier.inputs, &mut applier.world, &applier.recording);
+            unchanged::set_siblings(&applier.inputs, &mut applier.world, &applier.recording);
         }
         if is_partial || plan.mode == Mode::RefreshOnly {
-            settled::show_what_there_is(&applier.inputs, &mut applier.world, &applier.recording);
+            unchanged::show_existing_instances(&applier.inputs, &mut applier.world, &applier.recording);
         }
-        settled::settle_known(&applier.inputs, &mut applier.world, &applier.recording, &plan.deferred);
+        unchanged::set_known_values(&applier.inputs, &mut applier.world, &applier.recording, &plan.deferred);
         Ok(applier)
     }
 
@@ -263,13 +263,13 @@ impl<'a> Applier<'a> {
         self.end(step, outcome);
     }
 
-    /// Waits until all that was left to the result writer is taken down and told: before anything happens that people are told of
-    /// by somebody else, or that could not be made undone. Says whether all could be taken down.
+    /// Waits until the result writer has recorded and reported everything handed to it. It must be called before anything that is
+    /// reported elsewhere or cannot be undone. Returns whether all results could be recorded.
     pub(super) fn results_are_written(&mut self) -> bool {
         let problems = self.recording.catch_up();
-        let is_sound = !problems.has_errors();
+        let is_recorded = !problems.has_errors();
         self.evaluation.diagnostics.append(problems);
-        is_sound
+        is_recorded
     }
 
     pub(super) fn report(&mut self, problems: Diagnostics) -> Outcome {

@@ -36,8 +36,8 @@ pub(super) async fn invoke(applier: &mut Applier<'_>, step: u32, invocation: u32
     let hooks = Arc::clone(&applier.inputs.session().hooks);
     let call = async move {
         hooks.action_start(&invocation);
-        let told = Arc::clone(&invocation);
-        let progress = Arc::new(move |message: &str| hooks.action_progress(&told, message));
+        let reported = Arc::clone(&invocation);
+        let progress = Arc::new(move |message: &str| hooks.action_progress(&reported, message));
         let subject = ActionSubject { type_name: &invocation.action.type_name, body: &template.body, span };
         let problems = provider.invoke_action(&subject, &config, progress).await;
         Event::Invoked(invocation, problems)
@@ -79,8 +79,8 @@ pub(super) fn invoked(applier: &mut Applier<'_>, invocation: &Invocation, proble
     }
     let span = invoked_from(&applier.world, invocation);
     let span = span.or_else(|| problems.iter().find_map(|problem| problem.subject)).unwrap_or_default();
-    let told = gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
-    applier.report(told.collect())
+    let reported = gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
+    applier.report(reported.collect())
 }
 
 fn invoked_from(world: &World, invocation: &Invocation) -> Option<Span> {

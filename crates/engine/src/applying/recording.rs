@@ -8,18 +8,18 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_plan::ResourceChange;
 use groma_state::{Begin, DeposedKey, ObjectRecord, ObjectStatus, Outcome, State};
 
-use super::outcome::Done;
+use super::ending::Done;
 use super::result_writer::{FinishedChange, ResultWriter};
 use super::unanswered_calls::NotBegun;
 use crate::hooks::Operation;
 use crate::record::{self, Circumstances, Object};
 use crate::recorder::Recorder;
 
-/// The state while a plan is applied, and the journal of what changes it.
+/// The state while a plan is applied, and the journal of its changes.
 ///
-/// Owns the state, the recorder that writes the journal, the result writer for providers without side effects, and the
-/// numbers of what was done. Whatever changes an object goes through here: its result is in the journal before it is in the
-/// state, so that a killed run loses nothing. Results of side-effect-free providers are handed to the result writer instead,
+/// It owns the state, the recorder that writes the journal, the result writer for providers without side effects, and the
+/// counts of completed operations. Every change of an object goes through here: its result is in the journal before it is in the
+/// state, so a killed run loses nothing. Results of side-effect-free providers are handed to the result writer instead,
 /// which may be behind; [`Recording::catch_up`] waits for it, before anything happens that could not be undone.
 ///
 /// It also keeps what a change leaves for its later steps: the key under which a replaced object was deposed, and whether
@@ -231,7 +231,7 @@ impl Recording {
         std::mem::take(&mut self.not_begun).report()
     }
 
-    /// The state with everything that was recorded, and the numbers of what was done.
+    /// Returns the state with all recorded results, and the counts of completed operations.
     pub(super) fn finish(self) -> (State, Done) {
         let (made, done) = self.writer.finish();
         let mut state = self.state;

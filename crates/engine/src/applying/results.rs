@@ -43,7 +43,7 @@ pub(super) fn changed(applier: &mut Applier<'_>, step: u32, event: ChangeEvent) 
     })
 }
 
-/// Leaves it to the result writer to take down and tell what came of a change.
+/// Hands the result of a change to the result writer, which records and reports it.
 fn hand_in(applier: &mut Applier<'_>, event: ChangeEvent) -> Outcome {
     let ChangeEvent { change, deposed, operation, before, elapsed, done, .. } = event;
     applier.evaluation.diagnostics.append(done.diagnostics);

@@ -75,7 +75,7 @@ pub(super) fn provider_of(
 ) -> Option<Arc<Checked>> {
     let planned = inputs.change(change);
     let found = providers.needed(&planned.provider, &planned.address, Span::NONE);
-    found.map_err(|problem| evaluation.tell_unless_failed(problem)).ok()
+    found.map_err(|problem| evaluation.report_unless_failed(problem)).ok()
 }
 
 pub(super) async fn read(applier: &mut Applier<'_>, step: u32, change: u32) {

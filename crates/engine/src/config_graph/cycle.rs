@@ -29,7 +29,7 @@ impl<'a> Flat<'a> {
         Self { graph, drawn: None, first, total }
     }
 
-    /// Creates a flat view of a graph whose edges are still being built: `requires` stands in for them.
+    /// Creates a flat view of a graph whose edges are still being built: `requires` supplies them.
     pub(super) fn drawing(graph: &'a ConfigGraph, requires: &'a [Edges<Requirement>]) -> Self {
         Self { drawn: Some(requires), ..Self::new(graph) }
     }

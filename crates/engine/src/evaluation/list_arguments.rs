@@ -1,4 +1,4 @@
-//! The arguments of list blocks beside what is searched for.
+//! The arguments of list blocks other than the search criteria.
 
 use groma_config::Search;
 use groma_diagnostics::Diagnostic;
@@ -87,9 +87,9 @@ fn converted(expression: &Expression, ty: &Type, scope: &dyn Scope, evaluation: 
         .ok()
 }
 
-/// That an argument of a list block is not known when the search begins.
+/// Returns the error about an argument of a list block that is unknown when the search begins.
 pub(crate) fn unknown_list_argument(argument: &str, expression: Option<&Expression>, scope: &dyn Scope) -> Diagnostic {
-    let detail = "A search needs to know this when it begins, but it stands on something that only apply will know.";
+    let detail = "The search needs this value before it begins, but the value is known only after apply.";
     let problem = Diagnostic::error(format!("Invalid \"{argument}\" argument"), detail);
     match expression {
         Some(expression) => observing(problem.at(expression.span), expression, scope),

@@ -9,7 +9,7 @@ use groma_value::{Deprecation, Marks, Value};
 
 use super::values::{Evaluation, names};
 use crate::checks::{Checkable, Verdict, judge};
-use crate::deprecation::tell;
+use crate::deprecation::report_deprecation;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, World};
 
@@ -51,7 +51,7 @@ impl Evaluation {
         let caller = world.module(module).caller;
         // Of what is deprecated itself it is no news that it uses such things.
         let mut value = match output.deprecated {
-            None => tell(value, &output.expression, &mut self.diagnostics),
+            None => report_deprecation(value, &output.expression, &mut self.diagnostics),
             Some(_) => value.without_deprecations(),
         };
         if let Some(constraint) = &output.constraint {

@@ -12,7 +12,7 @@ use groma_value::{Kind, Path, Type, Value, convert};
 use indexmap::IndexMap;
 
 use crate::checks::Checks;
-use crate::deprecation::{report_deprecated_body, tell_own};
+use crate::deprecation::{report_deprecated_body, report_own_deprecation};
 use crate::options::Input;
 use crate::session::Session;
 use crate::walk::Outcome;
@@ -77,7 +77,7 @@ impl Evaluation {
     }
 
     /// Notes a problem, unless it may only follow from one that is noted already.
-    pub fn tell_unless_failed(&mut self, problem: Diagnostic) {
+    pub fn report_unless_failed(&mut self, problem: Diagnostic) {
         if !self.diagnostics.has_errors() {
             self.diagnostics.push(problem);
         }
@@ -95,7 +95,7 @@ impl Evaluation {
     /// Evaluates an expression and reports the deprecation of its value, if there is one.
     pub fn value_with_deprecations(&mut self, expression: &Expression, scope: &dyn Scope) -> Option<Value> {
         let value = self.value(expression, scope)?;
-        tell_own(&value, expression, &mut self.diagnostics);
+        report_own_deprecation(&value, expression, &mut self.diagnostics);
         Some(value.without_own_deprecations())
     }
 
@@ -120,9 +120,9 @@ impl Evaluation {
             problem.address.get_or_insert_with(|| address.to_string());
         }
         if address.resource.mode != ResourceMode::Ephemeral
-            && let Some(place) = infinity_in(&value)
+            && let Some(index) = infinity_in(&value)
         {
-            problems.push(infinite().at(body.span_of(&place)).about(address.to_string()));
+            problems.push(infinite().at(body.span_of(&index)).about(address.to_string()));
         }
         let failed = problems.has_errors();
         self.diagnostics.append(problems);
@@ -200,16 +200,16 @@ fn infinity_in(value: &Value) -> Option<Path> {
     if !value.has_infinity() {
         return None;
     }
-    let mut place = None;
+    let mut index = None;
     value.walk(|path, inside| {
         if let Kind::Number(number) = inside.kind()
             && number.is_infinite()
         {
-            place.get_or_insert_with(|| path.clone());
+            index.get_or_insert_with(|| path.clone());
         }
-        place.is_none()
+        index.is_none()
     });
-    place
+    index
 }
 
 /// Returns the error for a number that the state cannot represent.

@@ -12,7 +12,7 @@ use groma_value::Value;
 use super::values::{Evaluation, names};
 use crate::checks::{Checkable, Verdict, judge, with_readable_message};
 use crate::config_graph::{Deprecations, looks_around};
-use crate::deprecation::tell_own;
+use crate::deprecation::report_own_deprecation;
 use crate::walk::Outcome;
 use crate::world::{InstanceScope, ModuleId, World};
 
@@ -76,7 +76,7 @@ impl Evaluation {
         // The deprecation is reported here, and again where the module uses the value: its authors may have to know.
         let value = match world.static_module(module).deprecations {
             Deprecations::Told => {
-                tell_own(&value, &argument, &mut self.diagnostics);
+                report_own_deprecation(&value, &argument, &mut self.diagnostics);
                 value
             }
             Deprecations::Ignored => value.without_deprecations(),
@@ -135,7 +135,7 @@ impl Evaluation {
                 problems = problems.into_iter().filter(Diagnostic::is_error).collect();
             }
             if !problems.is_empty() {
-                // Without a message that can be shown, whoever set the value would get no reason.
+                // Without a printable message, the user would see no reason for the error.
                 problems.iter_mut().for_each(|problem| problem.severity = Severity::Error);
                 outcome = Outcome::Failed;
             }
@@ -158,9 +158,9 @@ impl Evaluation {
 
 /// Returns the argument of a module call for its variable `name`, if it is set.
 fn argument_of(world: &World, caller: ModuleId, module: ModuleId, name: &Name) -> Option<Expression> {
-    let place = world.static_module(module).caller?;
+    let site = world.static_module(module).caller?;
     let calling = &world.static_module(caller).config;
-    let (_, call) = calling.calls.get_index(place.call as usize)?;
+    let (_, call) = calling.calls.get_index(site.call as usize)?;
     let (arguments, _) = call.body.attributes();
     arguments.into_iter().find(|argument| argument.name.name == *name).map(|argument| argument.expression)
 }
@@ -172,8 +172,8 @@ fn shown(variable: &Variable, given: Span) -> Span {
 
 fn world_position(evaluation: &Evaluation, span: Span) -> String {
     match evaluation.functions.sources.locate(span) {
-        Some(place) => {
-            format!("{}:{},{}-{}", place.file.name(), place.start.line, place.start.column, place.end.column)
+        Some(caller) => {
+            format!("{}:{},{}-{}", caller.file.name(), caller.start.line, caller.start.column, caller.end.column)
         }
         None => "an unknown place".to_owned(),
     }

@@ -1,6 +1,5 @@
 //! Moved blocks and implied moves: bindings of the state get the addresses that the configuration has now (PL-23).
 
-mod bound;
 mod implied;
 mod order;
 mod statement;
@@ -11,11 +10,11 @@ use groma_address::{AbsResource, ConfigResource, Resource, ResourceInstance, Tar
 use groma_diagnostics::{Diagnostic, Diagnostics, quoted};
 use groma_state::State;
 
-use self::bound::Bound;
 use self::order::order;
 use self::statement::Statement;
 use crate::config_graph::ConfigGraph;
 use crate::world::World;
+use implied::Bound;
 
 /// The former addresses of objects.
 #[derive(Debug, Default)]

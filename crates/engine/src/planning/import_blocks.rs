@@ -1,4 +1,4 @@
-//! `import` blocks: objects that exist already are taken over (PL-26), into generated blocks where there are none.
+//! `import` blocks: existing objects are imported (PL-26), with generated configuration where the block is missing.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::managed::run_plan_call;
 use super::plan_call::{Disposal, Generating, Lifecycle, PlanCall, Prevention, Purpose};
 use super::planner::Planner;
 use crate::call_target::CallTarget;
-use crate::client::no_meta;
+use crate::call_target::no_meta;
 use crate::evaluation::Evaluation;
 use crate::import_identity::{read_identity, unusable};
 use crate::options::{Deferral, MissingResources};
@@ -84,7 +84,7 @@ fn import_one(
     let span = import.to_expression.span;
     if let Err(Conflict) = planner.imports.add(address.clone(), target, at, span) {
         let detail = format!(
-            "{address} is imported twice, as two different objects. An instance stands for one object: remove one of the two."
+            "{address} is imported twice, as two different objects. An instance can hold only one object, so remove one of the two blocks."
         );
         let summary = format!("Duplicate import configuration for \"{address}\"");
         planner.evaluation.diagnostics.push(Diagnostic::error(summary, detail).at(span));

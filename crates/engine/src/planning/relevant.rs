@@ -78,7 +78,7 @@ struct Looked {
 struct Search<'a> {
     graph: &'a ConfigGraph,
     templates: &'a Templates,
-    places: Vec<Looked>,
+    collections: Vec<Looked>,
     by_address: HashMap<ModuleInstance, NodeRef>,
     parts: HashSet<(NodeRef, NodeIndex, Part)>,
     open: Vec<Visit>,
@@ -91,7 +91,7 @@ impl<'a> Search<'a> {
         Self {
             graph,
             templates,
-            places: Vec::new(),
+            collections: Vec::new(),
             by_address: HashMap::new(),
             parts: HashSet::new(),
             open: Vec::new(),
@@ -103,9 +103,9 @@ impl<'a> Search<'a> {
         if let Some(node_ref) = self.by_address.get(address) {
             return *node_ref;
         }
-        let node_ref = narrow(self.places.len());
+        let node_ref = narrow(self.collections.len());
         let whole = vec![false; self.graph.module(index).len()].into();
-        self.places.push(Looked { index, address: address.clone(), whole });
+        self.collections.push(Looked { index, address: address.clone(), whole });
         self.by_address.insert(address.clone(), node_ref);
         node_ref
     }
@@ -127,7 +127,8 @@ impl<'a> Search<'a> {
 
     /// Adds a visit, unless it was made already.
     fn visit(&mut self, visit: Visit) {
-        let Some(whole) = self.places.get_mut(visit.node_ref as usize).and_then(|at| at.whole.get_mut(visit.node.at()))
+        let Some(whole) =
+            self.collections.get_mut(visit.node_ref as usize).and_then(|at| at.whole.get_mut(visit.node.at()))
         else {
             return;
         };
@@ -146,7 +147,7 @@ impl<'a> Search<'a> {
 
     fn run(&mut self) {
         while let Some(Visit { node_ref, node, part }) = self.open.pop() {
-            let index = self.places[node_ref as usize].index;
+            let index = self.collections[node_ref as usize].index;
             match self.graph.module(index).kind(node) {
                 NodeKind::Variable(at) => self.argument(node_ref, at),
                 kind => mentioned(self.graph, index, kind, &part, &mut |found| self.reference(node_ref, found)),
@@ -157,7 +158,7 @@ impl<'a> Search<'a> {
     /// Drops steps inside values of dynamic type: Terraform does not distinguish them.
     fn end_at_dynamic_values(&mut self) {
         for (node_ref, position, path) in &mut self.found {
-            let index = self.places[*node_ref as usize].index;
+            let index = self.collections[*node_ref as usize].index;
             let key = path.steps().iter().take_while(|step| matches!(step, PathStep::Index(_))).count().min(1);
             let Some(PathStep::Attribute(name)) = path.steps().get(key) else { continue };
             let Some(template) = self.templates.resource(index, *position) else { continue };
@@ -175,7 +176,7 @@ impl<'a> Search<'a> {
         self.found.sort_unstable();
         self.found.dedup();
         let addressed = self.found.into_iter().filter_map(|(node_ref, position, path)| {
-            let Looked { index, address: module, .. } = &self.places[node_ref as usize];
+            let Looked { index, address: module, .. } = &self.collections[node_ref as usize];
             let (address, _) = self.graph.module(*index).config.resources.get_index(position as usize)?;
             let resource: AbsResource = address.absolute(module.clone());
             Some(RelevantAttribute { resource, path })
@@ -191,7 +192,7 @@ impl<'a> Search<'a> {
 
     /// A variable of a child module is what its call's argument mentions.
     fn argument(&mut self, node_ref: NodeRef, at: u32) {
-        let Looked { index, address, .. } = &self.places[node_ref as usize];
+        let Looked { index, address, .. } = &self.collections[node_ref as usize];
         let module = self.graph.module(*index);
         let (Some(caller), Some(calling_address)) = (module.caller, address.parent()) else { return };
         let calling = self.graph.module(caller.module);
@@ -206,14 +207,14 @@ impl<'a> Search<'a> {
     }
 
     fn reference(&mut self, node_ref: NodeRef, found: &Traversal) {
-        let module = self.graph.module(self.places[node_ref as usize].index);
+        let module = self.graph.module(self.collections[node_ref as usize].index);
         let Some(binding) = module.config.binding(found) else { return };
         let after = binding.steps() + usize::from(binding.index(found).is_some());
         let rest = found.steps().get(after..).unwrap_or_default();
         match binding {
             Binding::Resource(at) | Binding::PrefixedResource(at) => {
                 let path = steps_path(rest);
-                let template = self.templates.resource(self.places[node_ref as usize].index, at);
+                let template = self.templates.resource(self.collections[node_ref as usize].index, at);
                 let part = followed(template.map(|template| &*template.schema.block), path.steps());
                 let path = match binding.index(found).and_then(instance_key) {
                     Some(InstanceKey::Int(index)) => Path::root().index(Value::number(index)).join(&path),
@@ -239,7 +240,7 @@ impl<'a> Search<'a> {
     }
 
     fn call(&mut self, node_ref: NodeRef, call: u32, key: InstanceKey, first: Option<&Step>) {
-        let Looked { index, address, .. } = &self.places[node_ref as usize];
+        let Looked { index, address, .. } = &self.collections[node_ref as usize];
         let module = self.graph.module(*index);
         let Some((name, _)) = module.config.calls.get_index(call as usize) else { return };
         let Some(child) = module.children.get(call as usize).copied().flatten() else { return };

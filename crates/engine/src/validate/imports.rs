@@ -31,7 +31,7 @@ impl Validator<'_> {
             sound &= elements.is_some();
             repetition = Repetition::Element(Value::DYNAMIC, Value::DYNAMIC);
             if let Some(Elements::Known(elements)) = elements {
-                sound &= elements.iter().all(|element| self.has_fitting_key(module, import, element));
+                sound &= elements.iter().all(|element| self.has_valid_key(module, import, element));
             }
         }
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(&repetition);
@@ -60,7 +60,7 @@ impl Validator<'_> {
     }
 
     /// Whether an element makes an address of an instance that the resource may have.
-    fn has_fitting_key(&mut self, module: ModuleId, import: &Import, element: &Repetition) -> bool {
+    fn has_valid_key(&mut self, module: ModuleId, import: &Import, element: &Repetition) -> bool {
         let ExpressionKind::Index(index) = &import.to_expression.kind else { return true };
         let functions = Arc::clone(&self.evaluation.functions);
         let scope = InstanceScope::new(&self.world, module, &functions).repeated(element);

@@ -10,7 +10,7 @@ use groma_provider::{ActionSubject, ConfigSubject};
 use groma_value::{Marks, Value};
 use indexmap::IndexMap;
 
-use super::repetition::suitable;
+use super::resources::suitable;
 use crate::checks::{Checkable, judge};
 use crate::config_graph::{ConfigGraph, NodeKind};
 use crate::deprecation::report_deprecated_body;

@@ -86,7 +86,7 @@ pub fn path(
 pub fn terraform(shared_context: &SharedContext, attribute: &str, found: &Referenced) -> Result<Resolved, Diagnostic> {
     let value = match attribute {
         "workspace" => Value::string(&shared_context.workspace),
-        // The value differs between plan and apply, so nothing that is stored may depend on it.
+        // The value differs between plan and apply, so no stored value may depend on it.
         "applying" => Value::bool(shared_context.applying).with_marks(&Marks::EPHEMERAL),
         other => {
             let detail = format!(

@@ -40,7 +40,7 @@ impl Recorder for Room {
         self.take()
     }
 
-    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+    fn resolved(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         self.take()
     }
 }

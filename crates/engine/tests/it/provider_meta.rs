@@ -79,7 +79,7 @@ impl Recorder for Begun {
         Ok(())
     }
 
-    fn settled(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+    fn resolved(&self, _: &ResourceInstance, _: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         Ok(())
     }
 }

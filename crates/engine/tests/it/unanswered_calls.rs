@@ -49,7 +49,7 @@ impl Recorder for Open {
         Ok(())
     }
 
-    fn settled(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic> {
+    fn resolved(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic> {
         self.settle(address, deposed);
         Ok(())
     }

@@ -34,7 +34,7 @@ pub struct ModifierRequest<'a> {
     pub config: &'a Value,
     /// Its planned value, as the modifier before left it.
     pub plan: &'a Value,
-    /// The prior value; null if there is none.
+    /// The prior value; null for a creation.
     pub state: &'a Value,
     /// The whole objects: the plan as it was before any modifier.
     pub whole: Objects<'a>,

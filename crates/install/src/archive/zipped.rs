@@ -25,19 +25,19 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
         let mut entry = archive.by_index(index).map_err(io::Error::other)?;
         let name = entry.name().map_err(io::Error::other)?.into_owned();
         let path = safe(&name)?;
-        let place = target.join(path);
+        let destination = target.join(path);
         if entry.is_symlink() {
             let mut leads = String::new();
             entry.by_ref().take(4096).read_to_string(&mut leads)?;
             check_link(&name, parent(path), Path::new(&leads), links)?;
-            fs::create_dir_all(parent(&place))?;
-            links_to_make.push((leads, name, place));
+            fs::create_dir_all(parent(&destination))?;
+            links_to_make.push((leads, name, destination));
             continue;
         }
-        let written = write_entry(&mut entry, &place, allowance.bytes()).map_err(|error| {
+        let written = write_entry(&mut entry, &destination, allowance.bytes()).map_err(|error| {
             let problem = format!(
                 "its entry {name:?} cannot be extracted to {}: {error}",
-                place.display(),
+                destination.display(),
                 error = io_reason(&error)
             );
             io::Error::new(error.kind(), problem)
@@ -45,19 +45,19 @@ pub(super) fn unpack_zip(mut file: File, target: &Path, links: Links, limits: Li
         allowance.take_bytes(written, &name)?;
     }
     let made: Vec<PathBuf> = links_to_make.iter().map(|(_, name, _)| PathBuf::from(name)).collect();
-    links_to_make.iter().try_for_each(|(leads, _, place)| link(Path::new(leads), place))?;
+    links_to_make.iter().try_for_each(|(leads, _, destination)| link(Path::new(leads), destination))?;
     check_links(target, &made)
 }
 
 /// Writes a file or makes a folder, and says how much that took: more than is `left` where it is too much.
-fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, place: &Path, left: u64) -> io::Result<u64> {
+fn write_entry(entry: &mut zip::read::ZipFile<'_, impl Read>, destination: &Path, left: u64) -> io::Result<u64> {
     if entry.is_dir() {
-        return fs::create_dir_all(place).map(|()| 0);
+        return fs::create_dir_all(destination).map(|()| 0);
     }
-    if let Some(parent) = place.parent() {
+    if let Some(parent) = destination.parent() {
         fs::create_dir_all(parent)?;
     }
-    let mut out = File::create(place)?;
+    let mut out = File::create(destination)?;
     let written = io::copy(&mut entry.by_ref().take(left.saturating_add(1)), &mut out)?;
     allow(&out, entry.unix_mode())?;
     Ok(written)

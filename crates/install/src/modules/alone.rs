@@ -54,9 +54,9 @@ pub async fn copy_module(
 
 /// Returns the directory of the module within its package.
 async fn fetched(package: &Package, below: &str, scratch: &Path, discovery: &Discovery) -> Result<PathBuf, FetchError> {
-    let place = scratch.join("package");
-    Fetcher::new(discovery).fetch(&package.address, &place).await?;
-    let mut folder = place;
+    let target = scratch.join("package");
+    Fetcher::new(discovery).fetch(&package.address, &target).await?;
+    let mut folder = target;
     for subfolder in [&package.subfolder[..], below].into_iter().filter(|subfolder| !subfolder.is_empty()) {
         let inner = pattern::expand(&folder, subfolder)?;
         folder = folder.join(inner);

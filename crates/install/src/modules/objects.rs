@@ -68,8 +68,8 @@ impl Object {
         let object = object.ok_or_else(|| {
             FetchError::Other(format!("{:?} is not a valid URL of a Cloud Storage object", shown(address)))
         })?;
-        let place = stores.google_address();
-        let url = parsed(&format!("{}/{object}", place.as_deref().unwrap_or(GOOGLE).trim_end_matches('/')))?;
+        let url = stores.google_address();
+        let url = parsed(&format!("{}/{object}", url.as_deref().unwrap_or(GOOGLE).trim_end_matches('/')))?;
         let who = stores.google().map_or(Who::Anybody, |token| Who::Google(format!("Bearer {}", token.secret())));
         Ok(Self { url, who })
     }
@@ -150,9 +150,9 @@ mod tests {
                 .map(|object| object.url.to_string())
                 .map_err(|error| error.to_string())
         };
-        let place = "https://s3-eu-west-1.amazonaws.com/bucket/m.zip";
-        assert_eq!(object("version=a%2Bb&region=eu-west-1"), Ok(format!("{place}?versionId=a%2Bb")));
-        assert_eq!(object("region=eu-west-1"), Ok(place.to_owned()));
+        let url = "https://s3-eu-west-1.amazonaws.com/bucket/m.zip";
+        assert_eq!(object("version=a%2Bb&region=eu-west-1"), Ok(format!("{url}?versionId=a%2Bb")));
+        assert_eq!(object("region=eu-west-1"), Ok(url.to_owned()));
     }
 
     /// The example for a request without a body in the public description of the signature, with the headers that we send.
@@ -170,7 +170,7 @@ mod tests {
         let authorization = header("authorization").unwrap();
         let scope = "AWS4-HMAC-SHA256 Credential=AKID/20130524/eu-west-1/s3/aws4_request, SignedHeaders=host;";
         assert!(authorization.starts_with(scope), "{authorization}");
-        let elsewhere = signed(&url, "eu-west-2", &keys, time).unwrap();
-        assert_ne!(headers, elsewhere);
+        let other_region = signed(&url, "eu-west-2", &keys, time).unwrap();
+        assert_ne!(headers, other_region);
     }
 }

@@ -115,10 +115,10 @@ pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError
     if !is_relative {
         return Package::parse(source).map_err(FetchError::Other);
     }
-    let (place, _) = source.split_at(source.find("//").unwrap_or(source.len()));
+    let (path, _) = source.split_at(source.find("//").unwrap_or(source.len()));
     let query = source.split_once('?').map(|(_, query)| query);
-    let place = place.split('?').next().unwrap_or_default();
-    let mut address = url.join(place).map_err(|error| {
+    let path = path.split('?').next().unwrap_or_default();
+    let mut address = url.join(path).map_err(|error| {
         FetchError::Other(format!("the server responded with the invalid address {source:?}: {error}"))
     })?;
     address.set_query(query);
@@ -127,8 +127,8 @@ pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError
 
 /// Returns the subdirectory after `//` of a relative address.
 fn subfolder_of(source: &str) -> String {
-    let place = source.split('?').next().unwrap_or_default();
-    place.split_once("//").map(|(_, subfolder)| subfolder.trim_matches('/').to_owned()).unwrap_or_default()
+    let path = source.split('?').next().unwrap_or_default();
+    path.split_once("//").map(|(_, subfolder)| subfolder.trim_matches('/').to_owned()).unwrap_or_default()
 }
 
 /// Reads the content of `<meta name="terraform-get" content="…">`.

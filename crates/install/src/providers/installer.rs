@@ -26,7 +26,7 @@ const AT_ONCE: usize = 6;
 pub enum Event<'a> {
     /// The version in the lock file is used.
     Reusing(&'a ProviderAddress),
-    /// The available versions are being requested. Holds the constraints, empty if there are none.
+    /// The available versions are being requested. Holds the version constraints, which may be empty.
     Finding(&'a ProviderAddress, String),
     /// The installation of a package begins.
     Installing(&'a ProviderAddress, &'a Version),

@@ -200,7 +200,7 @@ impl<'a> Registry<'a> {
 }
 
 impl Versions {
-    /// Returns the versions that speak a supported protocol, or all if there are none: the package description then
+    /// Returns the versions that speak a supported protocol, or all versions if no version does: the package description then
     /// names the problem.
     pub(crate) fn listing(self) -> Listing {
         let speaks = |offered: &&Offered| offered.protocols.as_deref().is_none_or(is_spoken);

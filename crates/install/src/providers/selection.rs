@@ -202,7 +202,7 @@ impl Candidates<'_> {
 }
 
 /// Finds the executable in a package directory: the file whose name begins with `terraform-provider-TYPE`. Ignores
-/// non-executable files beside it, which compilers create in build directories (`terraform-provider-TYPE.d`).
+/// non-executable files next to it, which compilers create in build directories (`terraform-provider-TYPE.d`).
 ///
 /// # Errors
 /// Fails with a message if there is no such file, or several.
@@ -245,7 +245,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn non_executable_files_beside_the_program_are_ignored() {
+    fn non_executable_files_next_to_the_program_are_ignored() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().expect("a folder");
         let address = ProviderAddress::parse("example/files", "registry.terraform.io").expect("an address");

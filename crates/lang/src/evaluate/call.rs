@@ -33,7 +33,7 @@ impl Evaluator<'_> {
             }
             _ => match functions::find(name) {
                 Some(function) => self.call_function(function, call, expression),
-                None => self.call_elsewhere(name, call, expression),
+                None => self.call_custom_function(name, call, expression),
             },
         }
     }

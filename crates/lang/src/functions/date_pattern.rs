@@ -30,12 +30,12 @@ pub(super) fn render(moment: Timestamp, pattern: &str) -> Result<String, String>
             rest = quoted(rest, &mut out)?;
             continue;
         }
-        let letter = first.is_ascii_alphabetic();
+        let is_alphabetic = first.is_ascii_alphabetic();
         let end = rest
-            .find(|next: char| if letter { next != first } else { next == '\'' || next.is_ascii_alphabetic() })
+            .find(|next: char| if is_alphabetic { next != first } else { next == '\'' || next.is_ascii_alphabetic() })
             .unwrap_or(rest.len());
         let (token, after) = rest.split_at(end);
-        if letter {
+        if is_alphabetic {
             verb(moment, token, &civil, &mut out)?
         } else {
             out.push_str(token)
@@ -74,8 +74,8 @@ fn verb(moment: Timestamp, token: &str, civil: &Civil, out: &mut String) -> Resu
         Some(b'H') => number((civil.hour + 11) % 12 + 1, "the 12-hour clock is either \"H\" or \"HH\"", out)?,
         Some(half @ (b'A' | b'a')) => {
             if token.len() != 2 {
-                let letter = char::from(*half);
-                return invalid(&format!("it is written \"{letter}{letter}\""));
+                let is_alphabetic = char::from(*half);
+                return invalid(&format!("it is written \"{is_alphabetic}{is_alphabetic}\""));
             }
             out.push_str(match (civil.hour < 12, half) {
                 (true, b'A') => "AM",

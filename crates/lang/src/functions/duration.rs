@@ -35,10 +35,10 @@ pub fn parse_duration(text: &str) -> Result<i64, String> {
         };
         let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| invalid())? };
         let mut part = whole.checked_mul(scale).ok_or_else(invalid)?;
-        let mut place = scale;
+        let mut digit_value = scale;
         for digit in fraction.bytes() {
-            place /= 10;
-            part += i128::from(digit - b'0') * place;
+            digit_value /= 10;
+            part += i128::from(digit - b'0') * digit_value;
         }
         total = total.checked_add(part).ok_or_else(invalid)?;
         rest = after;

@@ -316,5 +316,5 @@ fn textdecode(arguments: &Arguments<'_>) -> Outcome {
         }
     };
     text.map(Value::string)
-        .ok_or_else(|| FunctionError::argument(0, format!("the bytes stand for no characters in {name}")))
+        .ok_or_else(|| FunctionError::argument(0, format!("the bytes are not valid in the character set {name}")))
 }

@@ -70,8 +70,8 @@ fn resolved(path: &str, context: &FunctionContext) -> Result<PathBuf, String> {
 
 /// The bytes of the file that the value names. Messages do not show paths that are sensitive.
 pub(super) fn read(path: &Value, context: &FunctionContext) -> Result<Vec<u8>, String> {
-    let place = resolved(path.as_str().unwrap_or_default(), context)?;
-    fs::read(&place).map_err(|problem| match problem.kind() {
+    let file = resolved(path.as_str().unwrap_or_default(), context)?;
+    fs::read(&file).map_err(|problem| match problem.kind() {
         ErrorKind::NotFound => format!(
             "there is no file at {}. Only files that are part of the configuration can be read; if a resource \
              creates this one, take its content from an attribute of that resource",
@@ -125,8 +125,8 @@ fn digest(arguments: &Arguments<'_>, digest: fn(&[u8]) -> String) -> Outcome {
 
 fn fileexists(arguments: &Arguments<'_>) -> Outcome {
     let path = arguments.value(0);
-    let place = resolved(arguments.text(0), arguments.context()).map_err(FunctionError::new)?;
-    let exists = match fs::metadata(&place) {
+    let file = resolved(arguments.text(0), arguments.context()).map_err(FunctionError::new)?;
+    let exists = match fs::metadata(&file) {
         Ok(metadata) if metadata.is_file() => true,
         Ok(metadata) => {
             let what = if metadata.is_dir() { "a directory, not a file" } else { "not a regular file" };

@@ -152,7 +152,7 @@ fn render(pattern: &str, values: &[Value]) -> Result<String, FunctionError> {
         rest = from.get(verb.raw.len()..).unwrap_or_default();
         let Some(value) = verb.argument.checked_sub(1).and_then(|index| values.get(index)) else {
             return Err(FunctionError::new(format!(
-                "{:?} at {offset} stands for argument {}, but only {} are given",
+                "{:?} at {offset} refers to argument {}, but only {} are given",
                 verb.raw,
                 verb.argument,
                 values.len()

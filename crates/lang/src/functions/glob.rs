@@ -28,7 +28,7 @@ fn expanded(pattern: &str) -> Result<Vec<String>, String> {
     let mut pending = vec![pattern.to_owned()];
     while let Some(next) = pending.pop() {
         if done.len() + pending.len() > MOST_ALTERNATIVES {
-            return Err("the braces stand for too many patterns".to_owned());
+            return Err("the braces expand to too many patterns".to_owned());
         }
         match first_braces(&next)? {
             None => done.push(next),

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_survive_the_way_to_days_and_back() {
+    fn dates_convert_to_days_and_back() {
         for days in (-800_000..3_000_000).step_by(37) {
             let seconds = days * 86_400;
             let Civil { year, month, day, .. } = Timestamp::utc(seconds).civil();

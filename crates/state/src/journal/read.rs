@@ -52,7 +52,7 @@ pub(crate) struct Recovered {
     /// The contents that the run may have written to the state file.
     pub checkpoints: Vec<Content>,
     /// The number of events that are known to have reached the state file.
-    pub settled: usize,
+    pub resolved: usize,
     /// The unreadable parts that the user has not accepted as lost.
     pub damage: Damage,
 }
@@ -64,7 +64,7 @@ impl Recovered {
     }
 
     /// The addresses with calls in flight.
-    pub fn under_way(&self) -> Vec<ObjectAddress> {
+    pub fn in_flight(&self) -> Vec<ObjectAddress> {
         self.in_flight.iter().map(|begin| (begin.address.clone(), begin.deposed.clone())).collect()
     }
 }
@@ -114,7 +114,7 @@ pub(crate) fn recover(bytes: &[u8]) -> Result<Option<Recovered>, StateError> {
         end: frames.end(),
         base: reader.base,
         checkpoints: reader.checkpoints,
-        settled: reader.settled,
+        resolved: reader.resolved,
         damage,
     }))
 }
@@ -145,11 +145,11 @@ pub(super) struct Reader {
     snapshot: Option<Snapshot>,
     later: Vec<Event>,
     in_flight: BTreeMap<u64, Box<Begin>>,
-    places: BTreeMap<ObjectAddress, u64>,
+    positions: BTreeMap<ObjectAddress, u64>,
     begun: u64,
     base: Option<Vec<u8>>,
     checkpoints: Vec<Content>,
-    settled: usize,
+    resolved: usize,
     /// The number of events in the last checkpoint.
     in_checkpoint: usize,
     damage: Damage,
@@ -177,7 +177,7 @@ impl Reader {
                 self.snapshot = None;
                 self.base = None;
                 self.checkpoints.clear();
-                (self.settled, self.in_checkpoint) = (0, 0);
+                (self.resolved, self.in_checkpoint) = (0, 0);
                 // A writer numbers its texts and lists from the beginning of its run on.
                 self.without_dependencies += self.numbered.take_missing_lists();
                 self.numbered = self.numbered.restarted();
@@ -188,7 +188,7 @@ impl Reader {
             Record::Begin(begin) => {
                 let object_address = (begin.address.clone(), begin.deposed.clone());
                 self.settle(&object_address);
-                self.places.insert(object_address, self.begun);
+                self.positions.insert(object_address, self.begun);
                 self.in_flight.insert(self.begun, begin);
                 self.begun += 1;
             }
@@ -212,7 +212,7 @@ impl Reader {
             }
             Record::Written => match &mut self.snapshot {
                 Some(snapshot) => snapshot.is_written = true,
-                None => self.settled = self.in_checkpoint,
+                None => self.resolved = self.in_checkpoint,
             },
             Record::Lost(range) => {
                 self.numbered.allow_gaps(range.end.saturating_sub(range.start));
@@ -227,7 +227,7 @@ impl Reader {
     }
 
     fn settle(&mut self, object_address: &ObjectAddress) {
-        if let Some(number) = self.places.remove(object_address) {
+        if let Some(number) = self.positions.remove(object_address) {
             self.in_flight.remove(&number);
         }
     }

@@ -106,7 +106,7 @@ impl LocalStore {
 
     /// Whether the journal has more than the calls of which the result is not known.
     fn has_unretired_journal(&self) -> bool {
-        self.left.length > 0 && (!self.left.is_folded || self.left.under_way.is_empty())
+        self.left.length > 0 && (!self.left.is_folded || self.left.in_flight.is_empty())
     }
 
     /// Puts a content into the half-written file that the journal still has.

@@ -22,7 +22,7 @@ pub(super) struct Left {
     /// The end of the complete records.
     pub end: u64,
     pub is_folded: bool,
-    pub under_way: Vec<ObjectAddress>,
+    pub in_flight: Vec<ObjectAddress>,
     pub tail: Tail,
     /// The unreadable parts of the file.
     pub damage: Option<AcceptedDamage>,
@@ -61,7 +61,7 @@ impl Left {
         let keyring = paths.encryption.as_ref().map_or(Ok(None), |encryption| encryption.current_keyring());
         let tail = if self.end == 0 { Tail::Clear } else { self.tail };
         let seal = Seal::new(keyring.map_err(journal::failed)?, tail);
-        let journal = Journal::open(path, Arc::new(file), self.end, &self.under_way, seal);
+        let journal = Journal::open(path, Arc::new(file), self.end, &self.in_flight, seal);
         if self.damage.is_some() {
             journal.accept_damage()?;
         }
@@ -89,7 +89,7 @@ pub(super) fn read_journal(paths: &StatePaths) -> Result<(Left, Option<Recovered
         length: bytes.len() as u64,
         end: recovered.as_ref().map_or(0, |recovered| recovered.end),
         is_folded: recovered.as_ref().is_none_or(Recovered::is_folded),
-        under_way: recovered.as_ref().map_or_else(Vec::new, Recovered::under_way),
+        in_flight: recovered.as_ref().map_or_else(Vec::new, Recovered::in_flight),
         tail: unsealed.tail,
     };
     Ok((left, recovered))

@@ -70,7 +70,8 @@ pub(super) fn run(context: &mut Context, arguments: &Console) -> Outcome {
         false => Source::Pipe,
     };
     let outcome = evaluate_all(context, &asked, &mut input);
-    run.leave();
+    run.stop_providers();
+    context.retain(run);
     outcome
 }
 

@@ -207,7 +207,7 @@ impl Project {
             runtime: Arc::new(
                 tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap(),
             ),
-            conversations: groma_plugin::client::plugin_runtime,
+            call_runtime: Arc::new(|| served::host().call_runtime()),
         }
     }
 

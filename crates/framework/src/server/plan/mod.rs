@@ -56,7 +56,7 @@ fn finish(
     let mut diagnostics = prepared.diagnostics;
     diagnostics.extend(response.diagnostics);
     let host = request.client_capabilities;
-    let deferred = response.not_yet.and_then(|not_yet| not_yet.tell(host, &mut diagnostics));
+    let deferred = response.not_yet.and_then(|not_yet| not_yet.report(host, &mut diagnostics));
     let destroys = request.config.is_null();
     if destroys && !response.plan.is_null() {
         diagnostics.push(ProviderDiagnostic::error(

@@ -8,7 +8,7 @@ use super::super::defaults::apply_defaults;
 use super::modifiers::run_modifiers;
 use super::prepared::Prepared;
 use crate::equality::keep_prior_form;
-use crate::rewrite::{Next, Trio, rewrite};
+use crate::rewrite::{Next, ObjectStates, rewrite};
 use crate::{PrivateData, ResourceSchema};
 
 pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &PrivateData) -> Prepared {
@@ -43,12 +43,12 @@ pub(super) fn prepare(schema: &ResourceSchema, request: &PlanRequest, private: &
     prepared
 }
 
-fn triple<'a>(request: &'a PlanRequest, plan: &'a Value) -> Trio<'a> {
-    Trio { config: &request.config, plan, state: &request.prior_state }
+fn triple<'a>(request: &'a PlanRequest, plan: &'a Value) -> ObjectStates<'a> {
+    ObjectStates { config: &request.config, plan, state: &request.prior_state }
 }
 
 /// FW-02 (2): what the provider chooses, and the configuration does not say, may change with anything else.
-fn open_computed(schema: &ResourceSchema, triple: Trio<'_>) -> Value {
+fn open_computed(schema: &ResourceSchema, triple: ObjectStates<'_>) -> Value {
     rewrite(schema.block(), schema.rules(), triple, &mut |visit| match &visit.slot.item {
         Item::Attribute(attribute) if attribute.is_computed() && visit.config.is_null() => {
             if visit.rules.own.default.is_some() {

@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
                     ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
                 };
                 let tag = tag.map(|tag| tag_text(&tag));
-                let text = if matches!(style, Style::Block) { self.without_made_up_break(&text, span) } else { &text };
+                let text = if matches!(style, Style::Block) { self.without_added_break(&text, span) } else { &text };
                 let value = resolve(tag.as_deref(), text, style).map_err(|message| problem(span, message))?;
                 (anchor, Node { value, size: 1 })
             }
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
         };
         self.nodes = self.nodes.saturating_add(node.size);
         if self.nodes > MOST_NODES {
-            return Err(problem(span, format!("the document stands for more than {MOST_NODES} values")));
+            return Err(problem(span, format!("the document expands to more than {MOST_NODES} values")));
         }
         if anchor != 0 {
             self.anchors.insert(anchor, Some(node.clone()));
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A block whose last line is that of the document ends with a line break only if there is one.
-    fn without_made_up_break<'t>(&self, text: &'t str, span: Span) -> &'t str {
+    fn without_added_break<'t>(&self, text: &'t str, span: Span) -> &'t str {
         let (line, start) = self.last_line;
         match text.strip_suffix('\n') {
             Some(rest) if !line.is_empty() && span.end.index() > start && rest.ends_with(line) => rest,

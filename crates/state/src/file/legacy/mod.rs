@@ -2,7 +2,7 @@
 //! reads them.
 //!
 //! What these formats held of an object stays a flat map of texts, because only its provider can make values of it. What
-//! depended on what is left out: the next plan finds it again.
+//! depended on the omitted parts: the next plan detects it again.
 
 mod address;
 mod collections;
@@ -128,7 +128,7 @@ impl Upgrade {
     }
 
     fn record(&self, layout: &InstanceLayout<'_>) -> ObjectRecord {
-        let (schema_version, private) = told_by_library(layout);
+        let (schema_version, private) = converted_by_serde(layout);
         ObjectRecord {
             status: match layout.tainted {
                 Some(true) => ObjectStatus::Tainted,
@@ -171,7 +171,7 @@ fn no_provider(named: &str, key: &str) -> String {
 }
 
 /// The schema version, which libraries of providers kept among their own notes, and the rest of the notes as JSON.
-fn told_by_library(layout: &InstanceLayout<'_>) -> (u64, Vec<u8>) {
+fn converted_by_serde(layout: &InstanceLayout<'_>) -> (u64, Vec<u8>) {
     let mut notes = layout.meta.clone().unwrap_or_default();
     let version = notes.get(SCHEMA_VERSION).and_then(|kept| match kept {
         serde_json::Value::String(text) => text.parse().ok(),

@@ -13,7 +13,12 @@ use crate::record;
 use crate::world::{ModuleId, World};
 
 /// Sets the values of everything that the plan does not change.
-pub(super) fn settle_known(inputs: &Inputs<'_>, world: &mut World, recording: &Recording, deferred: &[DeferredChange]) {
+pub(super) fn set_known_values(
+    inputs: &Inputs<'_>,
+    world: &mut World,
+    recording: &Recording,
+    deferred: &[DeferredChange],
+) {
     for (at, change) in (0_u32..).zip(inputs.changes()) {
         if change.deposed.is_some() {
             continue;
@@ -25,7 +30,7 @@ pub(super) fn settle_known(inputs: &Inputs<'_>, world: &mut World, recording: &R
             data.settle(position, value.clone());
         }
     }
-    settle_data(inputs, world, recording);
+    set_data(inputs, world, recording);
     for DeferredChange { change, .. } in deferred {
         if let Some((module, resource, position)) = world.locate(&change.address)
             && change.deposed.is_none()
@@ -37,14 +42,14 @@ pub(super) fn settle_known(inputs: &Inputs<'_>, world: &mut World, recording: &R
 }
 
 /// Instances beside those that a partial plan is about are as the state has them.
-pub(super) fn settle_beside(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
+pub(super) fn set_siblings(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
     let blocks = inputs.changes().iter().filter_map(|change| world.locate_block(&change.address));
     let resources: HashSet<(ModuleId, u32)> = blocks.collect();
-    settle_recorded(inputs, world, recording, |_| true, |module, resource| resources.contains(&(module, resource)));
+    set_recorded_values(inputs, world, recording, |_| true, |module, resource| resources.contains(&(module, resource)));
 }
 
 /// Makes references to a resource see its existing instances where the plan leaves them as they are.
-pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
+pub(super) fn show_existing_instances(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
     let ends = |action| matches!(action, Action::Delete | Action::Forget);
     let gone = |change: &&ResourceChange| change.deposed.is_none() && ends(change.action);
     let gone: HashSet<&ResourceInstance> = inputs.changes().iter().filter(gone).map(|change| &change.address).collect();
@@ -65,15 +70,15 @@ pub(super) fn show_what_there_is(inputs: &Inputs<'_>, world: &mut World, recordi
         }
     }
     for ((module, resource), orphaned) in orphaned {
-        world.module_mut(module).resources[resource as usize].show_what_there_is(orphaned);
+        world.module_mut(module).resources[resource as usize].show_existing_instances(orphaned);
     }
 }
 
 /// Data that was read while planning is in the state.
-fn settle_data(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
+fn set_data(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
     // Where nothing is changed, there is no change either that has the value of an object.
     let only_reads = inputs.mode() == Mode::RefreshOnly;
-    settle_recorded(
+    set_recorded_values(
         inputs,
         world,
         recording,
@@ -83,7 +88,7 @@ fn settle_data(inputs: &Inputs<'_>, world: &mut World, recording: &Recording) {
 }
 
 /// Objects of the state, of those instances that are meant, in the resources that are.
-fn settle_recorded(
+fn set_recorded_values(
     inputs: &Inputs<'_>,
     world: &mut World,
     recording: &Recording,

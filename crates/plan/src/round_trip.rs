@@ -1,9 +1,10 @@
-//! Values as a plan carries them.
+//! Values after a round trip through a plan file.
 
 use groma_value::{Number, Value};
 
-/// An output's value as a plan carries it from its making to its apply, in a file or not: that is what is shown and stored of it.
-pub fn carried(value: Value) -> Value {
+/// Returns an output's value as a plan file preserves it. Plans that are not saved use the same value, so that output and state do
+/// not depend on the way of applying.
+pub fn after_round_trip(value: Value) -> Value {
     let of_number = |part: &Value| part.as_number().and_then(Number::after_round_trip);
     let mut differs = false;
     value.walk(|_, part| {
