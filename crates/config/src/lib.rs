@@ -21,8 +21,7 @@ pub mod variables;
 pub mod version;
 
 pub use checks::{
-    DEPRECATED_VARIABLE, UNSUPPORTED_BACKEND, attribute_to_typo, check_overrides, check_reference, check_references,
-    deprecated_variable,
+    attribute_to_typo, check_overrides, check_reference, check_references, deprecated_variable, unsupported_backend,
 };
 pub use configuration::{Configuration, DeepReference, LoadStatus, LoadedFile, TestFile, TestRun, Tested};
 pub use load::{

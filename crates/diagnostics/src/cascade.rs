@@ -3,6 +3,15 @@
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::span::Span;
 
+/// The relations of a diagnostic to diagnostics about other text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cascade {
+    /// The range in which this mistake makes all other diagnostics redundant.
+    pub suppresses: Option<Span>,
+    /// The text that this diagnostic assumes to be correct. An error there makes this one moot.
+    pub depends_on: Option<Span>,
+}
+
 /// Decides which diagnostics of a set merely follow from another one.
 ///
 /// A mistake often cascades: a resource block with a misspelled type also makes every reference to it fail.
@@ -19,9 +28,10 @@ pub struct CascadeFilter {
 impl CascadeFilter {
     /// Whether `diagnostic` follows from another one of the set.
     pub fn is_cascading(&self, diagnostic: &Diagnostic) -> bool {
+        let Cascade { suppresses, depends_on } = relations(diagnostic);
         let is_suppressed =
-            diagnostic.suppresses.is_none() && diagnostic.subject.is_some_and(|subject| self.is_suppressed(subject));
-        is_suppressed || diagnostic.depends_on.is_some_and(|span| self.has_error_in(span))
+            suppresses.is_none() && diagnostic.subject.is_some_and(|subject| self.is_suppressed(subject));
+        is_suppressed || depends_on.is_some_and(|span| self.has_error_in(span))
     }
 
     fn is_suppressed(&self, span: Span) -> bool {
@@ -35,11 +45,15 @@ impl CascadeFilter {
     }
 }
 
+fn relations(diagnostic: &Diagnostic) -> Cascade {
+    diagnostic.cascade.as_deref().copied().unwrap_or_default()
+}
+
 impl<'a> FromIterator<&'a Diagnostic> for CascadeFilter {
     fn from_iter<I: IntoIterator<Item = &'a Diagnostic>>(diagnostics: I) -> Self {
         let (mut suppressed, mut errors) = (Vec::new(), Vec::new());
         for diagnostic in diagnostics {
-            suppressed.extend(diagnostic.suppresses.map(|span| (span.start(), span.end())));
+            suppressed.extend(relations(diagnostic).suppresses.map(|span| (span.start(), span.end())));
             errors.extend(diagnostic.subject.filter(|_| diagnostic.is_error()).map(Span::start));
         }
         suppressed.sort_unstable();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use groma_address::{Name, ProviderConfig};
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, DiagnosticAddress, Diagnostics};
 use groma_hcl::Expression;
 use groma_provider::{BodyDecoder, Schema};
 use groma_value::{Path, Type, Value, convert};
@@ -51,7 +51,7 @@ impl Template {
     }
 
     /// Ephemeral values may only go where nothing keeps them (LC-29).
-    pub fn ephemeral_misuse(&self, value: &Value, address: &dyn fmt::Display) -> Option<Diagnostic> {
+    pub fn ephemeral_misuse(&self, value: &Value, address: impl Into<DiagnosticAddress>) -> Option<Diagnostic> {
         if !value.has_marks() {
             return None;
         }
@@ -61,11 +61,7 @@ impl Template {
         let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
         let detail =
             "An ephemeral value cannot be used here: the argument is not write-only, so its value would be kept.";
-        Some(
-            Diagnostic::error("Invalid use of ephemeral value", detail)
-                .at(self.body.span_of(path))
-                .about(address.to_string()),
-        )
+        Some(Diagnostic::error("Invalid use of ephemeral value", detail).at(self.body.span_of(path)).about(address))
     }
 }
 

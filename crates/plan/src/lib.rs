@@ -20,6 +20,7 @@ pub use change::{Importing, OutputChange, ResourceChange};
 pub use deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
 pub use execution::{Adjacency, Edge, ExecutionGraph, Step};
 pub use expansion::{ExpansionKeys, Expansions, ModuleExpansions};
-pub use invocation::{ActionEvent, ActionInstance, Cause, Invocation};
+pub use groma_address::ActionInstance;
+pub use invocation::{ActionEvent, Cause, Invocation};
 pub use plan::{Counts, Generated, Mode, Plan, PlannedVariable, RelevantAttribute};
 pub use saved::{SavedPlan, Schemas, encode, planned_variables};

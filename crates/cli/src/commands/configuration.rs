@@ -8,10 +8,9 @@ use groma_address::Name;
 use groma_config::variables::VariableSources;
 use groma_config::{
     Calls, Configuration, DiskFiles, Files, InstalledModules, LoadOptions, LoadStatus, MemoryFiles, ModuleLocator,
-    ModuleManifest, ModuleRequest, Queries, References, TestDirectory, UNSUPPORTED_BACKEND, has_test_files, load,
-    load_with,
+    ModuleManifest, ModuleRequest, Queries, References, TestDirectory, has_test_files, load, load_with,
 };
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 use groma_value::Value;
 use indexmap::IndexMap;
 
@@ -207,7 +206,7 @@ fn whole(
 /// Rewords an unsupported backend as commands that use a state report it: Terraform has two summaries for this error, and people
 /// search for the one that they see.
 fn for_state_commands(problems: Diagnostics) -> Diagnostics {
-    let reworded = |problem: Diagnostic| match problem.summary == UNSUPPORTED_BACKEND {
+    let reworded = |problem: Diagnostic| match problem.kind == DiagnosticKind::UnsupportedBackend {
         true => Diagnostic { summary: "Invalid backend type".to_owned(), ..problem },
         false => problem,
     };
