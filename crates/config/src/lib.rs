@@ -28,9 +28,9 @@ pub use load::{
     InstalledModules, ModuleLocator, ModuleRequest, has_test_files, load, load_alone, load_encryption, load_with,
 };
 pub use lock_file::{LockFile, LockedProvider};
-pub use manifest::{InstalledModule, ModuleManifest};
+pub use manifest::{InstalledModule, ManifestError, ModuleManifest};
 pub use model::*;
-pub use module_source::{ModuleSource, Package, RegistryModule};
+pub use module_source::{ModuleSource, Package, RegistryModule, SourceAddressError};
 pub use options::{Calls, LoadOptions, Queries, References, TestDirectory};
 pub use providers::{MissingProvider, ProviderKey, ProviderRequirement, ProviderUse, module_requirements};
 pub use source::{DiskFiles, Entry, Files, MemoryFiles};

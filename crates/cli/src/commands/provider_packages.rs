@@ -162,7 +162,7 @@ async fn learn(
     work: &Work,
     (address, constraints, platform): (&ProviderAddress, &Constraints, &Platform),
     locks: &mut Locks,
-) -> Result<String, String> {
+) -> Result<String, SourceError> {
     let known = locks.providers.get(address);
     let version = work.sources.resolve(address, constraints, known, platform).await?;
     let shown = address.display_short();
@@ -248,7 +248,7 @@ async fn mirror_one(
     context.report(&format!("- Mirroring {}...\n", address.display_short()));
     let lock = work.locks.providers.get(address);
     for platform in &work.platforms {
-        let failed = |problem: String| {
+        let failed = |problem: SourceError| {
             fail("Provider not available", format!("{address} for {platform} cannot be mirrored: {problem}."))
         };
         let version = work.sources.resolve(address, constraints, lock, platform).await.map_err(failed)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use groma_config::version::Version;
 
+use super::package_error::{PackageError, VersionError};
 use crate::http::{Url, without_secrets};
 use crate::oci::{Descriptor, Repository};
 
@@ -100,12 +101,12 @@ pub enum SourceError {
     /// The source failed.
     #[error("{0}")]
     Failed(String),
-}
-
-impl From<String> for SourceError {
-    fn from(problem: String) -> Self {
-        Self::Failed(problem)
-    }
+    /// The source has no suitable version.
+    #[error(transparent)]
+    Version(#[from] VersionError),
+    /// The package cannot be used.
+    #[error(transparent)]
+    Package(#[from] PackageError),
 }
 
 impl SourceError {
