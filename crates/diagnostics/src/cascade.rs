@@ -1,16 +1,7 @@
 //! Suppression of diagnostics that only follow from another mistake in the same source text.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Cascade, Diagnostic, Diagnostics};
 use crate::span::Span;
-
-/// The relations of a diagnostic to diagnostics about other text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cascade {
-    /// The range in which this mistake makes all other diagnostics redundant.
-    pub suppresses: Option<Span>,
-    /// The text that this diagnostic assumes to be correct. An error there makes this one moot.
-    pub depends_on: Option<Span>,
-}
 
 /// Decides which diagnostics of a set merely follow from another one.
 ///

@@ -3,7 +3,6 @@
 use groma_address::DeprecationOrigin;
 
 use crate::address::DiagnosticAddress;
-use crate::cascade::Cascade;
 use crate::evidence::{Evidence, FunctionCall, Observed};
 use crate::span::Span;
 
@@ -34,6 +33,15 @@ pub enum DiagnosticKind {
     ProviderFault,
     /// A value was set for a deprecated variable.
     DeprecatedVariable,
+}
+
+/// The relations of a diagnostic to diagnostics about other text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cascade {
+    /// The range in which this mistake makes all other diagnostics redundant.
+    pub suppresses: Option<Span>,
+    /// The text that this diagnostic assumes to be correct. An error there makes this one moot.
+    pub depends_on: Option<Span>,
 }
 
 /// An error or a warning for the user, with everything that is needed to print it.

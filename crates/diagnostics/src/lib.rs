@@ -16,8 +16,8 @@ mod span;
 mod suggest;
 
 pub use address::DiagnosticAddress;
-pub use cascade::{Cascade, CascadeFilter};
-pub use diagnostic::{Diagnostic, DiagnosticKind, Diagnostics, Severity};
+pub use cascade::CascadeFilter;
+pub use diagnostic::{Cascade, Diagnostic, DiagnosticKind, Diagnostics, Severity};
 pub use encoding::{Decoded, InvalidByte};
 pub use evidence::{Evidence, FunctionCall, FunctionParameter, Observed};
 pub use graphemes::{grapheme_count, graphemes};

@@ -79,7 +79,7 @@ impl<'a> Choice<'a> {
             },
             Ok(None) if deferral == Deferral::Allowed => return Some(Manager::Later),
             Ok(None) => self.wrong(key, &scope, self.known_too_late()),
-            Err(detail) => self.wrong(key, &scope, detail),
+            Err(error) => self.wrong(key, &scope, error.to_string()),
         };
         evaluation.diagnostics.push(problem);
         None

@@ -65,7 +65,8 @@ impl RemoteExec {
         let tell = |line: &str| tell(self.secret.unwrap_or(line));
         let texts = self.scripts.iter().map(Script::text).collect::<Result<Vec<_>, _>>()?;
         announce(connection, &tell);
-        let session = Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem))?;
+        let session =
+            Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem.to_string()))?;
         tell("Connected!");
         texts.iter().try_for_each(|text| run_script(&session, connection, text, &tell))
     }

@@ -113,7 +113,7 @@ fn spawn_session(setup: SessionSetup) -> Starting {
             async move { task.await.unwrap_or_else(|error| Err(not_begun(&error.to_string()))) }.boxed().shared()
         }
         Err(problem) => {
-            let problem = not_begun(problem);
+            let problem = not_begun(&problem.to_string());
             async move { Err(problem) }.boxed().shared()
         }
     }

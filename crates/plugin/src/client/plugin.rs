@@ -114,7 +114,7 @@ impl Plugin {
             let _ = answer.send(outcome);
         }));
         if let Err(problem) = queued {
-            return Answer::ready(on_error(not_begun(problem)));
+            return Answer::ready(on_error(not_begun(&problem.to_string())));
         }
         Answer::pending(async move {
             let outcome = answered.await.unwrap_or_else(|_| Err(no_response()));

@@ -28,7 +28,7 @@ struct Plugins {
 /// # Errors
 ///
 /// The operating system provides no thread or no event queue.
-pub(super) fn handle() -> Result<&'static Handle, &'static str> {
+pub(super) fn handle() -> Result<&'static Handle, &'static RuntimeError> {
     plugins().map(|plugins| &plugins.handle)
 }
 
@@ -50,20 +50,32 @@ pub fn plugin_runtime() -> Handle {
 /// # Errors
 ///
 /// The errors of [`handle`].
-pub(super) fn spawn(exchange: CallTask) -> Result<(), &'static str> {
+pub(super) fn spawn(exchange: CallTask) -> Result<(), &'static RuntimeError> {
     // The receiver lives as long as the program.
     plugins().map(|plugins| _ = plugins.calls.send(exchange))
 }
 
-static PLUGINS: OnceLock<Result<Plugins, String>> = OnceLock::new();
-
-fn plugins() -> Result<&'static Plugins, &'static str> {
-    PLUGINS.get_or_init(start).as_ref().map_err(String::as_str)
+/// The reason why the thread of plugins does not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum RuntimeError {
+    #[error("{0}")]
+    NoRuntime(String),
+    #[error("cannot start a thread: {0}")]
+    NoThread(String),
 }
 
-fn start() -> Result<Plugins, String> {
+static PLUGINS: OnceLock<Result<Plugins, RuntimeError>> = OnceLock::new();
+
+fn plugins() -> Result<&'static Plugins, &'static RuntimeError> {
+    PLUGINS.get_or_init(start).as_ref()
+}
+
+fn start() -> Result<Plugins, RuntimeError> {
     // A single thread: the work is I/O and decoding, and one thread avoids wakeups between workers.
-    let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| io_reason(&error))?;
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| RuntimeError::NoRuntime(io_reason(&error)))?;
     let handle = runtime.handle().clone();
     let (calls, mut queue) = unbounded_channel::<CallTask>();
     let work = move || {
@@ -76,7 +88,7 @@ fn start() -> Result<Plugins, String> {
     std::thread::Builder::new()
         .name("plugins".to_owned())
         .spawn(work)
-        .map_err(|error| format!("cannot start a thread: {}", io_reason(&error)))?;
+        .map_err(|error| RuntimeError::NoThread(io_reason(&error)))?;
     Ok(Plugins { handle, calls })
 }
 
