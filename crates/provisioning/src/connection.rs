@@ -238,7 +238,7 @@ mod tests {
         ];
         for (arguments, words) in refused {
             let problem = Connection::new(&[arguments]).unwrap_err();
-            assert!(problem.contains(words), "{problem}");
+            assert!(problem.to_string().contains(words), "{problem}");
         }
     }
 }

@@ -10,7 +10,7 @@ use groma_config::version::Constraints;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::http::Url;
 use groma_install::providers::{
-    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, cached_package, constraints_text,
+    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, SourceError, Sources, cached_package, constraints_text,
     write_mirror_documents,
 };
 

@@ -282,7 +282,7 @@ fn pl_24_an_instance_that_its_block_has_lost_is_not_destroyed_either() {
         project.apply();
         project.rewrite(&text(r#"["a"]"#, 1, 1, prevent));
         let planned = project.plan();
-        let address = |problem: &Diagnostic| problem.address.as_ref().map(ToString::to_string);
+        let address = |problem: &groma_diagnostics::Diagnostic| problem.address.as_ref().map(ToString::to_string);
         let told: Vec<(&str, Option<String>)> =
             planned.diagnostics.iter().map(|problem| (&*problem.summary, address(problem))).collect();
         let refused = "Instance cannot be destroyed";

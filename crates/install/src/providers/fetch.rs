@@ -10,7 +10,7 @@ use zip::ZipArchive;
 
 use super::hash::{archive_hash, content_hash, folder_hash, is_checksum};
 use super::package::{Authentication, Location, PackageMeta, SourceError};
-use super::package_error::PackageError;
+use super::package_error::{NotLocked, PackageError};
 use super::platform::Platform;
 use super::registry::host_of;
 use super::sources::{Offer, Sources};
@@ -184,13 +184,13 @@ fn check(
         return Ok(());
     }
     let found: Vec<&str> = found.iter().map(|hash| &**hash).collect();
-    Err(PackageError::NotLocked {
+    Err(PackageError::NotLocked(Box::new(NotLocked {
         address: address.clone(),
         version: package.version.clone(),
         location: package.location.to_string(),
         found: found.join("\n  "),
         allowed: listed(&comparable),
-    })
+    })))
 }
 
 /// Joins the first checksums of a list for a message: a lock file for many platforms has dozens.

@@ -35,7 +35,7 @@ pub use lock::{LOCK_FILE, Lock, Locks};
 pub use oci_mirror::RepositoryTemplate;
 pub use other_platforms::{LockablePackage, cached_package, write_mirror_documents};
 pub use package::{Authentication, Location, PackageMeta, SourceError};
-pub use package_error::{PackageError, VersionError};
+pub use package_error::{NotLocked, PackageError, VersionError};
 pub use package_problem::PackageProblem;
 pub use platform::{InvalidPlatform, Platform};
 pub use selection::{Candidates, ExecutableError, Selection, executable};

@@ -103,10 +103,16 @@ pub enum SourceError {
     Failed(String),
     /// The source has no suitable version.
     #[error(transparent)]
-    Version(#[from] VersionError),
+    Version(Box<VersionError>),
     /// The package cannot be used.
     #[error(transparent)]
     Package(#[from] PackageError),
+}
+
+impl From<VersionError> for SourceError {
+    fn from(error: VersionError) -> Self {
+        Self::Version(Box::new(error))
+    }
 }
 
 impl SourceError {

@@ -60,24 +60,8 @@ pub enum PackageError {
     #[error("failed to read the provider archive: {0}")]
     Damaged(String),
     /// No checksum of the lock file matches.
-    #[error(
-        "the current package for {address} {version} doesn't match any of the checksums previously recorded in the dependency lock file\n\n\
-         The package comes from {location} and has:\n  {found}\nThe lock file has:\n{allowed}\nThe lock file may have been written on \
-         another platform: \"providers lock\" adds the checksums of this one. Otherwise the package was replaced at its source: find out \
-         why before you trust it. Only then delete the provider's block in {LOCK_FILE} and run init again"
-    )]
-    NotLocked {
-        /// The provider.
-        address: ProviderAddress,
-        /// The version of the package.
-        version: Version,
-        /// The source of the package.
-        location: String,
-        /// The checksums of the package, a line each.
-        found: String,
-        /// The checksums of the lock file, a line each.
-        allowed: String,
-    },
+    #[error(transparent)]
+    NotLocked(Box<NotLocked>),
     /// No checksum of the source matches.
     #[error("archive has incorrect checksum {found} (expected {expected})")]
     WrongChecksum {
@@ -105,6 +89,27 @@ pub enum PackageError {
         /// The reason of the operating system.
         reason: String,
     },
+}
+
+/// A package of which the lock file knows no checksum.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the current package for {address} {version} doesn't match any of the checksums previously recorded in the dependency lock file\n\n\
+     The package comes from {location} and has:\n  {found}\nThe lock file has:\n{allowed}\nThe lock file may have been written on \
+     another platform: \"providers lock\" adds the checksums of this one. Otherwise the package was replaced at its source: find out \
+     why before you trust it. Only then delete the provider's block in {LOCK_FILE} and run init again"
+)]
+pub struct NotLocked {
+    /// The provider.
+    pub address: ProviderAddress,
+    /// The version of the package.
+    pub version: Version,
+    /// The source of the package.
+    pub location: String,
+    /// The checksums of the package, a line each.
+    pub found: String,
+    /// The checksums of the lock file, a line each.
+    pub allowed: String,
 }
 
 /// The reason why no version of a provider can be selected.
