@@ -1,3 +1,5 @@
+//! Checks of the source text: the order of modules, and code that decides on the text of a diagnostic.
+//!
 //! The order of modules: in each crate, the top-level modules that use each other form no cycle of more than two.
 //!
 //! The check reads the source text: `crate::name`, `use crate::{...}` and chains of `super` that reach the root. What is
@@ -6,6 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use crate::summaries;
 
 /// The largest cycle that a crate may have.
 const LARGEST: usize = 2;
@@ -17,19 +21,21 @@ type Graph = BTreeMap<String, BTreeSet<String>>;
 pub fn run(root: &Path) -> Result<(), String> {
     let mut crates: Vec<PathBuf> = entries(&root.join("crates"))?;
     crates.sort();
-    let mut problems = Vec::new();
+    let (mut problems, mut summaries) = (Vec::new(), Vec::new());
     for path in crates {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let source = path.join("src");
         if !source.is_dir() {
             continue;
         }
+        summaries.extend(files(&source, &[])?.into_iter().map(|(_, file)| file));
         for cycle in cycles(&graph(&source)?) {
             if cycle.len() > LARGEST {
                 problems.push(format!("{name}: {}", cycle.join(", ")));
             }
         }
     }
+    summaries::check(&summaries)?;
     if problems.is_empty() {
         return Ok(());
     }
@@ -101,7 +107,7 @@ fn graph(source: &Path) -> Result<Graph, String> {
 }
 
 /// The text without its tests and the lines that are comments.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     lines.collect::<Vec<_>>().join("\n")

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
+use groma_address::{DeprecationOrigin, ResourceInstance};
 use groma_diagnostics::io_reason;
 use groma_encryption::{Encryption, RemoteEncryption, is_sealed};
 use groma_provider::{
@@ -47,8 +48,9 @@ pub(crate) fn schema() -> &'static Arc<Schema> {
 }
 
 pub(crate) fn read(request: ReadDataRequest, remote: &RemoteEncryption) -> ReadDataResponse {
-    let address = request.address.map(|address| address.to_string()).unwrap_or_default();
-    let (state, diagnostics) = match outputs(&request.config, remote.of(&address), &address) {
+    let address = request.address.as_ref();
+    let encryption = remote.of(&address.map(ToString::to_string).unwrap_or_default());
+    let (state, diagnostics) = match outputs(&request.config, encryption, address) {
         Ok(outputs) => (with_outputs(&request.config, outputs), ProviderDiagnostics::new()),
         Err(problem) => (request.config, problem.into()),
     };
@@ -64,7 +66,11 @@ fn with_outputs(config: &Value, outputs: Value) -> Value {
 
 /// Reads the outputs of the configured state, completed with the defaults. `address` identifies the data source in
 /// marks.
-fn outputs(config: &Value, encryption: Option<&Encryption>, address: &str) -> Result<Value, ProviderDiagnostic> {
+fn outputs(
+    config: &Value,
+    encryption: Option<&Encryption>,
+    address: Option<&ResourceInstance>,
+) -> Result<Value, ProviderDiagnostic> {
     let backend = text(config, "backend").unwrap_or_default();
     if backend != "local" {
         let detail = format!(
@@ -153,12 +159,12 @@ fn text(object: &Value, name: &str) -> Option<String> {
 }
 
 /// Reads the outputs of a state file. Deprecated outputs get a mark that names their origin.
-fn stored(content: &[u8], address: &str) -> Result<Vec<(Name, Value)>, StateError> {
+fn stored(content: &[u8], address: Option<&ResourceInstance>) -> Result<Vec<(Name, Value)>, StateError> {
     let outputs = groma_state::file::read(content)?.outputs.into_iter();
     let marked = |(name, output): (Name, OutputValue)| {
         let value = match output.deprecated {
             Some(message) => {
-                let origin = format!("{address}.outputs.{name}").into();
+                let origin = DeprecationOrigin::RemoteOutput { data: address.cloned(), name: name.clone() };
                 output.value.with_marks(&Marks::deprecated(Deprecation { message, origin }))
             }
             None => output.value,

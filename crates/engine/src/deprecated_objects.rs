@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use groma_address::{ConfigResource, InstanceKey};
+use groma_address::{ConfigResource, DeprecationOrigin, InstanceKey};
 use groma_provider::{DeprecatedPart, PartKind, Schema};
 use groma_value::{Deprecation, Marks, PathMarks, Type, Value};
 
@@ -43,7 +43,8 @@ impl Marker {
             }
             (message, _) => message.to_owned(),
         };
-        let origin = format!("{}{key}{within}", self.address).into();
+        let origin =
+            DeprecationOrigin::Object { resource: self.address.clone(), key: key.clone(), path: within.into() };
         (part.path, Marks::deprecated(Deprecation { message: message.into(), origin }))
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use groma_address::Name;
 use groma_config::Module;
-use groma_diagnostics::{Diagnostic, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Span};
 use groma_hcl::Expression;
 use groma_lang::span_within;
 use groma_provider::BodyDecoder;
@@ -16,19 +16,10 @@ use indexmap::IndexMap;
 
 use crate::options::Input;
 
-/// The summary of the warning.
-const SUMMARY: &str = "Deprecated value used";
-
-/// Prefixes of the names of outputs: of called modules, and of outputs in remote states.
-const OF_MODULES: [&str; 2] = ["module.", "data.terraform_remote_state."];
-
 /// Whether a warning is about the use of what a module has deprecated, not a provider.
 pub fn is_about_modules(diagnostic: &Diagnostic) -> bool {
-    match diagnostic.summary.as_str() {
-        SUMMARY => diagnostic.origin.as_ref().is_some_and(|origin| OF_MODULES.iter().any(|of| origin.starts_with(of))),
-        groma_config::DEPRECATED_VARIABLE => true,
-        _ => false,
-    }
+    diagnostic.kind == DiagnosticKind::DeprecatedVariable
+        || diagnostic.origin.as_ref().is_some_and(|origin| origin.is_of_module())
 }
 
 /// Tells what is deprecated about `value` itself, which `expression` gave.
@@ -92,5 +83,5 @@ fn of_marks(marks: &Marks, span: Span) -> impl Iterator<Item = Diagnostic> {
 }
 
 fn warning(deprecation: &Deprecation, span: Span) -> Diagnostic {
-    Diagnostic::warning(SUMMARY, &*deprecation.message).at(span).originating(&*deprecation.origin)
+    Diagnostic::warning("Deprecated value used", &*deprecation.message).at(span).originating(deprecation.origin.clone())
 }

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use groma_address::{InstanceKey, Name, ProviderConfig};
-use groma_diagnostics::{Diagnostic, Span, quoted};
+use groma_address::{InstanceKey, Name, ProviderConfig, ResourceInstance};
+use groma_diagnostics::{Diagnostic, DiagnosticAddress, Span, quoted};
 use groma_lang::observing;
 
 use crate::evaluation::Evaluation;
@@ -32,7 +32,7 @@ pub(crate) struct Choice<'a> {
     /// The values of `each` and `count` for the managed instance.
     pub(crate) repetition: &'a Repetition,
     /// The address of the managed instance, for messages.
-    pub(crate) address: &'a dyn fmt::Display,
+    pub(crate) address: &'a dyn Addressed,
 }
 
 impl<'a> Choice<'a> {
@@ -41,7 +41,7 @@ impl<'a> Choice<'a> {
         template: &'a Template,
         module: ModuleId,
         repetition: &'a Repetition,
-        address: &'a dyn fmt::Display,
+        address: &'a dyn Addressed,
     ) -> Self {
         Self { block: &template.provider, key: template.key.as_deref(), module, repetition, address }
     }
@@ -79,7 +79,7 @@ impl<'a> Choice<'a> {
             },
             Ok(None) if deferral == Deferral::Allowed => return Some(Manager::Later),
             Ok(None) => self.wrong(key, &scope, self.known_too_late()),
-            Err(detail) => self.wrong(key, &scope, detail),
+            Err(error) => self.wrong(key, &scope, error.to_string()),
         };
         evaluation.diagnostics.push(problem);
         None
@@ -100,7 +100,7 @@ impl<'a> Choice<'a> {
 
     fn wrong(&self, key: &TemplateKey, scope: &InstanceScope<'_>, detail: String) -> Diagnostic {
         let problem = Diagnostic::error("Invalid provider instance key", detail).at(key.expression().span);
-        observing(problem, key.expression(), scope).about(self.address.to_string())
+        observing(problem, key.expression(), scope).about(self.address.diagnostic_address())
     }
 
     fn known_too_late(&self) -> String {
@@ -119,7 +119,22 @@ impl<'a> Choice<'a> {
              element, or choose another key. An element can be taken away once all that its provider manages is destroyed, not before.",
             self.address
         );
-        Diagnostic::error(NOT_PRESENT, detail).at(key.expression().span).about(self.address.to_string())
+        Diagnostic::error(NOT_PRESENT, detail).at(key.expression().span).about(self.address.diagnostic_address())
+    }
+}
+
+/// An object whose address diagnostics can carry.
+pub(crate) trait Addressed: fmt::Display {
+    /// Returns the address for diagnostics.
+    fn diagnostic_address(&self) -> DiagnosticAddress;
+}
+
+impl<T: fmt::Display> Addressed for T
+where
+    for<'a> &'a T: Into<DiagnosticAddress>,
+{
+    fn diagnostic_address(&self) -> DiagnosticAddress {
+        self.into()
     }
 }
 
@@ -127,7 +142,7 @@ impl<'a> Choice<'a> {
 pub(crate) fn absent(
     providers: &Providers,
     wanted: &ProviderConfig,
-    address: &dyn fmt::Display,
+    address: &ResourceInstance,
     span: Span,
 ) -> Diagnostic {
     let block = wanted.block();
@@ -148,7 +163,7 @@ pub(crate) fn absent(
              destroyed, or let the object's block choose another configuration."
         ),
     };
-    Diagnostic::error(NOT_PRESENT, detail).at(span).about(address.to_string())
+    Diagnostic::error(NOT_PRESENT, detail).at(span).about(address)
 }
 
 const NOT_PRESENT: &str = "Provider instance not present";

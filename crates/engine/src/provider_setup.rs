@@ -189,7 +189,6 @@ fn requires_block(config: &ProviderConfig, problems: Diagnostics) -> Diagnostics
         config.provider
     );
     let mut reported = Diagnostics::from(Diagnostic::error("Invalid provider configuration", detail));
-    let address = config.to_string();
-    reported.extend(problems.into_iter().map(|problem| problem.about(address.clone())));
+    reported.extend(problems.into_iter().map(|problem| problem.about(config)));
     reported
 }

@@ -39,7 +39,6 @@ impl<'c> Provisioners<'c> {
 }
 
 /// The type of a provisioner.
-#[allow(clippy::result_large_err, reason = "asked once a block")]
 fn kind_of(provisioner: &Provisioner) -> Result<Kind, Diagnostic> {
     Kind::of(&provisioner.kind).ok_or_else(|| {
         let other = &provisioner.kind;
@@ -155,7 +154,7 @@ pub fn prepare(
 }
 
 fn noted<T>(result: Result<T, Diagnostic>, address: &ResourceInstance, evaluation: &mut Evaluation) -> Option<T> {
-    result.map_err(|problem| evaluation.diagnostics.push(problem.about(address.to_string()))).ok()
+    result.map_err(|problem| evaluation.diagnostics.push(problem.about(address))).ok()
 }
 
 fn evaluated(
@@ -196,7 +195,7 @@ pub async fn carry_out(
             continue;
         }
         let problem = Diagnostic::error(failure.summary, failure.detail);
-        diagnostics.push(problem.at(span).about(address.to_string()));
+        diagnostics.push(problem.at(span).about(&address));
         break;
     }
     diagnostics

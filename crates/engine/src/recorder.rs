@@ -11,7 +11,6 @@ pub trait Recorder: Send + Sync {
     /// # Errors
     ///
     /// It cannot be written down; the provider must not be asked.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic>;
 
     /// Records the new object at an address; `before` is the former one.
@@ -19,7 +18,6 @@ pub trait Recorder: Send + Sync {
     /// # Errors
     ///
     /// The record cannot be written; dependent operations must not start.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn finished(
         &self,
         address: &ResourceInstance,
@@ -34,7 +32,6 @@ pub trait Recorder: Send + Sync {
     /// # Errors
     ///
     /// It cannot be written down.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn resolved(&self, address: &ResourceInstance, deposed: Option<&DeposedKey>) -> Result<(), Diagnostic>;
 }
 

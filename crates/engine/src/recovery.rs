@@ -85,7 +85,6 @@ impl Recovery {
 
     /// Notes that nothing is to be waited for any more, and what a killed update would have said of the object that is there:
     /// whatever became of it, the object is not to be destroyed when its block is gone.
-    #[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
     fn settle(&self, state: &mut State, begin: &Begin, before: Option<Arc<ObjectRecord>>) -> Result<(), Diagnostic> {
         let (address, deposed) = (&begin.address, begin.deposed.as_ref());
         if let Some(before) = before.filter(|before| begin.is_kept && !before.is_kept()) {
@@ -167,8 +166,7 @@ fn cannot_repeat(begin: &Begin) -> Diagnostic {
          not made twice.",
         begin.address
     );
-    Diagnostic::warning("Operation of an interrupted run has an unknown result", detail)
-        .about(begin.address.to_string())
+    Diagnostic::warning("Operation of an interrupted run has an unknown result", detail).about(&begin.address)
 }
 
 fn kept_as_deposed(begin: &Begin) -> Diagnostic {
@@ -178,7 +176,7 @@ fn kept_as_deposed(begin: &Begin) -> Diagnostic {
          keep it, take it out of the state first.",
         begin.address
     );
-    Diagnostic::warning("Object of an interrupted run kept as deposed", detail).about(begin.address.to_string())
+    Diagnostic::warning("Object of an interrupted run kept as deposed", detail).about(&begin.address)
 }
 
 fn recovered_warning(begin: &Begin) -> Diagnostic {
@@ -187,5 +185,5 @@ fn recovered_warning(begin: &Begin) -> Diagnostic {
          the state; nothing was made twice.",
         begin.address
     );
-    Diagnostic::warning("Object of an interrupted run was recovered", detail).about(begin.address.to_string())
+    Diagnostic::warning("Object of an interrupted run was recovered", detail).about(&begin.address)
 }

@@ -114,7 +114,6 @@ impl Argument<'_> {
     }
 }
 
-#[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_count(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Problem> {
     if value.deep_marks().is_ephemeral() {
         return Err(argument.wrong(
@@ -160,7 +159,6 @@ const UNKNOWN_KEYS: &str = "Without all the keys, no plan can say which instance
                             keys that are written in the configuration; its values may be unknown until apply. Or \
                             apply what \"for_each\" depends on first, with -target, and then plan again.";
 
-#[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_elements(argument: &Argument<'_>, value: &Value) -> Result<Vec<(Name, Value)>, Problem> {
     let (plain, marks) = value.unmark();
     if marks.is_sensitive() || (matches!(plain.ty(), Type::Set(_)) && plain.deep_marks().is_sensitive()) {
@@ -201,7 +199,6 @@ fn unsuitable(argument: &Argument<'_>, ty: &Type) -> Problem {
     ))
 }
 
-#[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<Vec<(Name, Value)>, Problem> {
     if elements.is_empty() {
         return Ok(Vec::new());
@@ -236,7 +233,6 @@ fn read_set(argument: &Argument<'_>, set: &Value, elements: &[Value]) -> Result<
     Ok(keys)
 }
 
-#[allow(clippy::result_large_err, reason = "asked once a resource")]
 fn read_enabled(argument: &Argument<'_>, value: &Value) -> Result<Expansion, Problem> {
     let problem = "The \"enabled\" argument must be true or false, and known when planning.";
     let (value, marks) = value.unmark();

@@ -171,7 +171,6 @@ impl Run {
     /// # Errors
     ///
     /// A value cannot be written.
-    #[allow(clippy::result_large_err, reason = "asked once a run")]
     pub fn save(&self, plan: &Plan) -> Result<Vec<u8>, Diagnostic> {
         groma_plan::encode(plan)
     }

@@ -7,7 +7,7 @@ use groma_address::{InstanceKey, ModulePath, Name, ProviderAddress, ProviderConf
 use groma_config::{
     ActionBlock, Configuration, LocalProvider, Module, ProviderBlock, ProviderKey, ProviderMeta, ProviderUse, Resource,
 };
-use groma_diagnostics::{Diagnostic, Diagnostics, Severity};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Severity};
 use groma_hcl::Body;
 use groma_lang::{EmptyScope, FunctionContext};
 use groma_provider::{BodyDecoder, Schema};
@@ -194,7 +194,8 @@ impl SchemaBinding<'_> {
                  authors for it."
             );
             let summary = format!("Provider {address} doesn't support provider_meta");
-            return Err(Diagnostic::error(summary, detail).at(block.span).into());
+            let problem = Diagnostic::error(summary, detail).of_kind(DiagnosticKind::ProviderFault);
+            return Err(problem.at(block.span).into());
         };
         let (body, mut problems) = BodyDecoder::new(&block.body, &schema.block);
         let (value, more) = body.evaluate(&EmptyScope::new(FunctionContext::new(".", Arc::default())));
@@ -215,7 +216,7 @@ impl SchemaBinding<'_> {
 /// Adds problems that are not reported yet: a provider that does not start is reported once, not for each of its resources.
 pub(crate) fn report_once(diagnostics: &mut Diagnostics, problems: Diagnostics) {
     for problem in problems {
-        let is_of_provider = problem.subject.is_none() || problem.summary.starts_with("Provider ");
+        let is_of_provider = problem.subject.is_none() || problem.kind == DiagnosticKind::ProviderFault;
         let known = is_of_provider
             && diagnostics.iter().any(|other| other.summary == problem.summary && other.detail == problem.detail);
         if !known {

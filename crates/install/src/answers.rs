@@ -108,7 +108,7 @@ pub fn module_versions(document: &[u8]) -> Result<Vec<Version>, FetchError> {
 /// # Errors
 /// Fails if the manifest is invalid or has another type.
 pub fn oci_archive(document: &[u8], wanted: &str) -> Result<Descriptor, SourceError> {
-    read::<Manifest>(document)?.archive(wanted).cloned().map_err(SourceError::Failed)
+    read::<Manifest>(document)?.archive(wanted).cloned().map_err(SourceError::failed)
 }
 
 /// Parses the tag list of an OCI repository.

@@ -19,6 +19,11 @@ impl FunctionError {
         Self { argument: None, message: message.into() }
     }
 
+    /// The call as a whole is at fault, for the reason that `error` gives.
+    pub(crate) fn of(error: impl std::error::Error) -> Self {
+        Self::new(error.to_string())
+    }
+
     /// The argument at `index` is at fault.
     pub fn argument(index: usize, message: impl Into<Cow<'static, str>>) -> Self {
         Self { argument: Some(index), message: message.into() }

@@ -33,7 +33,7 @@ pub use context::{Availability, Clock, FunctionContext, Purity};
 pub use defaults::Defaults;
 pub use evaluate::{evaluate, evaluate_constant, follow, observing, statement, traversal_text};
 pub use function_error::FunctionError;
-pub use functions::parse_duration;
+pub use functions::{DurationError, parse_duration};
 pub use provider_functions::{
     NoFunction, ProviderFunction, ProviderFunctionName, ProviderFunctions, ProviderParameter, ProviderSignature,
 };

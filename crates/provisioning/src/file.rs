@@ -63,7 +63,8 @@ impl Copy {
         if self.destination.is_empty() {
             return Err(Failure::new(SUMMARY, "The argument \"destination\" is empty. Give a path on the machine."));
         }
-        let session = Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem))?;
+        let session =
+            Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem.to_string()))?;
         self.send(&session).map_err(|problem| {
             Failure::new(SUMMARY, format!("Upload failed: {problem}", problem = io_reason(&problem)))
         })

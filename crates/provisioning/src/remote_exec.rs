@@ -65,7 +65,8 @@ impl RemoteExec {
         let output = |line: &str| output(self.secret.unwrap_or(line));
         let texts = self.scripts.iter().map(Script::text).collect::<Result<Vec<_>, _>>()?;
         announce(connection, &output);
-        let session = Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem))?;
+        let session =
+            Session::open(connection, runner).map_err(|problem| Failure::new(SUMMARY, problem.to_string()))?;
         output("Connected!");
         texts.iter().try_for_each(|text| run_script(&session, connection, text, &output))
     }

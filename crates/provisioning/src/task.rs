@@ -92,7 +92,8 @@ impl Task {
     /// The blocks make no connection.
     pub fn new(kind: Kind, arguments: &Value, connections: &[Value]) -> Result<Self, InvalidConnection> {
         let arguments = Arguments::new(arguments);
-        let connection = || Connection::new(connections).map_err(|reason| InvalidConnection { reason });
+        let connection =
+            || Connection::new(connections).map_err(|error| InvalidConnection { reason: error.to_string() });
         Ok(Self(match kind {
             Kind::LocalExec => Work::LocalExec(LocalExec::new(&arguments)),
             Kind::RemoteExec => Work::RemoteExec(RemoteExec::new(&arguments), connection()?),

@@ -20,7 +20,7 @@ mod value;
 
 pub use groma_diagnostics::Name;
 
-pub use codec::CodecError;
+pub use codec::{CodecError, StoredError};
 pub use convert::ConversionError;
 pub use marks::{Deprecation, Marks};
 pub use number::Number;

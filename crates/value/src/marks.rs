@@ -1,9 +1,12 @@
 //! Marks: properties that a value carries through expressions.
 
-use crate::Name;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
+
+use groma_address::DeprecationOrigin;
+
+use crate::Name;
 
 /// The marks of a value: sensitive, ephemeral, and deprecations.
 ///
@@ -27,8 +30,8 @@ pub struct Marks {
 pub struct Deprecation {
     /// The author's message, which usually names the replacement.
     pub message: Name,
-    /// The deprecated item, such as `module.network.old`.
-    pub origin: Name,
+    /// The deprecated item.
+    pub origin: DeprecationOrigin,
 }
 
 const SENSITIVE: u8 = 1;

@@ -1,6 +1,6 @@
 //! Scanner for the parts of an address: names, instance keys, modules, resources.
 
-use groma_diagnostics::{begins_name, continues_name};
+use crate::{begins_name, continues_name};
 
 use super::error::ParseError;
 use crate::{InstanceKey, Mode, ModuleInstance, ModulePath, ModuleStep, Name, Resource};

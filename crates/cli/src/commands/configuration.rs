@@ -7,9 +7,9 @@ use std::sync::Arc;
 use groma_config::variables::VariableSources;
 use groma_config::{
     Calls, Configuration, DiskFiles, Files, InstalledModules, LoadOptions, LoadStatus, MemoryFiles, ModuleLocator,
-    ModuleManifest, ModuleRequest, Queries, References, TestDirectory, UNSUPPORTED_BACKEND, has_test_files, load_with,
+    ModuleManifest, ModuleRequest, Queries, References, TestDirectory, has_test_files, load_with,
 };
-use groma_diagnostics::{Diagnostic, Diagnostics};
+use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 
 use super::context::Context;
 use super::default_registry::default_registry;
@@ -293,7 +293,7 @@ fn refuse_without_files(context: &Context, no_files: NoFiles) -> Result<(), Diag
 /// Rewords an unsupported backend as commands that use a state report it: Terraform has two summaries for this error, and people
 /// search for the one that they see.
 fn for_state_commands(problems: Diagnostics) -> Diagnostics {
-    let reworded = |problem: Diagnostic| match problem.summary == UNSUPPORTED_BACKEND {
+    let reworded = |problem: Diagnostic| match problem.kind == DiagnosticKind::UnsupportedBackend {
         true => Diagnostic { summary: "Invalid backend type".to_owned(), ..problem },
         false => problem,
     };

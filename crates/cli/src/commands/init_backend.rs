@@ -1,6 +1,6 @@
 //! `init`: initializes and records the configured backend, and migrates states to it.
 
-use groma_config::{Module, UNSUPPORTED_BACKEND};
+use groma_config::{Module, unsupported_backend};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
 use super::backend::{Configured, Local, Record, RecordFile, configured, given, locking, unless_off};
@@ -167,12 +167,12 @@ fn without_block() -> Diagnostic {
 /// Reports that the state is in a backend that only another program supports.
 fn foreign(context: &Context, kind: &str) -> Diagnostics {
     let command = &context.wording.command;
-    fail(
-        UNSUPPORTED_BACKEND,
+    unsupported_backend(
         format!(
             "The state of this directory is in the backend {kind:?}, but this version of Groma only supports the local backend, so it cannot \
              migrate the state. Nothing was read or written. Export the state to a file with the program that created it (state pull), then \
              run \"{command} init -reconfigure\" and \"{command} state push FILE\" here."
         ),
     )
+    .into()
 }

@@ -56,7 +56,6 @@ impl Plugins {
     ///
     /// # Errors
     /// The directory contains no such executable, or several.
-    #[allow(clippy::result_large_err, reason = "asked once a provider configuration")]
     pub fn launch(
         &self,
         address: &ProviderAddress,

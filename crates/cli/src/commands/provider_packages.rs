@@ -10,7 +10,7 @@ use groma_config::version::Constraints;
 use groma_diagnostics::{Diagnostics, io_reason};
 use groma_install::http::Url;
 use groma_install::providers::{
-    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, Sources, cached_package, constraints_text,
+    Cache, LOCK_FILE, Lock, Locks, Method, Platform, Source, SourceError, Sources, cached_package, constraints_text,
     write_mirror_documents,
 };
 
@@ -162,7 +162,7 @@ async fn learn(
     work: &Work,
     (address, constraints, platform): (&ProviderAddress, &Constraints, &Platform),
     locks: &mut Locks,
-) -> Result<String, String> {
+) -> Result<String, SourceError> {
     let known = locks.providers.get(address);
     let version = work.sources.resolve(address, constraints, known, platform).await?;
     let shown = address.display_short();
@@ -248,7 +248,7 @@ async fn mirror_one(
     context.report(&format!("- Mirroring {}...\n", address.display_short()));
     let lock = work.locks.providers.get(address);
     for platform in &work.platforms {
-        let failed = |problem: String| {
+        let failed = |problem: SourceError| {
             fail("Provider not available", format!("{address} for {platform} cannot be mirrored: {problem}."))
         };
         let version = work.sources.resolve(address, constraints, lock, platform).await.map_err(failed)?;

@@ -18,8 +18,8 @@ mod test_providers;
 mod typo;
 mod walk;
 
-pub use backend::UNSUPPORTED_BACKEND;
-pub use calls::{DEPRECATED_VARIABLE, deprecated_variable};
+pub use backend::unsupported_backend;
+pub use calls::deprecated_variable;
 pub use overrides::check_overrides;
 pub(crate) use reference::undeclared_value;
 pub(crate) use test_providers::check as check_test_providers;

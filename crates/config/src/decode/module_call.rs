@@ -133,7 +133,7 @@ fn constant_source(
                 Some(_) => "Invalid registry module source address",
                 None => "Invalid module source address",
             };
-            decoding.error(attribute.expression.span, summary, detail);
+            decoding.error(attribute.expression.span, summary, detail.to_string());
             None
         }
     }

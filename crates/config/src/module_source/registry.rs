@@ -4,6 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use groma_address::{DEFAULT_PROVIDER_HOST, normal_host};
 
+use super::error::SourceAddressError;
 use super::split::{clean_subfolder, split_subfolder};
 
 /// The address of a module in a module registry.
@@ -29,7 +30,7 @@ impl RegistryModule {
     ///
     /// # Errors
     /// The subdirectory is outside of the package.
-    pub fn parse(text: &str) -> Result<Option<Self>, String> {
+    pub fn parse(text: &str) -> Result<Option<Self>, SourceAddressError> {
         let (package, subfolder) = split_subfolder(text);
         let parts: Vec<&str> = package.split('/').collect();
         let (host, namespace, name, system) = match *parts.as_slice() {

@@ -1,5 +1,7 @@
 //! Splitting of the subdirectory after `//` from a package address.
 
+use super::error::SourceAddressError;
+
 /// Splits an address at the first `//` that is not part of `://`; a query string stays with the package.
 pub(super) fn split_subfolder(text: &str) -> (String, String) {
     // A query may contain `//`, as in `?url=https://…`.
@@ -17,15 +19,13 @@ pub(super) fn split_subfolder(text: &str) -> (String, String) {
 ///
 /// # Errors
 /// The subdirectory is outside of the package.
-pub(super) fn clean_subfolder(text: &str) -> Result<String, String> {
+pub(super) fn clean_subfolder(text: &str) -> Result<String, SourceAddressError> {
     let mut steps: Vec<&str> = Vec::new();
     for step in text.split('/') {
         match step {
             "" | "." => {}
             ".." if steps.pop().is_none() => {
-                return Err(format!(
-                    "The subdirectory {text:?} is outside of the package. After //, name a directory inside of it."
-                ));
+                return Err(SourceAddressError::Outside(text.to_owned()));
             }
             ".." => {}
             step => steps.push(step),

@@ -137,7 +137,6 @@ fn settle_changed(applier: &mut Applier<'_>, change: u32, operation: Operation, 
 /// # Errors
 ///
 /// It could not be written down: the operation has not come to a good end, whatever the provider said.
-#[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
 pub(super) fn record(
     applier: &mut Applier<'_>,
     change: u32,

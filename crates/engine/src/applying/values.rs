@@ -185,7 +185,6 @@ fn checked_data_read(
 }
 
 /// Records the object that a data source returned in the journal and the state.
-#[allow(clippy::result_large_err, reason = "a failing disk ends the run")]
 fn record_data(
     inputs: &Inputs<'_>,
     recording: &mut Recording,

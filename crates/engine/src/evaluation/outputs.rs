@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use groma_address::DeprecationOrigin;
 use groma_config::Output;
 use groma_diagnostics::{Diagnostic, Severity};
 use groma_lang::observing;
@@ -102,7 +103,8 @@ pub fn marked_as_declared(mut value: Value, output: &Output, world: &World, modu
     if let (Some(message), Some(caller)) = (&output.deprecated, world.module(module).caller)
         && world.tells_deprecations(caller)
     {
-        let origin = format!("{}.{}", world.static_module(module).path(), output.name).into();
+        let path = world.static_module(module).path().clone();
+        let origin = DeprecationOrigin::Output { module: path, name: output.name.clone() };
         value = value.with_marks(&Marks::deprecated(Deprecation { message: message.clone(), origin }));
     }
     value

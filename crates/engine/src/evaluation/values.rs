@@ -117,12 +117,12 @@ impl Evaluation {
     pub fn instance(&mut self, body: &BodyDecoder, address: &ResourceInstance, scope: &dyn Scope) -> Option<Value> {
         let (value, mut problems) = body.evaluate(scope);
         for problem in problems.iter_mut() {
-            problem.address.get_or_insert_with(|| address.to_string());
+            problem.address.get_or_insert_with(|| Box::new(address.into()));
         }
         if address.resource.mode != ResourceMode::Ephemeral
             && let Some(index) = infinity_in(&value)
         {
-            problems.push(infinite().at(body.span_of(&index)).about(address.to_string()));
+            problems.push(infinite().at(body.span_of(&index)).about(address));
         }
         let failed = problems.has_errors();
         self.diagnostics.append(problems);
@@ -134,7 +134,7 @@ impl Evaluation {
     pub fn used_by(&mut self, value: Value, body: &BodyDecoder, address: &ResourceInstance) -> Value {
         let mut problems = Diagnostics::new();
         let value = report_deprecated_body(value, body, &mut problems);
-        self.diagnostics.extend(problems.into_iter().map(|problem| problem.about(address.to_string())));
+        self.diagnostics.extend(problems.into_iter().map(|problem| problem.about(address)));
         value
     }
 

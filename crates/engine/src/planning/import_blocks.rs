@@ -10,6 +10,7 @@ use groma_lang::{instance_key, instance_key_of, observing};
 use groma_plan::Mode;
 use groma_provider::{IdentitySchema, ImportTarget, PlanPurpose, Schema};
 use groma_value::{Type, Value, convert};
+use thiserror::Error;
 
 use super::event::ManagedSubject;
 use super::ignore::Ignore;
@@ -124,7 +125,7 @@ fn import_id(
         Ok(id) => return Some(id),
         Err(problem) => problem,
     };
-    let problem = Diagnostic::error("Invalid import id argument", problem).at(expression.span);
+    let problem = Diagnostic::error("Invalid import id argument", problem.to_string()).at(expression.span);
     let problem = observing(problem, expression, &scope);
     evaluation.diagnostics.push(problem);
     None
@@ -303,21 +304,34 @@ fn assemble(parts: &[Part]) -> Option<ResourceInstance> {
     Some(resource.absolute(module).instance(key))
 }
 
+/// The reason why a value is not the ID of an object to import.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+enum ImportIdError {
+    #[error("The import ID cannot be null. Give the id of an object that exists.")]
+    Null,
+    #[error("The import ID must be a string: {0}.")]
+    Type(String),
+    #[error(
+        "The import id depends on values that only apply will know, so it cannot be told now which object is meant. Use values that are known \
+         when planning."
+    )]
+    Unknown,
+    #[error("The import ID is an empty string. Give the id of an object that exists.")]
+    Empty,
+}
+
 /// The id, be it sensitive or ephemeral: it names an object, and is shown and kept in the plan as in Terraform.
-fn read_id(value: &Value) -> Result<String, String> {
+fn read_id(value: &Value) -> Result<String, ImportIdError> {
     let (value, _) = value.unmark_deep();
     if value.is_null() {
-        return Err("The import ID cannot be null. Give the id of an object that exists.".to_owned());
+        return Err(ImportIdError::Null);
     }
-    let text = convert::convert(&value, &Type::String)
-        .map_err(|problem| format!("The import ID must be a string: {}.", problem.message))?;
+    let text = convert::convert(&value, &Type::String).map_err(|problem| ImportIdError::Type(problem.message))?;
     if !text.is_known() {
-        return Err("The import id depends on values that only apply will know, so it cannot be told now which object is meant. \
-                    Use values that are known when planning."
-            .to_owned());
+        return Err(ImportIdError::Unknown);
     }
     match text.as_str() {
-        Some("") | None => Err("The import ID is an empty string. Give the id of an object that exists.".to_owned()),
+        Some("") | None => Err(ImportIdError::Empty),
         Some(text) => Ok(text.to_owned()),
     }
 }

@@ -153,7 +153,7 @@ fn not_known(address: &ResourceInstance, template: &Template, config: &Value, he
     let span = unknown.map(|path| template.body.span_of(&path)).next().unwrap_or(header);
     let detail = "What is searched for must be known when the search begins, but this stands on something that only apply will know. Use \
                   values that are written out or that the state has.";
-    Diagnostic::error("config is not known", detail).at(span).about(address.to_string())
+    Diagnostic::error("config is not known", detail).at(span).about(address)
 }
 
 /// A search that is about to begin.

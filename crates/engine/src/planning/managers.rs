@@ -222,7 +222,7 @@ pub(super) fn no_manager(
     if is_written && (!wanted.key.is_none() || providers.keys(&block).is_some()) {
         return absent(providers, wanted, address, span);
     }
-    not_present(&block, span).about(address.to_string())
+    not_present(&block, span).about(address)
 }
 
 fn not_present(provider: &ProviderConfig, span: Span) -> Diagnostic {

@@ -430,7 +430,7 @@ impl PlanCall {
              false to let the object go.",
             self.target.address
         );
-        Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(self.target.address.to_string())
+        Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(&self.target.address)
     }
 
     fn forbidden(&self, span: Span) -> Diagnostic {
@@ -440,7 +440,7 @@ impl PlanCall {
              go, set prevent_destroy to false first.",
             self.target.address
         );
-        Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(self.target.address.to_string())
+        Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(&self.target.address)
     }
 }
 

@@ -141,7 +141,7 @@ fn of_object(evaluation: &mut Evaluation, resource: &Resource, instance: &Resour
     let mut problems = Diagnostics::new();
     provisioning::check(&provisioners, scope, &mut problems);
     for problem in problems.iter_mut().filter(|problem| problem.origin.is_some()) {
-        problem.address = Some(instance.to_string());
+        problem.address = Some(Box::new(instance.into()));
     }
     evaluation.diagnostics.append(problems);
 }

@@ -191,7 +191,7 @@ impl Validator<'_> {
         }
         let problems = provider.validate_action(&subject, &value).await;
         let failed = problems.has_errors();
-        let problems = problems.into_iter().map(|problem| problem.about(address.to_string()));
+        let problems = problems.into_iter().map(|problem| problem.about(&address));
         self.evaluation.diagnostics.append(problems);
         if failed { Outcome::Failed } else { Outcome::Done }
     }

@@ -61,7 +61,6 @@ fn provider(told: &Told) -> Scripted {
 #[derive(Default)]
 struct Begun(Mutex<Vec<Begin>>);
 
-#[allow(clippy::result_large_err, reason = "as the recorder has it")]
 impl Recorder for Begun {
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
         self.0.lock().unwrap().push(begin.clone());

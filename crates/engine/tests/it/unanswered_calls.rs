@@ -29,7 +29,6 @@ impl Open {
     }
 }
 
-#[allow(clippy::result_large_err, reason = "as the recorder has it")]
 impl Recorder for Open {
     fn begin(&self, begin: &Begin) -> Result<(), Diagnostic> {
         self.settle(&begin.address, begin.deposed.as_ref());

@@ -27,7 +27,7 @@ pub async fn copy_module(
     discovery: &Discovery,
 ) -> Result<(), FetchError> {
     let scratch = tempfile::tempdir().map_err(FetchError::file("cannot create a temporary directory"))?;
-    let folder = match ModuleSource::parse(address).map_err(FetchError::Other)? {
+    let folder = match ModuleSource::parse(address).map_err(|problem| FetchError::Other(problem.to_string()))? {
         ModuleSource::Local(folder) => folder,
         ModuleSource::Package(package) => fetched(&package, "", scratch.path(), discovery).await?,
         ModuleSource::Registry(module) => {

@@ -113,7 +113,7 @@ async fn ask(http: &Http, url: &Url) -> Result<Package, FetchError> {
 pub(crate) fn relative_to(url: &Url, source: &str) -> Result<Package, FetchError> {
     let is_relative = ["/", "./", "../"].iter().any(|prefix| source.starts_with(prefix));
     if !is_relative {
-        return Package::parse(source).map_err(FetchError::Other);
+        return Package::parse(source).map_err(|problem| FetchError::Other(problem.to_string()));
     }
     let (path, _) = source.split_at(source.find("//").unwrap_or(source.len()));
     let query = source.split_once('?').map(|(_, query)| query);

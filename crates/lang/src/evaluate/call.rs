@@ -79,7 +79,7 @@ impl Evaluator<'_> {
             let Some(parameter) = function.parameter(index) else { continue };
             match converted(&argument.value, &parameter.ty) {
                 Ok(value) => values.push(value),
-                Err(message) => self.invalid_argument(&parameter.name, &message, argument, &called),
+                Err(problem) => self.invalid_argument(&parameter.name, &problem.to_string(), argument, &called),
             }
         }
         if failed_since(self.diagnostics, before) {

@@ -102,7 +102,7 @@ impl Evaluator<'_> {
                     prepared.values.push(value.unmark_deep().0);
                     continue;
                 }
-                Err(problem) => problem,
+                Err(problem) => problem.to_string(),
             };
             self.invalid_argument(&parameter.name, &problem, argument, called);
         }

@@ -40,7 +40,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 pub use descriptions::{description, parameter_description};
-pub use duration::parse_duration;
+pub use duration::{DurationError, parse_duration};
 pub use outside::signature;
 pub(crate) use signature::{CallSite, Function};
 

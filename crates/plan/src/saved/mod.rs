@@ -14,13 +14,13 @@ mod schemas;
 mod tables;
 mod value;
 
-use groma_address::ModuleInstance;
+use groma_address::{ActionInstance, ModuleInstance};
 use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_state::State;
 
 use crate::change::OutputChange;
 use crate::deferral::{DeferralReason, DeferredInvocation, Which};
-use crate::invocation::{ActionEvent, ActionInstance, Cause, Invocation};
+use crate::invocation::{ActionEvent, Cause, Invocation};
 use crate::plan::{Plan, PlannedVariable, RelevantAttribute};
 use changes::{Changes, Opened};
 use form::{Form, Head, Invoked, Output, Relevant, Variable};

@@ -94,7 +94,7 @@ impl Checked {
         subject.checked(response.diagnostics, || {
             let error = |summary: &str, detail: String| {
                 let problem = Diagnostic::error(summary, detail).at(subject.span);
-                Err(problem.about(subject.address.to_string()).into())
+                Err(problem.about(subject.address).into())
             };
             if response.deferred.is_some() && !capabilities.deferral_allowed {
                 let detail = format!(
@@ -184,9 +184,7 @@ impl Checked {
             account and region of provider {}, or remove the import to create a new object.",
             subject.address, self.address
         );
-        Diagnostic::error("Cannot import non-existent remote object", detail)
-            .at(subject.span)
-            .about(subject.address.to_string())
+        Diagnostic::error("Cannot import non-existent remote object", detail).at(subject.span).about(subject.address)
     }
 
     /// Converts an object of another resource type to the type of `subject`.
@@ -206,7 +204,7 @@ impl Checked {
             );
             let error = Diagnostic::error("Unsupported `moved` across resource types", detail)
                 .at(subject.span)
-                .about(subject.address.to_string());
+                .about(subject.address);
             return Answer::ready((None, error.into()));
         }
         let request = MoveRequest { target_type_name: subject.type_name(), ..input.request };

@@ -105,6 +105,6 @@ impl Checked {
             up to {}). Upgrade the provider to that version or a later one. The state is unchanged.",
             subject.address, self.address, version, subject.schema.version
         );
-        Diagnostic::error(summary::NEWER_PROVIDER, detail).at(subject.span).about(subject.address.to_string())
+        Diagnostic::error(summary::NEWER_PROVIDER, detail).at(subject.span).about(subject.address)
     }
 }

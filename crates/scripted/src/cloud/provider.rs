@@ -113,7 +113,7 @@ impl Provider for Cloud {
             Ok(upgraded_state) => UpgradeResponse { upgraded_state, diagnostics: ProviderDiagnostics::new() },
             Err(problem) => UpgradeResponse {
                 upgraded_state: Value::NULL,
-                diagnostics: ProviderDiagnostic::error("Unreadable stored object", problem).into(),
+                diagnostics: ProviderDiagnostic::error("Unreadable stored object", problem.to_string()).into(),
             },
         })
     }

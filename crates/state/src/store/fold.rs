@@ -130,7 +130,7 @@ fn kept_as_deposed(finished: &Finished, key: &DeposedKey, object: &ObjectRecord)
              destroyed by the next apply. If you want to keep it, take it out of the state first."
         ),
     )
-    .about(address.to_string())
+    .about(address)
 }
 
 fn removed_since(finished: &Finished) -> Diagnostic {
@@ -142,5 +142,5 @@ fn removed_since(finished: &Finished) -> Diagnostic {
              so it stays out. If it still exists, it is no longer managed; import it to manage it again."
         ),
     )
-    .about(address.to_string())
+    .about(address)
 }

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics, Span};
+use groma_diagnostics::{Diagnostic, DiagnosticAddress, DiagnosticKind, Diagnostics, Span};
 use groma_engine::Recorder;
 
 use super::approval::{Approval, ask};
@@ -150,6 +150,6 @@ fn merged(planning: Diagnostics, applying: Diagnostics) -> Diagnostics {
 }
 
 /// Returns the parts that distinguish most diagnostics.
-fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&str>, Option<Span>) {
+fn key(diagnostic: &Diagnostic) -> (&str, &str, Option<&DiagnosticAddress>, Option<Span>) {
     (&diagnostic.summary, &diagnostic.detail, diagnostic.address.as_deref(), diagnostic.subject)
 }

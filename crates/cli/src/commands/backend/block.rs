@@ -4,7 +4,7 @@ use std::path::Path;
 
 use groma_address::Name;
 use groma_config::variables::{InputValue, Origin, settings_file};
-use groma_config::{Backend, DiskFiles, Module, UNSUPPORTED_BACKEND};
+use groma_config::{Backend, DiskFiles, Module, unsupported_backend};
 use groma_diagnostics::{Diagnostic, Diagnostics, Span};
 use groma_value::Value;
 use indexmap::IndexMap;
@@ -89,7 +89,7 @@ fn unsupported(backend: &str, span: Span) -> Diagnostics {
         "The configuration stores its state in {backend}, but this version of Groma only supports the local backend. Nothing was read or \
          written. To store the state in a local file, remove the block. To keep this backend, use the program that created the state."
     );
-    Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
+    unsupported_backend(detail).at(span).into()
 }
 
 /// Rejects the `inmem` backend, whose state would not outlive the command.
@@ -97,7 +97,7 @@ fn forgetful(span: Span) -> Diagnostics {
     let detail = "The backend \"inmem\" stores the state in memory, so all objects that an apply creates would be untracked as soon as it \
                   ends. Nothing was read or written. To store the state in a local file, remove the block. For a disposable state, set the \
                   path of the local backend to a file in a temporary directory.";
-    Diagnostic::error(UNSUPPORTED_BACKEND, detail).at(span).into()
+    unsupported_backend(detail).at(span).into()
 }
 
 fn of_block(backend: &Backend, problems: &mut Diagnostics) -> Local {

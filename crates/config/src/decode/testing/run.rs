@@ -152,7 +152,7 @@ fn module(block: &Block, decoding: &mut Decoding<'_>) -> Option<RunModule> {
             let version = constraints.unwrap_or_else(|| Some(Constraints::default()))?;
             return Some(RunModule { source: found, version, block: block.header, span: source.expression.span });
         }
-        Err(detail) => detail,
+        Err(problem) => problem.to_string(),
     };
     let summary = match version {
         Some(_) => "Invalid registry module source address",

@@ -74,7 +74,7 @@ fn without_secrets(problem: Diagnostic, sources: &Sources) -> Diagnostic {
         problem.subject.and_then(|span| sources.locate(span)).filter(|location| location.file.name() == VARIABLE);
     let Some(location) = location else { return problem };
     let detail = format!("In the environment variable {VARIABLE}, line {}: {}", location.start.line, problem.detail);
-    Diagnostic { detail, subject: None, context: None, observed: Vec::new(), ..problem }
+    Diagnostic { detail, subject: None, context: None, evidence: None, ..problem }
 }
 
 /// Environment variable with additional encryption settings.

@@ -194,7 +194,7 @@ const SUMMARIES: Summaries = Summaries { error: "Failed to plan action", warning
 fn reported(problems: Diagnostics, action: &ActionInstance, named_at: Option<Span>) -> Diagnostics {
     match named_at {
         Some(span) => gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span)).collect(),
-        None => problems.into_iter().map(|problem| problem.about(action.to_string())).collect(),
+        None => problems.into_iter().map(|problem| problem.about(action)).collect(),
     }
 }
 

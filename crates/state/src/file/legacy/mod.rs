@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use groma_address::{InstanceKey, ModuleInstance, ProviderConfig, ResourceInstance, is_identifier};
+use thiserror::Error;
 
 use self::address::Key;
 pub(super) use self::address::parse_legacy_provider;
@@ -46,12 +47,35 @@ struct Upgrade {
 }
 
 /// The reason why a file cannot be upgraded, as a clause.
-type Outcome<T> = Result<T, String>;
+#[derive(Clone, Debug, PartialEq, Error)]
+enum UpgradeError {
+    #[error("its serial is {0}, less than zero")]
+    NegativeSerial(i64),
+    #[error("it has a module whose path does not begin with \"root\"")]
+    NoRoot,
+    #[error("it has a module {0:?}, which is not a valid name anymore; rename it with Terraform 0.11 first")]
+    ModuleName(String),
+    #[error("it has {0} more than once")]
+    Duplicate(ResourceInstance),
+    #[error(
+        "its resource {resource:?} has the provider {provider:?}, which is not a valid provider configuration{}",
+        advice_for(provider)
+    )]
+    NoProvider { resource: String, provider: String },
+    #[error("its resource {0:?} is named in no way that is known")]
+    UnknownKey(String),
+    #[error("its output {0:?} has no value")]
+    NoValue(String),
+    #[error("its output {0:?} is invalid")]
+    InvalidOutput(String),
+}
+
+type Outcome<T> = Result<T, UpgradeError>;
 
 impl Upgrade {
     fn file(mut self, layout: FileLayout<'_>) -> Outcome<State> {
         let serial = layout.serial.unwrap_or_default();
-        self.state.serial = u64::try_from(serial).map_err(|_| format!("its serial is {serial}, less than zero"))?;
+        self.state.serial = u64::try_from(serial).map_err(|_| UpgradeError::NegativeSerial(serial))?;
         self.state.lineage = layout.lineage.unwrap_or_default().into_owned();
         self.state.terraform_version = layout.terraform_version.unwrap_or_default().into_owned();
         for module in layout.modules.unwrap_or_default() {
@@ -80,21 +104,19 @@ impl Upgrade {
             Some((root, steps)) if root.as_ref() == "root" => steps,
             // The oldest format left the path of the root module out at times.
             None if self.version == 1 => &[],
-            _ => return Err("it has a module whose path does not begin with \"root\"".to_owned()),
+            _ => return Err(UpgradeError::NoRoot),
         };
         steps.iter().map(AsRef::as_ref).try_fold(ModuleInstance::root(), |module, name| match is_identifier(name) {
             true => Ok(module.child(name.into(), InstanceKey::None)),
-            false => Err(format!(
-                "it has a module {name:?}, which is not a valid name anymore; rename it with Terraform 0.11 first"
-            )),
+            false => Err(UpgradeError::ModuleName(name.to_owned())),
         })
     }
 
     fn resource(&mut self, module: &ModuleInstance, key: &str, layout: ResourceLayout<'_>) -> Outcome<()> {
         let Key { resource, instance } = Key::parse(key)?;
         let named = layout.provider.as_deref().unwrap_or_default();
-        let provider =
-            address::provider_of(named, module, &resource.type_name).ok_or_else(|| no_provider(named, key))?;
+        let provider = address::provider_of(named, module, &resource.type_name)
+            .ok_or_else(|| UpgradeError::NoProvider { resource: key.to_owned(), provider: named.to_owned() })?;
         let address = ResourceInstance { module: module.clone(), resource, key: instance };
         let resource = address.abs_resource();
         // Today a resource has one provider configuration, and not one for each instance.
@@ -123,7 +145,7 @@ impl Upgrade {
         let object = Arc::new(self.record(layout));
         match self.state.insert(address, deposed, provider, object) {
             None => Ok(()),
-            Some(_) => Err(format!("it has {address} more than once")),
+            Some(_) => Err(UpgradeError::Duplicate(address.clone())),
         }
     }
 
@@ -162,12 +184,11 @@ impl Upgrade {
     }
 }
 
-fn no_provider(named: &str, key: &str) -> String {
-    let advice = match named.contains("${") {
+fn advice_for(provider: &str) -> &'static str {
+    match provider.contains("${") {
         true => "; an alias never could be worked out, so give it a plain name with Terraform 0.11 first",
         false => "",
-    };
-    format!("its resource {key:?} has the provider {named:?}, which is not a valid provider configuration{advice}")
+    }
 }
 
 /// The schema version, which libraries of providers kept among their own notes, and the rest of the notes as JSON.

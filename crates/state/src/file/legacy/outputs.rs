@@ -4,7 +4,7 @@ use groma_value::{Type, json};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::Outcome;
+use super::{Outcome, UpgradeError};
 use crate::model::OutputValue;
 
 /// Reads an output of formats 2 and 3. Its type distinguishes string, list and map at most.
@@ -20,11 +20,11 @@ pub(super) fn upgrade(name: &str, output: &str) -> Outcome<OutputValue> {
     let (value, sensitive) = match serde_json::from_str::<Described<'_>>(output) {
         Ok(described) => (described.value.get(), described.sensitive.unwrap_or_default()),
         Err(_) if output.starts_with('"') => (output, false),
-        Err(_) => return Err(format!("its output {name:?} has no value")),
+        Err(_) => return Err(UpgradeError::NoValue(name.to_owned())),
     };
-    let implied = json::implied_type(value.as_bytes()).map_err(|_| format!("its output {name:?} is invalid"))?;
+    let implied = json::implied_type(value.as_bytes()).map_err(|_| UpgradeError::InvalidOutput(name.to_owned()))?;
     let ty = collected(&implied);
-    let value = json::from_json(value.as_bytes(), &ty).map_err(|_| format!("its output {name:?} is invalid"))?;
+    let value = json::from_json(value.as_bytes(), &ty).map_err(|_| UpgradeError::InvalidOutput(name.to_owned()))?;
     Ok(OutputValue { value, ty, sensitive, deprecated: None })
 }
 
