@@ -13,7 +13,7 @@ const DEEPEST: usize = 256;
 /// The reason why a pattern of file names cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(super) enum GlobError {
-    #[error("the braces stand for too many patterns")]
+    #[error("the braces expand to too many patterns")]
     TooManyAlternatives,
     #[error("syntax error in pattern: a brace is not closed")]
     OpenBrace,

@@ -38,7 +38,7 @@ pub(in crate::functions) enum YamlProblem {
     RecursiveAnchor,
     #[error("reference to undefined anchor")]
     UndefinedAnchor,
-    #[error("the document stands for more than {MOST_NODES} values")]
+    #[error("the document expands to more than {MOST_NODES} values")]
     TooManyNodes,
     #[error("the document is nested more than {DEEPEST} levels deep")]
     TooDeep,
