@@ -30,7 +30,7 @@ impl Interrupts {
     ///
     /// # Errors
     /// The operating system refuses to start another thread.
-    pub fn listen(streams: Streams, product: String) -> io::Result<Self> {
+    pub fn listen(streams: Streams, product: &'static str) -> io::Result<Self> {
         Self::listen_and(move |stop| {
             match stop {
             Stop::Now => streams.print("\nTwo interrupts received. Exiting immediately, after saving all known results.\n"),
