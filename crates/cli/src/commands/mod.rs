@@ -91,7 +91,7 @@ pub fn run(program: &str, arguments: Vec<OsString>) -> u8 {
     }
     // Parsing takes a lookup function instead of the process environment, which tests cannot set safely.
     let variable = |name: &str| environment.text(name).map(str::to_owned);
-    // Only the error contains the name of the program, and in JSON it is the same in every persona.
+    // Errors suggest commands, and JSON is the same in every persona.
     let name = match format {
         ErrorFormat::Text => identity.persona.command(program),
         _ => Persona::Terraform.command(program),
