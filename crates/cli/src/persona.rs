@@ -20,7 +20,7 @@ pub enum Persona {
 
 /// `GROMA_PERSONA` names no persona.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{VARIABLE} is set to {value:?}, which is not a persona. Set it to groma, terraform or tofu, or unset it.")]
+#[error("GROMA_PERSONA is set to {value:?}, which is not a persona. Set it to groma, terraform or tofu, or unset it.")]
 pub struct UnknownPersona {
     value: String,
 }
