@@ -237,7 +237,7 @@ fn version_line_and_exit_codes_are_the_same_in_every_persona() {
         (&["nosuch"], 1),
         (&["state"], 1),
         (&["fmt", "-check"], 0),
-        (&["output", "missing"], 1),
+        (&["show", "missing"], 1),
     ] {
         assert_eq!(same(CONFIGURATION, arguments, |_, ran| ran.code), expected, "{arguments:?}");
     }
