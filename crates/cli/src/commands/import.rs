@@ -123,7 +123,7 @@ fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnosti
 }
 
 fn already_managed(context: &Context, address: &ResourceInstance) -> Diagnostics {
-    let product = &context.wording.product;
+    let product = context.wording.product;
     let detail = format!(
         "{product} is already managing an object as {address}. To import another object to this address, first remove the existing one \
          from the state: {} state rm '{address}'.",

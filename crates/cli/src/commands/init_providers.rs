@@ -154,7 +154,7 @@ impl<'a> ProviderSteps<'a> {
 /// Checks built-in providers: they must exist, and must not have a version constraint.
 fn possible(all: &BTreeMap<ProviderAddress, Constraints>, context: &Context) -> Result<(), Diagnostics> {
     let problem = |(address, constraints): (&ProviderAddress, &Constraints)| {
-        let product = &context.wording.product;
+        let product = context.wording.product;
         let detail = if !is_included(address) {
             format!("{product} has no built-in provider {address}. Check its \"source\".")
         } else if !constraints.is_empty() {
