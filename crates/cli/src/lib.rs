@@ -9,6 +9,7 @@ mod clock;
 mod commands;
 mod environment;
 mod log;
+mod persona;
 mod settings;
 pub mod terminal;
 pub mod views;

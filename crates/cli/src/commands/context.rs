@@ -18,6 +18,7 @@ use super::outcome::{Outcome, no_thread};
 use crate::arguments::{Deprecations, Flag, JsonMessages, Secrets, View};
 use crate::clock;
 use crate::log::{Level, Log};
+use crate::persona::Persona;
 use crate::settings::Settings;
 use crate::terminal::{Colors, Device, Interrupts, Palette, Prompter, Streams};
 use crate::views::diagnostic::{Alike, Consolidated, Consolidation, DiagnosticText, consolidated, in_order};
@@ -43,7 +44,12 @@ pub(super) struct Context {
     pub cli: CliConfiguration,
     pub streams: Streams,
     pub sources: Arc<Sources>,
+    pub persona: Persona,
+    /// Names in output that is text only.
+    pub text_wording: Wording,
+    /// Names in messages, which may also be part of JSON output: those of JSON once JSON is requested.
     pub wording: Wording,
+    json_wording: Wording,
     pub log: Log,
     /// Working directory at program start, before `-chdir`.
     pub original_directory: PathBuf,
@@ -72,6 +78,15 @@ pub(super) struct Context {
     retained: Retained,
 }
 
+/// Names that the program was started under.
+pub(super) struct Identity<'a> {
+    pub persona: Persona,
+    /// File name of the executable.
+    pub program: &'a str,
+    /// Directory of `-chdir`.
+    pub directory: Option<&'a Path>,
+}
+
 /// Layout of warnings.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Warnings {
@@ -87,8 +102,8 @@ pub(super) enum ProgressDisplay {
 }
 
 impl Context {
-    pub fn new(program: &str, settings: Settings, log: Log, original_directory: PathBuf) -> Self {
-        let wording = Wording { command: program.to_owned(), ..Wording::default() };
+    pub fn new(identity: &Identity<'_>, settings: Settings, log: Log, original_directory: PathBuf) -> Self {
+        let wording = Wording::of(identity.persona, identity.program, identity.directory);
         Self {
             colors: settings.colors,
             log,
@@ -96,7 +111,10 @@ impl Context {
             cli: CliConfiguration::default(),
             streams: Streams::of_process(),
             sources: Arc::default(),
+            persona: identity.persona,
+            text_wording: wording.clone(),
             wording,
+            json_wording: Wording::of_json(identity.directory),
             original_directory,
             root_directory: PathBuf::from("."),
             given: Vec::new(),
@@ -128,7 +146,7 @@ impl Context {
         let writer = self.text(self.streams.error);
         problems.iter().for_each(|problem| writer.write(problem, &self.sources, &mut text));
         if problems.has_errors() {
-            let product = &self.wording.product;
+            let product = self.wording.product;
             text.push_str(&format!("\nAs a result of the above problems, {product} may not behave as intended.\n\n"));
         }
         self.streams.print_error(&text);
@@ -193,6 +211,7 @@ impl Context {
     pub fn mirror_json(&mut self, path: &Path) -> Result<(), Diagnostics> {
         let stream = Stream::new(Arc::new(Mutex::new(json_file(path)?)), clock::now_in_microseconds);
         stream.version(TERRAFORM_VERSION);
+        self.word_for_json();
         self.json_mirror = Some(stream);
         Ok(())
     }
@@ -201,7 +220,15 @@ impl Context {
     pub fn switch_to_json(&mut self) -> Stream {
         let stream = Stream::new(Arc::clone(self.streams.documents()), clock::now_in_microseconds);
         self.messages = Some(stream.clone());
+        self.word_for_json();
+        // What is still printed as text is next to JSON, so it is the same in every persona too.
+        self.text_wording = self.json_wording.clone();
         stream
+    }
+
+    /// Makes all further messages use the names of JSON, because they become part of JSON output.
+    pub fn word_for_json(&mut self) {
+        self.wording = self.json_wording.clone();
     }
 
     /// Returns all JSON streams: standard output and the file of `-json-into`.
@@ -216,7 +243,13 @@ impl Context {
 
     /// Prints text, or a JSON message with the text on one line.
     pub fn report(&self, text: &str) {
-        self.report_as(text, || {
+        self.report_worded(|_| text.to_owned());
+    }
+
+    /// Prints a text as [`Context::report`] does; `text` returns it with the given names.
+    pub fn report_worded(&self, text: impl Fn(&Wording) -> String) {
+        self.report_as(&text(&self.text_wording), || {
+            let text = text(&self.wording);
             // List items start with "- " in text; a JSON message needs neither the bullet nor the line breaks.
             let words: Vec<&str> = text.split_whitespace().skip_while(|word| *word == "-").collect();
             Message::untyped(words.join(" "))
@@ -264,7 +297,7 @@ impl Context {
         PlanText {
             palette: self.palette(),
             columns: self.streams.output.columns(),
-            wording: self.wording.clone(),
+            wording: self.text_wording.clone(),
             reader: self.settings.reader,
             redaction: self.redaction,
         }
@@ -280,7 +313,7 @@ impl Context {
             return Ok(interrupts.clone());
         }
         let interrupts =
-            Interrupts::listen(self.streams.clone(), self.wording.product.clone(), Arc::clone(&self.plugin_host));
+            Interrupts::listen(self.streams.clone(), self.text_wording.product, Arc::clone(&self.plugin_host));
         let interrupts = interrupts.map_err(|error| no_thread(&error))?;
         self.interrupts = Some(interrupts.clone());
         Ok(interrupts)

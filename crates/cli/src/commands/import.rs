@@ -94,13 +94,15 @@ fn what(rest: &[String]) -> Result<(ResourceInstance, &str), Diagnostics> {
 }
 
 fn report_success(context: &Context) {
-    let text = format!(
-        "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {} state and \
-         will henceforth be managed by {}.",
-        context.wording.product, context.wording.product
-    );
-    let message = || Message::untyped(text.split_whitespace().collect::<Vec<_>>().join(" "));
-    context.report_as(&format!("\n{}\n\n", context.palette().paint(Tone::Green, &text)), message);
+    let text = |product: &str| {
+        format!(
+            "Import successful!\n\nThe resources that were imported are shown above. These resources are now in\nyour {product} state \
+             and will henceforth be managed by {product}."
+        )
+    };
+    let message = || Message::untyped(text(context.wording.product).split_whitespace().collect::<Vec<_>>().join(" "));
+    let shown = context.palette().paint(Tone::Green, text(context.text_wording.product));
+    context.report_as(&format!("\n{shown}\n\n"), message);
 }
 
 fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnostics), Diagnostics> {
@@ -121,7 +123,7 @@ fn load(context: &Context, directory: &Path) -> Result<(Configuration, Diagnosti
 }
 
 fn already_managed(context: &Context, address: &ResourceInstance) -> Diagnostics {
-    let product = &context.wording.product;
+    let product = context.wording.product;
     let detail = format!(
         "{product} is already managing an object as {address}. To import another object to this address, first remove the existing one \
          from the state: {} state rm '{address}'.",

@@ -203,7 +203,7 @@ fn unreadable(context: &Context, problems: Diagnostics) -> Diagnostics {
     if problems.iter().any(is_for_another_version) {
         return problems.into_iter().filter(is_for_another_version).collect();
     }
-    let product = &context.wording.product;
+    let product = context.wording.product;
     let summary = format!(
         "{product} encountered problems during initialisation, including problems\nwith the configuration, described below."
     );

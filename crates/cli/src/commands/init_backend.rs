@@ -9,6 +9,7 @@ use super::init_reporter::InitReporter;
 use super::migration::{Consent, Migration, OldFile};
 use super::outcome::fail;
 use crate::arguments::{Flag, Init};
+use crate::views::wording::Wording;
 
 /// Initializes the backend of `module`, and returns it.
 ///
@@ -102,24 +103,22 @@ impl Initialization<'_> {
             "Backend configuration changed!\n\nThe backend block has changed since it was last initialized:\n{}.\n",
             old.difference(&new.local)
         );
-        self.reporter.notice(context, &text, "backend_reconfigure");
+        self.reporter.notice(context, "backend_reconfigure", |_| text.clone());
         self.migrate(context, old, &new.local, OldFile::Kept)?;
         self.record(context, new)
     }
 
     fn unset(&self, context: &mut Context, old: &Local) -> Result<Local, Diagnostics> {
         self.may_migrate(context, "the backend block was removed")?;
-        let product = &context.wording.product;
-        let text = format!("{product} has detected you're unconfiguring your previously set \"local\" backend.\n");
-        self.reporter.notice(context, &text, "backend_migrate_local");
+        self.reporter.notice(context, "backend_migrate_local", |Wording { product, .. }| {
+            format!("{product} has detected you're unconfiguring your previously set \"local\" backend.\n")
+        });
         let new = Local::default();
         self.migrate(context, old, &new, OldFile::Kept)?;
         self.file.clear()?;
-        let text = format!(
-            "\nSuccessfully unset the backend \"local\". {} will now operate locally.\n",
-            context.wording.product
-        );
-        self.reporter.notice(context, &text, "backend_configured_unset");
+        self.reporter.notice(context, "backend_configured_unset", |Wording { product, .. }| {
+            format!("\nSuccessfully unset the backend \"local\". {product} will now operate locally.\n")
+        });
         Ok(new)
     }
 
@@ -147,11 +146,11 @@ impl Initialization<'_> {
 
     fn record(&self, context: &Context, new: Configured) -> Result<Local, Diagnostics> {
         self.file.write(&new.local, new.hash)?;
-        let text = format!(
-            "\nSuccessfully configured the backend \"local\"! {} will use it until its\nconfiguration changes.\n",
-            context.wording.product
-        );
-        self.reporter.notice(context, &text, "backend_configured_success");
+        self.reporter.notice(context, "backend_configured_success", |Wording { product, .. }| {
+            format!(
+                "\nSuccessfully configured the backend \"local\"! {product} will use it until its\nconfiguration changes.\n"
+            )
+        });
         Ok(new.local)
     }
 }

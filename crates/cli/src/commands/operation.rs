@@ -349,7 +349,7 @@ pub(super) fn forgetting_warning(context: &Context, plan: &Plan) -> Diagnostics 
     if list.is_empty() {
         return Diagnostics::new();
     }
-    let product = &context.wording.product;
+    let product = context.wording.product;
     let detail = format!(
         "Applying this plan will remove these objects from the state without destroying them:\n{}\n\nAfter that, {product} \
          will no longer manage them. To manage an object again, import it.",

@@ -108,7 +108,7 @@ impl Packages {
             locks: &locks,
             store: &store,
             platform: &Platform::current(),
-            product: &context.wording.product,
+            product: context.wording.product,
             command: &context.wording.command,
         };
         let (mut selected, mut unusable, mut missing) = (BTreeMap::new(), BTreeMap::new(), None);
@@ -212,7 +212,7 @@ impl Available {
             locks: &self.locks,
             store: &self.store,
             platform: &Platform::current(),
-            product: &self.wording.product,
+            product: self.wording.product,
             command: &self.wording.command,
         };
         let one = BTreeMap::from([(address.clone(), Constraints::default())]);

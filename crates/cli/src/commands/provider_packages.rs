@@ -21,6 +21,7 @@ use super::outcome::{Outcome, fail, misuse};
 use super::packages::{builtin, cache, locks, methods, needed};
 use super::servers::{discovery, wait};
 use crate::arguments::{Flag, ProvidersLock, ProvidersMirror};
+use crate::views::wording::Wording;
 
 /// Providers and platforms to process, with their package sources.
 struct Work {
@@ -60,15 +61,13 @@ pub(super) fn lock(context: &mut Context, arguments: &ProvidersLock) -> Outcome 
             format!("{LOCK_FILE} cannot be written: {error}.", error = io_reason(&error)),
         )
     })?;
-    let product = &context.wording.product;
-    if locks == before {
-        context.report(&format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"));
-        return Ok(0);
-    }
-    context.report(&format!(
-        "\nSuccess! {product} has updated the lock file.\n\nReview the changes in {LOCK_FILE} and then commit to your\nversion control system to \
-         retain the new checksums.\n\n"
-    ));
+    context.report_worded(|Wording { product, .. }| match locks == before {
+        true => format!("\nSuccess! {product} has validated the lock file and found no need for changes.\n"),
+        false => format!(
+            "\nSuccess! {product} has updated the lock file.\n\nReview the changes in {LOCK_FILE} and then commit to your\nversion control \
+             system to retain the new checksums.\n\n"
+        ),
+    });
     Ok(0)
 }
 

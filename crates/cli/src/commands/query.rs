@@ -93,7 +93,7 @@ fn report_empty_searches(context: &Context, searched: &[Searched]) {
 
 /// Writes the generated blocks of the found objects, if there are any.
 fn write(context: &Context, path: &Path, searched: &[Searched]) -> Diagnostics {
-    let text = blocks(&context.wording.product, searched);
+    let text = blocks(context.persona.product(), searched);
     if text.is_empty() {
         return Diagnostics::new();
     }

@@ -25,6 +25,9 @@ use crate::views::json::pretty;
 pub(super) fn run(context: &mut Context, arguments: &Validate) -> Outcome {
     context.configure_view(&arguments.view);
     let results = Results::of(&arguments.json)?;
+    if results.has_document() {
+        context.word_for_json();
+    }
     let mut found = check(context, arguments).unwrap_or_else(|problems| problems);
     found.append(overrides_in_effect(context));
     let diagnostics = context.unsuppressed(found);

@@ -31,7 +31,7 @@ impl Interrupts {
     ///
     /// # Errors
     /// The operating system refuses to start another thread.
-    pub fn listen(streams: Streams, product: String, plugins: Arc<PluginHost>) -> io::Result<Self> {
+    pub fn listen(streams: Streams, product: &'static str, plugins: Arc<PluginHost>) -> io::Result<Self> {
         let report = move |stop| {
             match stop {
             Stop::Now => streams.print("\nTwo interrupts received. Exiting immediately, after saving all known results.\n"),
