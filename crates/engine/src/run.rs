@@ -10,6 +10,7 @@ use indexmap::IndexMap;
 
 use crate::applying::{self, AppliedRun, Done};
 use crate::config_graph::{ConfigGraph, KnownFunctions};
+use crate::hooks::Searched;
 use crate::inspect::{Inspection, Objects};
 use crate::options::{Input, PlanOptions};
 use crate::planning::{self, Spent};
@@ -17,7 +18,6 @@ use crate::prepared::{self, Prepared};
 use crate::providers::Providers;
 use crate::recorder::Recorder;
 use crate::schema_binding::{Bodies, report_once};
-use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::{self, DeclaredSecrets};
 

@@ -11,9 +11,9 @@ mod execution;
 mod expansion;
 mod invocation;
 mod plan;
-mod round_trip;
 mod saved;
 
+pub use crate::plan::after_round_trip;
 pub use action::{Action, ActionReason};
 pub use change::{Importing, OutputChange, ResourceChange};
 pub use deferral::{DeferralReason, DeferredChange, DeferredInvocation, Source, Which};
@@ -22,5 +22,4 @@ pub use expansion::{ExpansionKeys, Expansions, ModuleExpansions};
 pub use groma_address::ActionInstance;
 pub use invocation::{ActionEvent, Cause, Invocation};
 pub use plan::{Counts, Generated, Mode, Plan, PlannedVariable, RelevantAttribute};
-pub use round_trip::after_round_trip;
 pub use saved::{SavedPlan, Schemas, encode, planned_variables};

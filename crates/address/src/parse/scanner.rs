@@ -2,7 +2,7 @@
 
 use crate::{begins_name, continues_name};
 
-use super::error::ParseError;
+use super::ParseError;
 use crate::{InstanceKey, Mode, ModuleInstance, ModulePath, ModuleStep, Name, Resource};
 
 /// Names that refer to something other than a resource in expressions. A resource type of such a name needs the prefix

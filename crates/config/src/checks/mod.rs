@@ -3,11 +3,9 @@
 
 mod backend;
 mod calls;
-mod describe;
 pub(crate) mod discarded;
 mod expression_context;
 mod named;
-mod outputs;
 mod overrides;
 mod own_providers;
 mod provider_instances;
@@ -84,7 +82,7 @@ pub(crate) fn check(
         rest.extend(module.children.values().rev().map(AsRef::as_ref));
     }
     if references == References::Checked {
-        outputs::check(root, &mut names);
+        overrides::check_outputs(root, &mut names);
     }
     let mut passed_on = Diagnostics::new();
     if is_read {

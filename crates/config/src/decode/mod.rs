@@ -9,7 +9,6 @@ mod check;
 mod condition;
 mod content;
 mod context;
-mod depends_on;
 mod encryption;
 mod file;
 mod language;

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use groma_address::{ModulePath, Name, OPENTOFU_PROVIDER_HOST, ProviderAddress, Resource as ResourceAddress};
 use groma_diagnostics::Span;
 use groma_hcl::{Body, Expression};
+use groma_value::Value;
 use indexmap::IndexMap;
 
-use super::block::Check;
 use super::encryption::{Encryption, EncryptionBlock};
 use super::module_call::{ModuleCall, Product};
-use super::named_value::{Local, Output, Variable};
+use super::named_value::{Check, Local, Output, Variable};
 use super::provider::{LocalProvider, LocalProviderRef, ProviderBlock, ProviderMeta, RequiredProvider};
 use super::refactoring::{Import, Moved, Removed};
 use super::resource::Resource;
-use super::settings::{Backend, Cloud, VersionRequirement};
+use crate::version::Constraints;
 
 /// Blocks by name in source order, with a fast hash because expressions look names up for each instance.
 pub type Declared<K, V> = IndexMap<K, V, foldhash::fast::RandomState>;
@@ -125,4 +125,38 @@ impl ActionBlock {
             None => LocalProvider::default_of(super::resource::implied_provider(&self.type_name)),
         }
     }
+}
+
+/// A `backend` block: type and arguments of the state storage.
+#[derive(Clone, Debug)]
+pub struct Backend {
+    /// The backend type: the block's label.
+    pub kind: Name,
+    /// Arguments, to be decoded by the backend.
+    pub body: Body,
+    /// Values of the arguments that are known before planning: constants, and expressions of local values and
+    /// variables with a value.
+    pub known: IndexMap<Name, Value>,
+    /// Span of the label.
+    pub kind_span: Span,
+    /// Span of the block's header.
+    pub span: Span,
+}
+
+/// A `cloud` block: settings of HCP Terraform.
+#[derive(Clone, Debug)]
+pub struct Cloud {
+    /// Arguments, to be decoded by the cloud backend.
+    pub body: Body,
+    /// Span of the block's header.
+    pub span: Span,
+}
+
+/// A `required_version` argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionRequirement {
+    /// The allowed versions of the program.
+    pub constraints: Constraints,
+    /// Span of the constraints.
+    pub span: Span,
 }

@@ -3,7 +3,6 @@
 mod detect;
 mod error;
 mod registry;
-mod split;
 
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
@@ -12,7 +11,7 @@ pub use error::SourceAddressError;
 pub use registry::RegistryModule;
 
 use crate::source::{display, normalize};
-use split::{clean_subfolder, split_subfolder};
+use registry::{clean_subfolder, split_subfolder};
 
 /// The source of a module. Displays in the form that the module manifest records.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,10 +22,10 @@ use super::schedule::Schedule;
 use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
 use crate::evaluation::Evaluation;
+use crate::hooks::Searched;
 use crate::invocation_problems::reported_once;
 use crate::options::Deferral;
 use crate::ordering;
-use crate::search::Searched;
 use crate::walk::Visit;
 use crate::world::World;
 

@@ -39,10 +39,10 @@ use groma_state::State;
 pub(crate) use ignore::{Ignore, ignore_changes, ignored};
 
 use crate::evaluation::Evaluation;
+use crate::hooks::Searched;
 use crate::options::{PlanOptions, Refresh};
 use crate::prepared::Prepared;
 use crate::providers::Providers;
-use crate::search::Searched;
 use crate::session::Session;
 use crate::validate::{DeclaredSecrets, validate};
 use crate::world::{SharedContext, World};

@@ -7,8 +7,8 @@ use groma_provider::{
 use groma_value::Value;
 
 use super::{Server, consistency, panic};
-use crate::equality::keep_prior_form;
 use crate::resource::{CreateRequest, DeleteRequest, ObjectResponse, UpdateRequest};
+use crate::rewrite::keep_prior_form;
 use crate::{PrivateData, Resource};
 
 impl Server {

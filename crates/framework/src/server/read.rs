@@ -12,8 +12,8 @@ use groma_value::Value;
 
 use super::defaults::with_defaults;
 use super::{Server, panic};
-use crate::equality::keep_prior_form;
 use crate::resource::{self, ObjectResponse};
+use crate::rewrite::keep_prior_form;
 use crate::stored::decode_stored;
 use crate::{PrivateData, Resource, data_source};
 

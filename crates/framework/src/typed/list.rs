@@ -8,7 +8,7 @@ use groma_provider::{
 };
 use groma_value::Value;
 
-use crate::list::ListResource;
+use crate::action::ListResource;
 use crate::model::{Field, Model};
 use crate::stopping::{Stopping, Stops};
 use crate::{ResourceSchema, SchemaBuilder};

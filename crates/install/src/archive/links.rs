@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::refusal::{LEADS_OUTSIDE, refused};
+use super::limits::{LEADS_OUTSIDE, refused};
 
 /// The policy for links in an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,6 @@ use reqwest::{Client, Method, StatusCode, Url};
 use super::error::{HttpError, innermost, without_secrets};
 use super::resolver::Resolver;
 use super::response::{Answered, Response, head, unpacked};
-use super::retry::{may_pass, pause};
 use super::route::Route;
 use crate::credentials::Token;
 
@@ -289,13 +288,28 @@ fn header_map(token: Option<&Token>, more: &[(&str, &str)]) -> Result<HeaderMap,
     Ok(headers)
 }
 
+/// The maximum delay between two attempts.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Whether a retry may help: the server is overloaded or broken. Status 501 is permanent.
+pub(super) fn may_pass(status: StatusCode) -> bool {
+    status == StatusCode::TOO_MANY_REQUESTS || (status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED)
+}
+
+/// Returns the delay after attempt number `attempt` (from 0): doubled each time, or what the server requests.
+pub(super) fn pause(attempt: u32, first: Duration, retry_after: Option<&str>) -> Duration {
+    if let Some(seconds) = retry_after.and_then(|text| text.trim().parse::<u64>().ok()) {
+        return Duration::from_secs(seconds).min(LONGEST);
+    }
+    first.saturating_mul(1_u32.checked_shl(attempt).unwrap_or(u32::MAX)).min(LONGEST)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use std::io::Read;
     use std::net::TcpListener;
     use std::time::Instant;
-
-    use super::*;
 
     /// A server that sends one byte after the other, without an end.
     fn dripping() -> Url {
@@ -325,5 +339,21 @@ mod tests {
         let problem = runtime.block_on(http.get(&dripping(), None, 1 << 20)).unwrap_err().to_string();
         assert!(problem.contains("ended after") && problem.contains("did not finish within"), "{problem}");
         assert!(begun.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn pauses_double_up_to_half_a_minute_and_follow_the_server() {
+        let second = Duration::from_secs(1);
+        assert_eq!(pause(0, second, None), second);
+        assert_eq!(pause(3, second, None), Duration::from_secs(8));
+        assert_eq!(pause(99, second, None), LONGEST);
+        assert_eq!(pause(0, second, Some("7")), Duration::from_secs(7));
+        assert_eq!(pause(0, second, Some("9999")), LONGEST);
+    }
+
+    #[test]
+    fn only_what_may_pass_is_asked_again() {
+        assert!(may_pass(StatusCode::SERVICE_UNAVAILABLE) && may_pass(StatusCode::TOO_MANY_REQUESTS));
+        assert!(!may_pass(StatusCode::NOT_FOUND) && !may_pass(StatusCode::NOT_IMPLEMENTED));
     }
 }

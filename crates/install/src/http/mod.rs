@@ -4,7 +4,6 @@ mod client;
 mod error;
 mod resolver;
 mod response;
-mod retry;
 mod route;
 
 pub use client::{Http, HttpOptions};

@@ -9,8 +9,8 @@ use super::arguments::{Argument, Expected, converted};
 use super::called::{Called, bare, unknown};
 use super::observe::failed_since;
 use crate::context::Availability;
-use crate::function_error::FunctionError;
 use crate::functions::{self, CallSite, Function};
+use crate::provider_functions::FunctionError;
 
 impl Evaluator<'_> {
     pub(super) fn call(&mut self, call: &Call, expression: &Expression) -> Value {

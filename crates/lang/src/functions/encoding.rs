@@ -5,11 +5,11 @@ use std::io::Read as _;
 use std::sync::Arc;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 use flate2::read::GzDecoder;
 use groma_value::{CodecError, Refinement, Shape, Type, Value, json};
 
-use super::base_64::decoded;
 use super::mapping::shown;
 use super::signature::{Accepts, Arguments, Function, FunctionError, Outcome, Parameter};
 use super::{csv, gzip, yaml};
@@ -317,4 +317,15 @@ fn textdecode(arguments: &Arguments<'_>) -> Outcome {
     };
     text.map(Value::string)
         .ok_or_else(|| FunctionError::argument(0, format!("the bytes are not valid in the character set {name}")))
+}
+
+const ENGINE: GeneralPurpose =
+    GeneralPurpose::new(&alphabet::STANDARD, GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true));
+
+/// Decodes `text`: padding is required, line breaks between the characters are ignored.
+pub(super) fn decoded(text: &str) -> Option<Vec<u8>> {
+    if text.contains(['\n', '\r']) {
+        return ENGINE.decode(text.replace(['\n', '\r'], "")).ok();
+    }
+    ENGINE.decode(text).ok()
 }

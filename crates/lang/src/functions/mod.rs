@@ -2,7 +2,6 @@
 
 mod aggregate;
 mod assume;
-mod base_64;
 mod cidr;
 mod conversion;
 mod crypto;

@@ -8,7 +8,7 @@ use groma_value::{Marks, Number, Type, Value};
 use thiserror::Error;
 
 use crate::context::FunctionContext;
-pub(crate) use crate::function_error::FunctionError;
+pub(crate) use crate::provider_functions::FunctionError;
 use crate::provider_functions::{ProviderParameter, ProviderSignature};
 use crate::scope::Scope;
 

@@ -6,11 +6,6 @@
 mod change;
 mod changes;
 mod form;
-mod key;
-mod left;
-mod names;
-mod problem;
-mod schemas;
 mod tables;
 mod value;
 
@@ -22,14 +17,14 @@ use crate::change::OutputChange;
 use crate::deferral::{DeferralReason, DeferredInvocation, Which};
 use crate::invocation::{ActionEvent, Cause, Invocation};
 use crate::plan::{Plan, PlannedVariable, RelevantAttribute};
+use change::Left;
+use change::{action_name, action_of, mode_name, mode_of};
 use changes::{Changes, Opened};
 use form::{Form, Head, Invoked, Output, Relevant, Variable};
-use key::Key;
-use left::Left;
-use names::{action_name, action_of, mode_name, mode_of};
-use problem::{Unwritable, damaged, not_a_plan};
-pub use schemas::Schemas;
+use tables::Key;
+pub use tables::Schemas;
 use tables::{Addresses, Known, Numbered};
+use tables::{Unwritable, damaged, not_a_plan};
 use value::{StoredPath, StoredValue};
 
 /// Grows with every change of the form.

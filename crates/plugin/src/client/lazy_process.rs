@@ -7,7 +7,7 @@ use groma_address::ProviderAddress;
 use groma_provider::{CallFate, ProviderDiagnostic, ProviderDiagnostics};
 
 use super::cache::SchemaCache;
-use super::cancellation::CallCancellation;
+use super::host::CallCancellation;
 use super::host::{PluginHost, ProcessNumber};
 use super::schemas::Schemas;
 use super::session::{Session, Started, Starting};

@@ -2,7 +2,6 @@
 
 mod actions;
 mod cache;
-mod cancellation;
 mod ephemeral;
 mod host;
 mod lazy_process;

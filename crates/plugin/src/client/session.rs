@@ -14,7 +14,7 @@ use tonic::transport::Channel;
 use tonic::{Code, ConnectError, Request, Status};
 
 use super::cache::{CachedSchemas, SchemaCache};
-use super::cancellation::CallCancellation;
+use super::host::CallCancellation;
 use super::schemas::{Kind, RawSchemas, Schemas};
 use crate::MESSAGE_LIMIT;
 use crate::methods::{self, Method};

@@ -4,9 +4,9 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
 
 use super::contract_errors::summary;
-use super::identity::Unknowns;
-use super::marks::restore;
+use super::response::Unknowns;
 use super::response::no_violations;
+use super::response::restore;
 use super::{Checked, Subject};
 use crate::contract::{Secrets, check_object, check_shape, check_unknowns, check_write_only};
 use crate::protocol::{

@@ -6,8 +6,8 @@ use groma_diagnostics::{Diagnostic, Diagnostics};
 use groma_value::Value;
 
 use super::contract_errors::summary;
-use super::marks::restore;
 use super::response::no_violations;
+use super::response::restore;
 use super::{Checked, Subject};
 use crate::Answer;
 use crate::contract::{Secrets, check_object, check_shape, check_unknowns};

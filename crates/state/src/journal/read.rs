@@ -1,15 +1,14 @@
 //! The reading side: what an interrupted run has left.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use groma_address::Name;
 
-use super::MAGIC;
-use super::damage::Damage;
-use super::form;
 use super::frame::{Frame, Frames};
 use super::numbered::Numbered;
 use super::record::{Begin, Finished, ObjectAddress, Record, RunHeader};
+use super::{MAGIC, form};
 use crate::content::Content;
 use crate::error::StateError;
 use crate::file::{decode_check_results, decode_outputs};
@@ -234,5 +233,28 @@ impl Reader {
 
     fn push(&mut self, event: Event) {
         if self.snapshot.is_some() { &mut self.later } else { &mut self.events }.push(event);
+    }
+}
+
+/// The damage to a journal: bytes that differ from those that were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Damage {
+    /// Unreadable bytes, by their offsets in the file.
+    pub bytes: Vec<Range<u64>>,
+    /// The number of readable records that refer to unreadable ones.
+    pub records: usize,
+    /// The number of results that were read without the dependencies of their objects.
+    pub without_dependencies: usize,
+}
+
+impl Damage {
+    /// Whether nothing is lost.
+    pub fn is_none(&self) -> bool {
+        self.bytes.is_empty() && self.records == 0 && self.without_dependencies == 0
+    }
+
+    /// The number of unreadable bytes.
+    pub fn length(&self) -> u64 {
+        self.bytes.iter().map(|range| range.end - range.start).sum()
     }
 }

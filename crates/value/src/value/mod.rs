@@ -3,14 +3,11 @@
 mod build;
 mod children;
 mod compare;
-mod equals;
 mod index;
 mod kind;
-mod marking;
 mod refine;
 mod repr;
 mod set;
-mod walk;
 
 pub use index::{IndexError, Length};
 pub use kind::{Kind, MapView, ObjectView};

@@ -1,11 +1,9 @@
 //! Evaluation of the `encryption` block, before planning.
 
-mod arguments;
 mod check;
 mod keys;
 mod methods;
 mod names;
-mod schemas;
 mod services;
 
 use std::collections::HashSet;

@@ -10,7 +10,7 @@ use groma_encryption::{
 use groma_hcl::{Attribute, Block, BodySchema, Content};
 use groma_value::{Type, Value, convert};
 
-use super::arguments::Arguments;
+use super::keys::Arguments;
 
 /// Returns the schema of a body with these arguments. OpenTofu also allows a block for an object argument.
 pub(super) fn schema_of(arguments: &[Argument]) -> BodySchema {

@@ -2,7 +2,6 @@
 
 mod modifiers;
 mod prepare;
-mod prepared;
 
 use groma_provider::{Answer, PlanRequest, PlanResponse, ProviderDiagnostic, ProviderDiagnostics};
 
@@ -50,7 +49,7 @@ fn refused(request: PlanRequest, diagnostics: ProviderDiagnostics) -> PlanRespon
 fn finish(
     resource: &dyn Resource,
     request: &PlanRequest,
-    prepared: prepared::Prepared,
+    prepared: prepare::Prepared,
     response: ModifyPlanResponse,
 ) -> PlanResponse {
     let mut diagnostics = prepared.diagnostics;

@@ -1,6 +1,6 @@
 //! The plan modifiers of the attributes (FW-04, FW-05).
 
-use super::prepared::Prepared;
+use super::prepare::Prepared;
 use crate::modifier::{ModifierRequest, ModifierResponse, Objects};
 use crate::rewrite::{Next, ObjectStates, rewrite};
 use crate::server::consistency::Change;

@@ -4,7 +4,7 @@ use groma_value::convert::convert;
 use groma_value::{Number, Type, Value};
 
 use super::error::YamlProblem;
-use crate::functions::base_64::decoded;
+use crate::functions::encoding::decoded;
 use crate::functions::timestamp::Timestamp;
 
 /// The notation of a scalar, as far as it affects its value.

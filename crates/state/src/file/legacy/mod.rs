@@ -5,9 +5,7 @@
 //! depended on the omitted parts: the next plan detects it again.
 
 mod address;
-mod collections;
 mod layout;
-mod outputs;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -92,7 +90,7 @@ impl Upgrade {
         // Only the outputs of the root module are part of a state today.
         if module.is_root() {
             for (name, output) in layout.outputs.unwrap_or_default() {
-                let value = outputs::upgrade(&name, output.get())?;
+                let value = layout::upgrade(&name, output.get())?;
                 self.state.outputs.insert((&*name).into(), value);
             }
         }
@@ -171,7 +169,7 @@ impl Upgrade {
         if self.version < 3
             && let Some(flat) = &mut flat
         {
-            collections::name_maps(flat);
+            layout::name_maps(flat);
         }
         let id = layout.id.as_deref().unwrap_or_default();
         if !id.is_empty() {

@@ -1,10 +1,10 @@
 //! The dependencies of objects, of which the same lists and the same addresses come again and again.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use groma_address::parse_abs_resource;
 
-use super::known::Known;
 use crate::dependencies::{AddressTable, Dependencies};
 use crate::file::problem::ObjectProblem;
 
@@ -81,3 +81,6 @@ impl<'a> Lists<'a> {
         Ok(number)
     }
 }
+
+/// Asked several times for each instance, and once for each of its dependencies; hence the hash.
+pub(super) type Known<K, V> = HashMap<K, V, foldhash::fast::RandomState>;

@@ -9,7 +9,7 @@ use groma_address::{
 };
 use serde_json::value::RawValue;
 
-use super::known::Known;
+use super::dependencies::Known;
 use super::object::Objects;
 use super::values::{check_results, outputs};
 use crate::error::StateError;
