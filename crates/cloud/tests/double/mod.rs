@@ -1,5 +1,7 @@
 //! HTTP servers on loopback that stand for services, and record what they are asked.
 
+#![allow(clippy::unwrap_used)]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
