@@ -79,6 +79,22 @@ impl AwsClient {
         background::run(async move { inner.region(None).await }).await?
     }
 
+    /// Loads the credentials and returns the account that they belong to. Where they do not tell it, returns the access
+    /// key ID: this names the owner of rate limits without a request to AWS STS.
+    ///
+    /// # Errors
+    /// Fails if there are no credentials.
+    pub async fn credentials_owner(&self) -> Result<String, AwsError> {
+        let inner = self.inner.clone();
+        background::run(async move {
+            let keys = inner.loaded().await?.keys.get(inner.clock.now()).await;
+            let keys = keys.map_err(|error| explained(&inner.settings, &error))?;
+            let account = keys.account_id().map(|account| account.as_str().to_owned());
+            Ok(account.unwrap_or_else(|| keys.access_key_id().to_owned()))
+        })
+        .await?
+    }
+
     /// Sends a request and returns its successful response.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use aws_credential_types::Credentials;
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_sts::Client;
-use aws_sdk_sts::types::{Credentials as Issued, PolicyDescriptorType, Tag};
+use aws_sdk_sts::types::{AssumedRoleUser, Credentials as Issued, PolicyDescriptorType, Tag};
 use groma_diagnostics::io_reason;
 
 use super::settings::AssumeRole;
@@ -66,7 +66,7 @@ impl RoleProvider {
             .send()
             .await
             .map_err(CredentialsError::provider_error)?;
-        issued(sent.credentials)
+        issued(sent.credentials, sent.assumed_role_user)
     }
 }
 
@@ -123,7 +123,7 @@ impl WebIdentityProvider {
             .send()
             .await
             .map_err(CredentialsError::provider_error)?;
-        issued(sent.credentials)
+        issued(sent.credentials, sent.assumed_role_user)
     }
 }
 
@@ -147,10 +147,19 @@ fn policies(arns: &[String]) -> Option<Vec<PolicyDescriptorType>> {
     (!arns.is_empty()).then(|| described.collect())
 }
 
-fn issued(keys: Option<Issued>) -> Result<Credentials, CredentialsError> {
+fn issued(keys: Option<Issued>, user: Option<AssumedRoleUser>) -> Result<Credentials, CredentialsError> {
     let keys = keys.ok_or_else(|| CredentialsError::unhandled("the response of AWS STS has no credentials"))?;
-    let expiration = SystemTime::try_from(keys.expiration).ok();
-    Ok(Credentials::new(keys.access_key_id, keys.secret_access_key, Some(keys.session_token), expiration, "AssumeRole"))
+    let mut builder = Credentials::builder()
+        .access_key_id(keys.access_key_id)
+        .secret_access_key(keys.secret_access_key)
+        .session_token(keys.session_token)
+        .provider_name("AssumeRole");
+    builder.set_expiry(SystemTime::try_from(keys.expiration).ok());
+    // arn:aws:sts::123456789012:assumed-role/name/session
+    if let Some(account) = user.as_ref().and_then(|user| user.arn().split(':').nth(4)) {
+        builder = builder.account_id(account);
+    }
+    Ok(builder.build())
 }
 
 #[cfg(test)]
