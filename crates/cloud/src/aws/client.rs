@@ -15,7 +15,7 @@ use super::service::AwsService;
 use super::settings::{AwsSettings, with_scheme};
 use super::signing::sign_request;
 use crate::background;
-use crate::http::{HttpError, HttpRequest, HttpResponse, Method, Transport};
+use crate::http::{HeaderName, HeaderValue, HttpError, HttpRequest, HttpResponse, Method, Transport, Url};
 use crate::retry::Backoff;
 
 const DEFAULT_ATTEMPTS: u32 = 3;
@@ -91,6 +91,41 @@ impl AwsClient {
             let keys = keys.map_err(|error| explained(&inner.settings, &error))?;
             let account = keys.account_id().map(|account| account.as_str().to_owned());
             Ok(account.unwrap_or_else(|| keys.access_key_id().to_owned()))
+        })
+        .await?
+    }
+
+    /// Adds the headers that sign a request which somebody else will send.
+    pub(crate) async fn sign(
+        &self,
+        request: &mut HttpRequest,
+        service: AwsService,
+        region: &str,
+    ) -> Result<(), AwsError> {
+        let inner = &self.inner;
+        let keys = inner.loaded().await?.keys.get(inner.clock.now()).await;
+        let keys = keys.map_err(|error| explained(&inner.settings, &error))?;
+        sign_request(request, service, region, &keys, inner.clock.now())
+    }
+
+    /// Returns the headers that sign a `GET` request for `url`, for callers that send it themselves.
+    ///
+    /// # Errors
+    /// Fails if there are no credentials.
+    pub async fn signed_headers(
+        &self,
+        url: &Url,
+        service: AwsService,
+        region: &str,
+    ) -> Result<Vec<(String, String)>, AwsError> {
+        let (client, region) = (self.clone(), region.to_owned());
+        let mut request = HttpRequest::new(Method::GET, url.clone());
+        background::run(async move {
+            client.sign(&mut request, service, &region).await?;
+            let text = |(name, value): (&HeaderName, &HeaderValue)| {
+                Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))
+            };
+            Ok(request.headers.iter().filter_map(text).collect())
         })
         .await?
     }

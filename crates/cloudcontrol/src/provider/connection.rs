@@ -222,10 +222,7 @@ impl Connection {
     ) -> Result<T, Failure> {
         let mut repeated = 0;
         loop {
-            let wait = self.pace.reserve(Instant::now());
-            if !wait.is_zero() {
-                pause(wait).await;
-            }
+            self.turn().await;
             let sent = Instant::now();
             let error = match call().await {
                 Ok(answer) => {
@@ -248,6 +245,19 @@ impl Connection {
             }
             repeated += 1;
             self.wait(u32::try_from(repeated).unwrap_or(u32::MAX)).await;
+        }
+    }
+
+    /// Waits for a free slot in the rate budget.
+    async fn turn(&self) {
+        loop {
+            let slot = self.pace.reserve(Instant::now());
+            if !slot.wait.is_zero() {
+                pause(slot.wait).await;
+            }
+            if self.pace.is_valid(slot) {
+                return;
+            }
         }
     }
 

@@ -131,13 +131,13 @@ impl AwsCloudControl {
     async fn connect(&self, config: &Value) -> Result<Connection, ProviderDiagnostic> {
         let settings = Settings::of(config, |name| self.environment.get(name).map(str::to_owned));
         let (api, region, pace): (Arc<dyn CloudControl>, String, Arc<Pace>) = match (&self.given, &settings.emulator) {
-            (Some(api), _) => (api.clone(), settings.region.unwrap_or_else(default_region), Arc::default()),
+            (Some(api), _) => (api.clone(), settings.region.unwrap_or_else(default_region), self.new_pace()),
             (None, Some(wanted)) => {
                 let behaviour = emulator::Settings { delay: wanted.delay, ..emulator::Settings::default() };
                 let store = Store::open(&wanted.path, self.types.catalogue().clone(), behaviour)
                     .map_err(|error| ProviderDiagnostic::error("Emulator Unusable", error.to_string()))?;
                 let region = settings.region.unwrap_or_else(default_region);
-                (Arc::new(Embedded::new(Arc::new(store), &region)), region, Arc::default())
+                (Arc::new(Embedded::new(Arc::new(store), &region)), region, self.new_pace())
             }
             (None, None) => self.connect_to_aws(&Arguments::of(config)).await?,
         };
@@ -155,6 +155,10 @@ impl AwsCloudControl {
         })
     }
 
+    fn new_pace(&self) -> Arc<Pace> {
+        Arc::new(Pace::new(self.first_delay))
+    }
+
     /// Prepares the client of the real service. Credentials are loaded here, so that their problems are reported once
     /// and not for each resource.
     async fn connect_to_aws(
@@ -167,7 +171,7 @@ impl AwsCloudControl {
         let region = client.region().await.map_err(|error| unusable(&error))?;
         let owner = client.credentials_owner().await.map_err(|error| unusable(&error))?;
         restriction.check(&client).await?;
-        let pace = Pace::shared(&owner, &region);
+        let pace = Pace::shared(&owner, &region, self.first_delay);
         Ok((Arc::new(Remote::new(client)), region, pace))
     }
 }

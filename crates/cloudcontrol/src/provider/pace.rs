@@ -10,10 +10,10 @@ const WINDOW: Duration = Duration::from_secs(2);
 const DECREASE: f64 = 0.95;
 /// The largest decrease that one throttled call causes.
 const LARGEST_DECREASE: f64 = 0.5;
-/// The growth of the rate in a second without throttling.
+/// The growth of the rate in the first second after a decrease; it is twice as much in the next, and so on.
 const INCREASE: f64 = 0.01;
-/// The rate never falls below this number of calls per second.
-const SLOWEST: f64 = 0.5;
+/// The longest time between two calls, as a multiple of the first retry delay.
+const LONGEST_GAP: u32 = 4;
 
 /// A budget of calls per second that reads, writes and polls share.
 ///
@@ -25,32 +25,45 @@ pub struct Pace {
     state: Mutex<State>,
 }
 
+/// A time at which a call may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Slot {
+    /// The time until then.
+    pub wait: Duration,
+    round: u64,
+}
+
 #[derive(Debug)]
 struct State {
+    /// The rate never falls below this number of calls per second.
+    slowest: f64,
     /// Calls per second; `None` as long as nothing was throttled.
     rate: Option<f64>,
     /// The time of the next free slot.
     next: Instant,
     decreased: Instant,
     increased: Instant,
+    /// The number of decreases. Slots that were taken before the last one are not valid any more.
+    round: u64,
     /// The times of successful calls within the window.
     successes: VecDeque<Instant>,
 }
 
-impl Default for Pace {
-    fn default() -> Self {
-        Self::starting(Instant::now())
-    }
-}
-
 impl Pace {
-    fn starting(now: Instant) -> Self {
-        let successes = VecDeque::new();
-        Self { state: Mutex::new(State { rate: None, next: now, decreased: now, increased: now, successes }) }
+    /// Creates a budget for calls that are repeated after `first_delay` at first.
+    pub fn new(first_delay: Duration) -> Self {
+        Self::starting(first_delay, Instant::now())
+    }
+
+    fn starting(first_delay: Duration, now: Instant) -> Self {
+        let slowest = 1.0 / (first_delay * LONGEST_GAP).as_secs_f64().max(f64::EPSILON);
+        let (successes, round) = (VecDeque::new(), 0);
+        let state = State { slowest, rate: None, next: now, decreased: now, increased: now, round, successes };
+        Self { state: Mutex::new(state) }
     }
 
     /// Returns the budget of an account in a region, which all providers of this process share.
-    pub fn shared(account: &str, region: &str) -> Arc<Self> {
+    pub fn shared(account: &str, region: &str, first_delay: Duration) -> Arc<Self> {
         type Budgets = HashMap<(String, String), Weak<Pace>>;
         static BUDGETS: OnceLock<Mutex<Budgets>> = OnceLock::new();
         let budgets = BUDGETS.get_or_init(Mutex::default);
@@ -59,18 +72,24 @@ impl Pace {
         if let Some(pace) = kept.upgrade() {
             return pace;
         }
-        let pace = Arc::new(Self::default());
+        let pace = Arc::new(Self::new(first_delay));
         *kept = Arc::downgrade(&pace);
         pace
     }
 
-    /// Takes the next slot and returns the time until then.
-    pub fn reserve(&self, now: Instant) -> Duration {
+    /// Takes the next slot.
+    pub fn reserve(&self, now: Instant) -> Slot {
         let mut state = self.state();
-        let Some(rate) = state.rate else { return Duration::ZERO };
+        let round = state.round;
+        let Some(rate) = state.rate else { return Slot { wait: Duration::ZERO, round } };
         let slot = state.next.max(now);
         state.next = slot + Duration::from_secs_f64(1.0 / rate);
-        slot - now
+        Slot { wait: slot - now, round }
+    }
+
+    /// Whether a slot may still be used after its wait. Otherwise the rate has fallen, and another one has to be taken.
+    pub fn is_valid(&self, slot: Slot) -> bool {
+        slot.wait.is_zero() || self.state().round == slot.round
     }
 
     /// Records a call that the service accepted, whatever its result.
@@ -80,7 +99,8 @@ impl Pace {
         state.forget_before(now);
         let passed = (now - state.increased).min(WINDOW).as_secs_f64();
         state.increased = now;
-        state.rate = state.rate.map(|rate| rate * (1.0 + INCREASE * passed));
+        let age = (now - state.decreased).as_secs_f64();
+        state.rate = state.rate.map(|rate| rate * (1.0 + INCREASE * passed * (1.0 + age)));
     }
 
     /// Records a throttled call that was sent at `sent`.
@@ -97,8 +117,9 @@ impl Pace {
             Some(rate) => wanted.clamp(rate * LARGEST_DECREASE, rate * DECREASE),
             None => wanted,
         };
-        state.rate = Some(rate.max(SLOWEST));
-        (state.decreased, state.increased) = (now, now);
+        state.rate = Some(rate.max(state.slowest));
+        (state.decreased, state.increased, state.next) = (now, now, now);
+        state.round += 1;
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -117,6 +138,8 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const DELAY: Duration = Duration::from_millis(500);
 
     /// A service that accepts `rate` calls per second, with a burst at the beginning.
     struct Service {
@@ -142,22 +165,22 @@ mod tests {
     fn simulate(rate: f64, workers: usize, seconds: u64) -> (usize, usize) {
         let begun = Instant::now();
         let end = begun + Duration::from_secs(seconds);
-        let pace = Pace::starting(begun);
+        let pace = Pace::starting(DELAY, begun);
         let mut service = Service { rate, burst: rate, tokens: rate, last: begun };
         let latency = Duration::from_millis(50);
-        // Each worker is at the time at which it wants to send its next call.
-        let mut due = vec![begun; workers];
-        let mut calls = std::collections::BTreeMap::new();
-        for (worker, at) in due.iter().enumerate() {
-            calls.insert((*at, worker, 0), false);
+        // The time of each worker's next step, and the slot that it has taken.
+        let mut steps = std::collections::BTreeMap::new();
+        for worker in 0..workers {
+            steps.insert((begun, worker), None);
         }
         let (mut accepted, mut throttled) = (0, 0);
-        while let Some(((at, worker, order), is_reserved)) = calls.pop_first() {
+        while let Some(((at, worker), taken)) = steps.pop_first() {
             if at > end {
                 break;
             }
-            if !is_reserved {
-                calls.insert((at + pace.reserve(at), worker, order + 1), true);
+            if taken.is_none_or(|slot| !pace.is_valid(slot)) {
+                let slot = pace.reserve(at);
+                steps.insert((at + slot.wait, worker), Some(slot));
                 continue;
             }
             let answered = at + latency;
@@ -168,8 +191,7 @@ mod tests {
                 throttled += 1;
                 pace.throttled(at, answered);
             }
-            due[worker] = answered;
-            calls.insert((due[worker], worker, order + 1), false);
+            steps.insert((answered, worker), None);
         }
         (accepted, throttled)
     }
@@ -186,22 +208,22 @@ mod tests {
 
     #[test]
     fn cc_49_nothing_is_delayed_before_the_first_throttling() {
-        let pace = Pace::default();
+        let pace = Pace::new(DELAY);
         let now = Instant::now();
         for _ in 0..100 {
-            assert_eq!(pace.reserve(now), Duration::ZERO);
+            assert_eq!(pace.reserve(now).wait, Duration::ZERO);
             pace.accepted(now);
         }
         pace.throttled(now, now);
         pace.reserve(now);
-        assert!(pace.reserve(now) > Duration::ZERO);
+        assert!(pace.reserve(now).wait > Duration::ZERO);
     }
 
     #[test]
     fn cc_49_providers_of_one_account_and_region_share_a_budget() {
-        let one = Pace::shared("123456789012", "eu-north-1");
-        assert!(Arc::ptr_eq(&one, &Pace::shared("123456789012", "eu-north-1")));
-        assert!(!Arc::ptr_eq(&one, &Pace::shared("123456789012", "eu-south-1")));
-        assert!(!Arc::ptr_eq(&one, &Pace::shared("210987654321", "eu-north-1")));
+        let one = Pace::shared("123456789012", "eu-north-1", DELAY);
+        assert!(Arc::ptr_eq(&one, &Pace::shared("123456789012", "eu-north-1", DELAY)));
+        assert!(!Arc::ptr_eq(&one, &Pace::shared("123456789012", "eu-south-1", DELAY)));
+        assert!(!Arc::ptr_eq(&one, &Pace::shared("210987654321", "eu-north-1", DELAY)));
     }
 }

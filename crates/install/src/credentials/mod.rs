@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 pub(crate) use containers::Login;
 pub use file::TokenFile;
 pub use helper::{Helper, HelperError};
-pub use stores::{AwsKeys, Stores};
+pub use stores::Stores;
 pub use token::Token;
 
 /// Selects the token for a host.

@@ -5,7 +5,7 @@ mod password;
 
 use aws_lc_rs::signature::{KeyPair, RsaKeyPair};
 
-use crate::error::KeyError;
+use crate::error::TokenError;
 use der::{CONTEXT_0, CONTEXT_0_PRIMITIVE, Der, OBJECT, OCTETS, SEQUENCE};
 use password::Password;
 
@@ -39,8 +39,8 @@ struct Contents {
 /// # Errors
 /// Fails if the file is no PKCS #12 file, if the password is wrong, or if the file has no RSA key or no certificate
 /// for it.
-pub(crate) fn read(bytes: &[u8], password: &str) -> Result<KeyAndCertificate, KeyError> {
-    let invalid = |problem: &str| KeyError::credentials(problem);
+pub(crate) fn read(bytes: &[u8], password: &str) -> Result<KeyAndCertificate, TokenError> {
+    let invalid = |problem: &str| TokenError::credentials(problem);
     let (content, mac) = outer(bytes).ok_or_else(|| invalid("it is not a PKCS #12 file (.pfx, .p12)"))?;
     // An unknown MAC algorithm is no reason to refuse: decryption below fails with a wrong password, too.
     let fits = |password: &Password| mac.is_none_or(|mac| verify_mac(mac, content, password) != Some(false));
@@ -139,9 +139,9 @@ impl Contents {
 mod tests {
     use super::*;
 
-    const MODERN: &[u8] = include_bytes!("../../tests/pfx/modern.pfx");
-    const LEGACY: &[u8] = include_bytes!("../../tests/pfx/legacy.pfx");
-    const OPEN: &[u8] = include_bytes!("../../tests/pfx/open.pfx");
+    const MODERN: &[u8] = include_bytes!("../../../tests/pfx/modern.pfx");
+    const LEGACY: &[u8] = include_bytes!("../../../tests/pfx/legacy.pfx");
+    const OPEN: &[u8] = include_bytes!("../../../tests/pfx/open.pfx");
 
     #[test]
     fn legacy_modern_and_unencrypted_files_are_read() {

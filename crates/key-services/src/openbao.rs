@@ -1,32 +1,22 @@
 //! `openbao`: the transit secrets engine of OpenBao, or of Vault, generates data keys and decrypts them.
 
-use std::sync::Arc;
-
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use groma_cloud::Environment;
+use groma_cloud::api::{ApiClient, ApiRequest, bytes, string, url_encoded};
+use groma_cloud::http::{ConnectionSettings, Method};
+use groma_encryption::{ArgumentValues, GeneratedKey, KeyError, KeyService};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::arguments::{Argument, ArgumentType, ArgumentValues};
-use super::network::{Network, NetworkRequest, bytes, or_variable, request_json, string, url_encoded};
-use crate::error::KeyError;
-use crate::key_provider::{GeneratedKey, KeyService, encode_metadata};
-
-pub(super) const ARGUMENTS: &[Argument] = &[
-    Argument::required("key_name", ArgumentType::String),
-    Argument::optional("address", ArgumentType::String),
-    Argument::optional("token", ArgumentType::String),
-    Argument::optional("key_length", ArgumentType::Number),
-    Argument::optional("transit_engine_path", ArgumentType::String),
-    Argument::optional("associated_data", ArgumentType::String),
-];
+use crate::requests::{encode_metadata, key_error, request_json};
 
 /// The default of OpenBao's own client.
 const DEFAULT_ADDRESS: &str = "https://127.0.0.1:8200";
 
 #[derive(Debug)]
 pub(super) struct OpenBao {
-    network: Arc<dyn Network>,
+    api: ApiClient,
     arguments: ArgumentValues,
     key_name: String,
     key_bits: i64,
@@ -44,14 +34,14 @@ struct KeyMetadata {
 }
 
 impl OpenBao {
-    pub(super) fn new(arguments: &ArgumentValues, network: Arc<dyn Network>) -> Result<Self, KeyError> {
+    pub(super) fn new(arguments: &ArgumentValues, environment: Environment) -> Result<Self, KeyError> {
         let key_length = arguments.number("key_length").filter(|length| *length != 0).unwrap_or(32);
         if ![16, 32, 64].contains(&key_length) {
-            return Err(KeyError::argument(format!("key_length must be 16, 32 or 64 bytes, not {key_length}")));
+            return Err(KeyError::Argument(format!("key_length must be 16, 32 or 64 bytes, not {key_length}")));
         }
         let associated_data = arguments.string("associated_data");
         if associated_data.as_ref().is_some_and(|data| BASE64_STANDARD.decode(data).is_err()) {
-            return Err(KeyError::argument("associated_data is not valid Base64"));
+            return Err(KeyError::Argument("associated_data is not valid Base64".to_owned()));
         }
         let engine_path = arguments.string("transit_engine_path").unwrap_or_else(|| "transit".to_owned());
         let segments = engine_path.split('/').filter(|segment| !segment.is_empty()).map(url_encoded);
@@ -61,19 +51,20 @@ impl OpenBao {
             engine_path: segments.collect::<Vec<String>>().join("/"),
             associated_data,
             arguments: arguments.clone(),
-            network,
+            api: ApiClient::new(ConnectionSettings::default(), environment).map_err(key_error)?,
         })
     }
 
     /// Calls an operation of the engine and returns the `data` of its response.
     fn call(&self, operation: &str, mut document: Json, associated_data: Option<&str>) -> Result<Json, KeyError> {
-        let network = &*self.network;
-        let address = or_variable(self.arguments.string("address"), network, &["BAO_ADDR", "VAULT_ADDR"]);
+        let environment = self.api.environment();
+        let variable = |names: &[&str]| environment.first(names).map(str::to_owned);
+        let address = self.arguments.string("address").or_else(|| variable(&["BAO_ADDR", "VAULT_ADDR"]));
         let address = address.unwrap_or_else(|| DEFAULT_ADDRESS.to_owned());
-        let token = or_variable(self.arguments.string("token"), network, &["BAO_TOKEN", "VAULT_TOKEN"]);
+        let token = self.arguments.string("token").or_else(|| variable(&["BAO_TOKEN", "VAULT_TOKEN"]));
         // `bao login` stores its token in this file, under Vault's name.
         let token = token.or_else(|| {
-            let stored = std::fs::read_to_string(network.home()?.join(".vault-token")).ok()?;
+            let stored = std::fs::read_to_string(environment.home()?.join(".vault-token")).ok()?;
             Some(stored.trim().to_owned()).filter(|token| !token.is_empty())
         });
         if let Some(data) = associated_data {
@@ -82,14 +73,14 @@ impl OpenBao {
         let (base, engine, key) = (address.trim_end_matches('/'), &self.engine_path, url_encoded(&self.key_name));
         let url = format!("{base}/v1/{engine}/{operation}/{key}");
         // OpenBao's agent and proxy refuse requests without this header, as a protection from request forgery.
-        let mut request = NetworkRequest::json("PUT", url, &document).with_header("x-vault-request", "true");
+        let mut request = ApiRequest::json(Method::PUT, url, &document).with_header("x-vault-request", "true");
         if let Some(token) = token {
             request = request.with_header("x-vault-token", token);
         }
-        if let Some(namespace) = or_variable(None, network, &["BAO_NAMESPACE", "VAULT_NAMESPACE"]) {
+        if let Some(namespace) = variable(&["BAO_NAMESPACE", "VAULT_NAMESPACE"]) {
             request = request.with_header("x-vault-namespace", namespace);
         }
-        let mut answer = request_json(network, &request)?;
+        let mut answer = request_json(&self.api, request)?;
         Ok(answer.get_mut("data").map(Json::take).unwrap_or_default())
     }
 }
@@ -99,10 +90,10 @@ impl KeyService for OpenBao {
         let answer =
             self.call("datakey/plaintext", json!({ "bits": self.key_bits }), self.associated_data.as_deref())?;
         let metadata = KeyMetadata {
-            ciphertext: BASE64_STANDARD.encode(string(&answer, "ciphertext")?),
+            ciphertext: BASE64_STANDARD.encode(string(&answer, "ciphertext").map_err(key_error)?),
             associated_data: self.associated_data.clone().unwrap_or_default(),
         };
-        Ok(GeneratedKey { key: bytes(&answer, "plaintext")?, metadata: encode_metadata(&metadata)? })
+        Ok(GeneratedKey { key: bytes(&answer, "plaintext").map_err(key_error)?, metadata: encode_metadata(&metadata)? })
     }
 
     fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
@@ -115,6 +106,6 @@ impl KeyService for OpenBao {
         // The recorded data, not the configured one: decryption needs what the key was generated with.
         let associated_data = Some(metadata.associated_data.as_str()).filter(|data| !data.is_empty());
         let answer = self.call("decrypt", json!({ "ciphertext": ciphertext }), associated_data)?;
-        bytes(&answer, "plaintext").map(Some)
+        bytes(&answer, "plaintext").map(Some).map_err(key_error)
     }
 }

@@ -1,28 +1,19 @@
 //! `gcp_kms`: a key in Google Cloud Key Management Service wraps locally generated keys.
 
-use std::sync::Arc;
-
-use aws_lc_rs::rand;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use groma_cloud::Environment;
+use groma_cloud::api::{ApiRequest, bytes, string};
+use groma_cloud::google::{GoogleCredentials, GoogleSettings};
+use groma_cloud::http::Method;
+use groma_encryption::{ArgumentValues, GeneratedKey, KeyError, KeyService};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::arguments::{Argument, ArgumentType, ArgumentValues};
-use super::google_credentials::GoogleCredentials;
-use super::network::{Network, NetworkRequest, bytes, request_json, string};
-use crate::error::KeyError;
-use crate::key_provider::{GeneratedKey, KeyService, encode_metadata};
+use crate::requests::{encode_metadata, key_error, random_key, request_json};
 
-pub(super) const ARGUMENTS: &[Argument] = &[
-    Argument::required("kms_encryption_key", ArgumentType::String),
-    Argument::required("key_length", ArgumentType::Number),
-    Argument::optional("additional_authenticated_data", ArgumentType::String),
-    Argument::optional("credentials", ArgumentType::String),
-    Argument::optional("access_token", ArgumentType::String),
-    Argument::optional("impersonate_service_account", ArgumentType::String),
-    Argument::optional("impersonate_service_account_delegates", ArgumentType::StringList),
-];
+/// The OAuth scope of the tokens.
+const SCOPE: &str = "https://www.googleapis.com/auth/cloudkms";
 
 /// The URL of the service, unless `GOOGLE_KMS_CUSTOM_ENDPOINT` is set.
 const ENDPOINT: &str = "https://cloudkms.googleapis.com/v1/";
@@ -32,7 +23,6 @@ const MAXIMUM_ADDITIONAL_DATA: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(super) struct GcpKms {
-    network: Arc<dyn Network>,
     credentials: GoogleCredentials,
     key_name: String,
     key_length: usize,
@@ -46,26 +36,36 @@ struct KeyMetadata {
 }
 
 impl GcpKms {
-    pub(super) fn new(arguments: &ArgumentValues, network: Arc<dyn Network>) -> Result<Self, KeyError> {
+    pub(super) fn new(arguments: &ArgumentValues, environment: Environment) -> Result<Self, KeyError> {
         let key_length = arguments.number("key_length").unwrap_or_default();
         let key_length = usize::try_from(key_length)
             .ok()
             .filter(|length| (1..=1024).contains(length))
-            .ok_or_else(|| KeyError::argument(format!("key_length must be from 1 to 1024 bytes, not {key_length}")))?;
+            .ok_or_else(|| KeyError::Argument(format!("key_length must be from 1 to 1024 bytes, not {key_length}")))?;
         let additional_data = arguments.string("additional_authenticated_data");
         match additional_data.as_ref().map(|data| BASE64_STANDARD.decode(data)) {
-            Some(Err(_)) => return Err(KeyError::argument("additional_authenticated_data is not valid Base64")),
+            Some(Err(_)) => {
+                return Err(KeyError::Argument("additional_authenticated_data is not valid Base64".to_owned()));
+            }
             Some(Ok(data)) if data.len() > MAXIMUM_ADDITIONAL_DATA => {
-                return Err(KeyError::argument("additional_authenticated_data is longer than 64 KiB"));
+                return Err(KeyError::Argument("additional_authenticated_data is longer than 64 KiB".to_owned()));
             }
             _ => {}
         }
+        let credentials = GoogleCredentials::new(GoogleSettings {
+            credentials: arguments.string("credentials").map(Into::into),
+            access_token: arguments.string("access_token").map(Into::into),
+            impersonate_service_account: arguments.string("impersonate_service_account"),
+            delegates: arguments.strings("impersonate_service_account_delegates"),
+            scopes: vec![SCOPE.to_owned()],
+            environment,
+            ..GoogleSettings::default()
+        });
         Ok(Self {
             key_name: arguments.required_string("kms_encryption_key")?,
             key_length,
             additional_data,
-            credentials: GoogleCredentials::new(arguments),
-            network,
+            credentials: credentials.map_err(key_error)?,
         })
     }
 
@@ -74,25 +74,27 @@ impl GcpKms {
         if let Some(data) = &self.additional_data {
             document["additionalAuthenticatedData"] = data.as_str().into();
         }
-        let endpoint = self.network.variable("GOOGLE_KMS_CUSTOM_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
+        let endpoint = self.credentials.api().environment().get("GOOGLE_KMS_CUSTOM_ENDPOINT").unwrap_or(ENDPOINT);
         let url = format!("{}/{}:{method}", endpoint.trim_end_matches('/'), self.key_name.trim_matches('/'));
-        let token = self.credentials.token(&*self.network)?;
-        request_json(&*self.network, &NetworkRequest::json("POST", url, &document).with_bearer_token(&token))
+        let token = self.credentials.token_blocking().map_err(key_error)?;
+        let request = ApiRequest::json(Method::POST, url, &document).with_bearer_token(&token);
+        request_json(self.credentials.api(), request)
     }
 }
 
 impl KeyService for GcpKms {
     fn generate(&self) -> Result<GeneratedKey, KeyError> {
-        let mut key = vec![0; self.key_length];
-        rand::fill(&mut key).map_err(|_| KeyError::random_numbers())?;
+        let key = random_key(self.key_length)?;
         let answer = self.call("encrypt", json!({ "plaintext": BASE64_STANDARD.encode(&key) }))?;
-        let metadata = encode_metadata(&KeyMetadata { ciphertext: string(&answer, "ciphertext")? })?;
+        let metadata = encode_metadata(&KeyMetadata { ciphertext: string(&answer, "ciphertext").map_err(key_error)? })?;
         Ok(GeneratedKey { key, metadata })
     }
 
     fn recover(&self, metadata: Option<&[u8]>) -> Result<Option<Vec<u8>>, KeyError> {
         let metadata = metadata.and_then(|metadata| serde_json::from_slice::<KeyMetadata>(metadata).ok());
         let Some(metadata) = metadata.filter(|metadata| !metadata.ciphertext.is_empty()) else { return Ok(None) };
-        bytes(&self.call("decrypt", json!({ "ciphertext": metadata.ciphertext }))?, "plaintext").map(Some)
+        bytes(&self.call("decrypt", json!({ "ciphertext": metadata.ciphertext }))?, "plaintext")
+            .map(Some)
+            .map_err(key_error)
     }
 }

@@ -1,46 +1,18 @@
 //! `azure_vault`: a key in Azure Key Vault, or in a managed HSM, wraps locally generated keys.
 
-use std::sync::Arc;
-
-use aws_lc_rs::rand;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use groma_cloud::Environment;
+use groma_cloud::api::{ApiRequest, bytes, string};
+use groma_cloud::azure::{
+    AuthenticationMethods, AzureCloud, AzureCredentials, AzureSettings, ClientSettings, OidcSettings,
+};
+use groma_cloud::http::Method;
+use groma_encryption::{ArgumentValues, GeneratedKey, KeyError, KeyService};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::arguments::{Argument, ArgumentType, ArgumentValues};
-use super::entra::Entra;
-use super::network::{Network, NetworkRequest, bytes, request_json, string};
-use crate::error::KeyError;
-use crate::key_provider::{GeneratedKey, KeyService, encode_metadata};
-
-pub(super) const ARGUMENTS: &[Argument] = &[
-    Argument::required("vault_uri", ArgumentType::String),
-    Argument::required("vault_key_name", ArgumentType::String),
-    Argument::required("key_length", ArgumentType::Number),
-    Argument::optional("symmetric", ArgumentType::Bool),
-    Argument::optional("symmetric_key_size", ArgumentType::Number),
-    Argument::optional("tenant_id", ArgumentType::String),
-    Argument::optional("environment", ArgumentType::String),
-    Argument::optional("client_id", ArgumentType::String),
-    Argument::optional("client_id_file_path", ArgumentType::String),
-    Argument::optional("client_secret", ArgumentType::String),
-    Argument::optional("client_secret_file_path", ArgumentType::String),
-    Argument::optional("use_oidc", ArgumentType::Bool),
-    Argument::optional("oidc_token", ArgumentType::String),
-    Argument::optional("oidc_token_file_path", ArgumentType::String),
-    Argument::optional("oidc_request_url", ArgumentType::String),
-    Argument::optional("oidc_request_token", ArgumentType::String),
-    Argument::optional("use_aks_workload_identity", ArgumentType::Bool),
-    Argument::optional("use_msi", ArgumentType::Bool),
-    Argument::optional("msi_endpoint", ArgumentType::String),
-    Argument::optional("use_cli", ArgumentType::Bool),
-    Argument::optional("subscription_id", ArgumentType::Ignored),
-    Argument::optional("metadata_host", ArgumentType::String),
-    Argument::optional("client_certificate", ArgumentType::String),
-    Argument::optional("client_certificate_password", ArgumentType::String),
-    Argument::optional("client_certificate_path", ArgumentType::String),
-];
+use crate::requests::{encode_metadata, key_error, random_key, request_json};
 
 const API_VERSION: &str = "7.4";
 
@@ -49,8 +21,9 @@ const MAXIMUM_KEY_LENGTH: i64 = 1024;
 
 #[derive(Debug)]
 pub(super) struct AzureVault {
-    network: Arc<dyn Network>,
-    entra: Entra,
+    credentials: AzureCredentials,
+    /// The resource that tokens name: a managed HSM needs another one than a vault.
+    resource: fn(&AzureCloud) -> &str,
     vault_uri: String,
     key_name: String,
     key_length: usize,
@@ -71,38 +44,40 @@ struct KeyMetadata {
 }
 
 impl AzureVault {
-    pub(super) fn new(arguments: &ArgumentValues, network: Arc<dyn Network>) -> Result<Self, KeyError> {
+    pub(super) fn new(arguments: &ArgumentValues, environment: Environment) -> Result<Self, KeyError> {
         let is_symmetric = arguments.bool("symmetric").unwrap_or(false);
         let algorithm = match (is_symmetric, arguments.number("symmetric_key_size")) {
             (false, _) => "RSA-OAEP-256",
             (true, Some(128)) => "A128GCM",
             (true, Some(192)) => "A192GCM",
             (true, Some(256)) => "A256GCM",
-            (true, _) => return Err(KeyError::argument("symmetric_key_size must be 128, 192 or 256")),
+            (true, _) => return Err(KeyError::Argument("symmetric_key_size must be 128, 192 or 256".to_owned())),
         };
         let key_length = arguments.number("key_length").unwrap_or_default();
         if !(1..=MAXIMUM_KEY_LENGTH).contains(&key_length) {
-            return Err(KeyError::argument(format!(
+            return Err(KeyError::Argument(format!(
                 "key_length must be from 1 to {MAXIMUM_KEY_LENGTH} bytes, not {key_length}"
             )));
         }
         let (vault_uri, key_name) =
             (arguments.required_string("vault_uri")?, arguments.required_string("vault_key_name")?);
         let host = host_of(&vault_uri).ok_or_else(|| {
-            KeyError::argument(format!(
+            KeyError::Argument(format!(
                 "vault_uri must be a URL such as https://NAME.vault.azure.net, not {vault_uri:?}"
             ))
         })?;
         // The rule of the service. Checking it here also keeps "/" and "?" out of the URL.
         if !(key_name.len() <= 127 && key_name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')) {
-            return Err(KeyError::argument("vault_key_name must consist of 1 to 127 letters, digits and hyphens"));
+            return Err(KeyError::Argument(
+                "vault_key_name must consist of 1 to 127 letters, digits and hyphens".to_owned(),
+            ));
         }
         Ok(Self {
-            entra: Entra::new(arguments, host),
+            credentials: AzureCredentials::new(settings(arguments, environment)).map_err(key_error)?,
+            resource: if host.contains(".managedhsm.") { |cloud| &cloud.managed_hsm } else { |cloud| &cloud.vault },
             key_name,
             key_length: usize::try_from(key_length).unwrap_or_default(),
             algorithm,
-            network,
             vault_uri: vault_uri.trim_end_matches('/').to_owned(),
         })
     }
@@ -110,8 +85,44 @@ impl AzureVault {
     /// Calls an operation of the key; `path` is the operation, after the version of the key if that matters.
     fn call(&self, path: &str, document: &Json) -> Result<Json, KeyError> {
         let url = format!("{}/keys/{}{path}?api-version={API_VERSION}", self.vault_uri, self.key_name);
-        let token = self.entra.token(&*self.network)?;
-        request_json(&*self.network, &NetworkRequest::json("POST", url, document).with_bearer_token(&token))
+        let token = self.credentials.token_blocking(self.resource).map_err(key_error)?;
+        let request = ApiRequest::json(Method::POST, url, document).with_bearer_token(&token);
+        request_json(self.credentials.api(), request)
+    }
+}
+
+/// Returns the settings of the credentials.
+fn settings(arguments: &ArgumentValues, environment: Environment) -> AzureSettings {
+    let (text, flag) = (|name: &str| arguments.string(name), |name: &str| arguments.bool(name));
+    let secret = |name: &str| arguments.string(name).map(Into::into);
+    AzureSettings {
+        tenant_id: text("tenant_id"),
+        environment_name: text("environment"),
+        metadata_host: text("metadata_host"),
+        client: ClientSettings {
+            id: text("client_id"),
+            id_file: text("client_id_file_path"),
+            secret: secret("client_secret"),
+            secret_file: text("client_secret_file_path"),
+            certificate: secret("client_certificate"),
+            certificate_path: text("client_certificate_path"),
+            certificate_password: secret("client_certificate_password"),
+        },
+        oidc: OidcSettings {
+            token: secret("oidc_token"),
+            token_file: text("oidc_token_file_path"),
+            request_url: text("oidc_request_url"),
+            request_token: secret("oidc_request_token"),
+        },
+        methods: AuthenticationMethods {
+            oidc: flag("use_oidc"),
+            aks_workload_identity: flag("use_aks_workload_identity"),
+            managed_identity: flag("use_msi"),
+            cli: flag("use_cli"),
+        },
+        msi_endpoint: text("msi_endpoint"),
+        environment,
+        ..AzureSettings::default()
     }
 }
 
@@ -123,20 +134,19 @@ fn host_of(url: &str) -> Option<&str> {
 
 impl KeyService for AzureVault {
     fn generate(&self) -> Result<GeneratedKey, KeyError> {
-        let mut key = vec![0; self.key_length];
-        rand::fill(&mut key).map_err(|_| KeyError::random_numbers())?;
+        let key = random_key(self.key_length)?;
         let document = json!({ "alg": self.algorithm, "value": BASE64_URL_SAFE_NO_PAD.encode(&key) });
         let answer = self.call("/encrypt", &document)?;
         // Only symmetric algorithms have these fields. OpenTofu stores them in standard Base64.
         let optional = |name: &str| match answer[name].as_str() {
-            Some(_) => bytes(&answer, name).map(|bytes| Some(BASE64_STANDARD.encode(bytes))),
+            Some(_) => bytes(&answer, name).map(|bytes| Some(BASE64_STANDARD.encode(bytes))).map_err(key_error),
             None => Ok(None),
         };
         // A key ID is https://VAULT/keys/NAME/VERSION. Emulators may omit it; then the newest version decrypts.
         let id = string(&answer, "kid").unwrap_or_default();
         let version = id.split_once("/keys/").and_then(|(_, rest)| rest.split('/').nth(1)).unwrap_or_default();
         let metadata = encode_metadata(&KeyMetadata {
-            ciphertext: BASE64_STANDARD.encode(bytes(&answer, "value")?),
+            ciphertext: BASE64_STANDARD.encode(bytes(&answer, "value").map_err(key_error)?),
             iv: optional("iv")?,
             authentication_tag: optional("tag")?,
             additional_authenticated_data: optional("aad")?,
@@ -165,7 +175,7 @@ impl KeyService for AzureVault {
         }
         let version =
             if metadata.key_version.is_empty() { String::new() } else { format!("/{}", metadata.key_version) };
-        bytes(&self.call(&format!("{version}/decrypt"), &document)?, "value").map(Some)
+        bytes(&self.call(&format!("{version}/decrypt"), &document)?, "value").map(Some).map_err(key_error)
     }
 }
 

@@ -9,7 +9,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde_json::Value as Json;
 
 /// Signs a token. `encoding` must match the `alg` of the header. Returns `None` if the key cannot sign.
-pub(super) fn sign(
+pub(crate) fn sign(
     header: &Json,
     claims: &Json,
     key_pair: &RsaKeyPair,
@@ -23,6 +23,6 @@ pub(super) fn sign(
 }
 
 /// Returns the seconds since the Unix epoch, the unit of the claims `iat`, `nbf` and `exp`.
-pub(super) fn unix_time() -> u64 {
+pub(crate) fn unix_time() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs())
 }

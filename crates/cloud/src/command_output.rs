@@ -1,4 +1,4 @@
-//! Output of the programs that print credentials, such as `az` and `credential_process`.
+//! Output of the programs that print credentials, such as `az`.
 
 use std::io::{self, Read};
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use groma_diagnostics::io_reason;
 
-use crate::error::KeyError;
+use crate::error::TokenError;
 
 /// The number of characters of a program's standard error that an error message quotes.
 const STDERR_LIMIT: usize = 300;
@@ -17,9 +17,15 @@ const STDERR_LIMIT: usize = 300;
 /// # Errors
 /// Fails if the program cannot be run, exits with a failure (the error then quotes its standard error), or takes too
 /// long.
-pub(super) fn command_output(mut command: Command, timeout: Duration) -> Result<Vec<u8>, KeyError> {
+pub(crate) async fn command_output(command: Command, timeout: Duration) -> Result<Vec<u8>, TokenError> {
+    // Other requests share the thread of this one and must not wait for a program.
+    let ended = tokio::task::spawn_blocking(move || run(command, timeout)).await;
+    ended.unwrap_or_else(|_| Err(TokenError::program("the thread that waits for the program ended unexpectedly")))
+}
+
+fn run(mut command: Command, timeout: Duration) -> Result<Vec<u8>, TokenError> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let failed = |problem: &str, error: &io::Error| KeyError::program(format!("{problem}: {}", io_reason(error)));
+    let failed = |problem: &str, error: &io::Error| TokenError::program(format!("{problem}: {}", io_reason(error)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| failed(&format!("cannot run {name}"), &error))?;
     let streams = read_to_end(child.stdout.take()).and_then(|stdout| Ok((stdout, read_to_end(child.stderr.take())?)));
@@ -37,7 +43,7 @@ pub(super) fn command_output(mut command: Command, timeout: Duration) -> Result<
                 let _ = child.kill();
                 let _ = child.wait();
                 let seconds = timeout.as_secs();
-                return Err(KeyError::program(format!("{name} did not finish within {seconds} seconds")));
+                return Err(TokenError::program(format!("{name} did not finish within {seconds} seconds")));
             }
             None => std::thread::sleep(Duration::from_millis(2)),
         }
@@ -51,7 +57,7 @@ pub(super) fn command_output(mut command: Command, timeout: Duration) -> Result<
     let stderr = String::from_utf8_lossy(&stderr);
     let stderr = stderr.split_whitespace().collect::<Vec<&str>>().join(" ");
     let quoted: String = stderr.chars().take(STDERR_LIMIT).collect();
-    Err(KeyError::program(format!("{name} failed ({status}): {quoted}")))
+    Err(TokenError::program(format!("{name} failed ({status}): {quoted}")))
 }
 
 /// Reads a stream to its end on a new thread, so that a program which fills both pipes does not block.

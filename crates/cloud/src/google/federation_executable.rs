@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
-use super::command_output::command_output;
-use super::jwt;
-use super::network::Network;
-use crate::error::KeyError;
+use crate::api::ApiClient;
+use crate::command_output::command_output;
+use crate::error::TokenError;
+use crate::jwt;
 
 /// The variable that must be "1" before an executable runs: a credentials file from elsewhere must not run programs.
 const ALLOW_EXECUTABLES: &str = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES";
@@ -18,12 +18,12 @@ const DEFAULT_TIMEOUT: u64 = 30_000;
 const TIMEOUT_LIMITS: std::ops::RangeInclusive<u64> = 5_000..=120_000;
 
 /// Returns the subject token that the executable of the `credential_source` prints, or has stored in its output file.
-pub(super) fn subject_token(credentials: &Json, network: &dyn Network) -> Result<String, KeyError> {
+pub(super) async fn subject_token(credentials: &Json, api: &ApiClient) -> Result<String, TokenError> {
     let source = &credentials["credential_source"]["executable"];
     let line = source["command"].as_str().filter(|line| !line.trim().is_empty());
-    let line = line.ok_or_else(|| KeyError::credentials("the executable of the credential_source has no command"))?;
-    if network.variable(ALLOW_EXECUTABLES).as_deref() != Some("1") {
-        return Err(KeyError::credentials(format!(
+    let line = line.ok_or_else(|| TokenError::credentials("the executable of the credential_source has no command"))?;
+    if api.variable(ALLOW_EXECUTABLES).as_deref() != Some("1") {
+        return Err(TokenError::credentials(format!(
             "the Google Cloud credentials run the program {line:?}; set the environment variable {ALLOW_EXECUTABLES}=1 if you \
              trust them"
         )));
@@ -38,7 +38,7 @@ pub(super) fn subject_token(credentials: &Json, network: &dyn Network) -> Result
     }
     let timeout = source["timeout_millis"].as_u64().unwrap_or(DEFAULT_TIMEOUT);
     if !TIMEOUT_LIMITS.contains(&timeout) {
-        return Err(KeyError::credentials(format!(
+        return Err(TokenError::credentials(format!(
             "timeout_millis of the executable must be from {} to {}, not {timeout}",
             TIMEOUT_LIMITS.start(),
             TIMEOUT_LIMITS.end()
@@ -60,16 +60,16 @@ pub(super) fn subject_token(credentials: &Json, network: &dyn Network) -> Result
             command.env(name, value);
         }
     }
-    let printed = command_output(command, Duration::from_millis(timeout))?;
+    let printed = command_output(command, Duration::from_millis(timeout)).await?;
     let response = parse(&printed)?;
     // Without an expiration time nobody could ever tell that the output file is out of date.
     if output_file.is_some() && response.expiration_time.is_none() {
-        return Err(KeyError::response(
+        return Err(TokenError::response(
             "the executable of the credential_source has an output_file but its response has no expiration_time",
         ));
     }
     if response.expiration_time.is_some_and(|expiration| expiration <= now) {
-        return Err(KeyError::response("the token of the credential_source's executable has expired"));
+        return Err(TokenError::response("the token of the credential_source's executable has expired"));
     }
     Ok(response.subject_token)
 }
@@ -91,16 +91,16 @@ fn unexpired_token(stored: &[u8], now: u64) -> Option<String> {
     response.expiration_time.is_some_and(|expiration| expiration > now).then_some(response.subject_token)
 }
 
-fn parse(printed: &[u8]) -> Result<Response, KeyError> {
+fn parse(printed: &[u8]) -> Result<Response, TokenError> {
     let invalid =
-        |problem: &str| KeyError::response(format!("the output of the credential_source's executable {problem}"));
+        |problem: &str| TokenError::response(format!("the output of the credential_source's executable {problem}"));
     let document: Json = serde_json::from_slice(printed).map_err(|_| invalid("is not JSON"))?;
     if document["version"] != 1 {
         return Err(invalid("does not have version 1"));
     }
     if document["success"] != true {
         let quoted = |name: &str| document[name].as_str().unwrap_or("none").chars().take(300).collect::<String>();
-        return Err(KeyError::program(format!(
+        return Err(TokenError::program(format!(
             "the credential_source's executable failed with code {} and message {:?}",
             quoted("code"),
             quoted("message")
