@@ -236,7 +236,7 @@ fn selected_profile(
             existing: if existing.is_empty() { "(there are none)".to_owned() } else { existing.join(", ") },
         });
     };
-    if section.get("mfa_serial").is_some() && settings.keys.is_none() && settings.profile.is_some() {
+    if section.get("mfa_serial").is_some() && settings.keys.is_none() && environment_keys(environment).is_none() {
         return Err(AwsError::MfaRequired { profile: profile.to_owned() });
     }
     Ok(Some(profile.to_owned()))
