@@ -116,7 +116,16 @@ impl World {
 
     /// With a service that stands between the provider and the emulator.
     pub fn with_api(store: Arc<Store>, api: Arc<dyn CloudControl>, settings: &Json) -> Self {
-        let provider = AwsCloudControl::default().with_api(api).with_first_delay(Duration::from_micros(100)).served();
+        Self::with_delay(store, api, settings, Duration::from_micros(100))
+    }
+
+    /// With delays that let a rate settle.
+    pub fn with_api_patiently(store: Arc<Store>, api: Arc<dyn CloudControl>, settings: &Json) -> Self {
+        Self::with_delay(store, api, settings, Duration::from_millis(10))
+    }
+
+    fn with_delay(store: Arc<Store>, api: Arc<dyn CloudControl>, settings: &Json, first_delay: Duration) -> Self {
+        let provider = AwsCloudControl::default().with_api(api).with_first_delay(first_delay).served();
         let problems = configure(&provider, settings);
         assert!(problems.is_empty(), "{problems:?}");
         Self { store, provider }
