@@ -79,6 +79,14 @@ impl AwsClient {
         background::run(async move { inner.region(None).await }).await?
     }
 
+    /// Returns the partition of the client's region.
+    ///
+    /// # Errors
+    /// Fails like [`Self::region`].
+    pub async fn partition(&self) -> Result<Partition, AwsError> {
+        self.region().await.map(|region| Partition::of_region(&region))
+    }
+
     /// Loads the credentials and returns the account that they belong to. Where they do not tell it, returns the access
     /// key ID: this names the owner of rate limits without a request to AWS STS.
     ///
@@ -400,14 +408,4 @@ pub(super) fn xml_element(document: &str, name: &str) -> Option<String> {
     // "&amp;" must be the last, or "&amp;lt;" would become "<".
     let entities = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")];
     Some(entities.iter().fold(text.to_owned(), |text, (entity, character)| text.replace(entity, character)))
-}
-
-impl AwsClient {
-    /// Returns the partition of the client's region.
-    ///
-    /// # Errors
-    /// Fails like [`Self::region`].
-    pub async fn partition(&self) -> Result<Partition, AwsError> {
-        self.region().await.map(|region| Partition::of_region(&region))
-    }
 }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 ///
 /// The resolver of the HTTP library panics where the operating system does not allow another thread; here that is an error.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Resolver {
+pub struct Resolver {
     /// Starts a lookup on a new thread.
     spawn: fn(Lookup) -> io::Result<()>,
 }
@@ -20,8 +20,15 @@ pub(super) struct Resolver {
 type Lookup = Box<dyn FnOnce() + Send>;
 
 impl Resolver {
+    /// Creates the resolver.
     pub fn new() -> Self {
         Self { spawn: |lookup| Builder::new().name("name lookup".to_owned()).spawn(lookup).map(drop) }
+    }
+}
+
+impl Default for Resolver {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

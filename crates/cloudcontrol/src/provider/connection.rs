@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use groma_cloud::retry::Backoff;
 
 use super::failure::Failure;
+use super::in_flight::InFlight;
 use super::pace::Pace;
 use super::polling::{Durations, Finish};
 use super::tags::TagSettings;
@@ -39,6 +40,8 @@ pub struct Connection {
     pub timeouts: Timeouts,
     /// The rate budget of the account and region.
     pub pace: Arc<Pace>,
+    /// The requests in flight, where one call asks after many of them.
+    pub in_flight: Option<InFlight>,
     /// The durations of requests that have ended.
     pub durations: Durations,
     /// Set when the user wants to stop.

@@ -17,6 +17,7 @@ mod every_type;
 mod failure;
 mod failures;
 mod fields;
+mod in_flight;
 mod instant;
 mod interpreted;
 mod node_type;
@@ -54,6 +55,7 @@ use self::arguments::Arguments;
 use self::aws_settings::aws_settings;
 use self::connection::Connection;
 use self::data::{Many, One};
+use self::in_flight::InFlight;
 use self::interpreted::{Entry, Types};
 use self::pace::Pace;
 use self::polling::Durations;
@@ -130,6 +132,7 @@ impl AwsCloudControl {
 
     async fn connect(&self, config: &Value) -> Result<Connection, ProviderDiagnostic> {
         let settings = Settings::of(config, |name| self.environment.get(name).map(str::to_owned));
+        let is_remote = self.given.is_none() && settings.emulator.is_none();
         let (api, region, pace): (Arc<dyn CloudControl>, String, Arc<Pace>) = match (&self.given, &settings.emulator) {
             (Some(api), _) => (api.clone(), settings.region.unwrap_or_else(default_region), self.new_pace()),
             (None, Some(wanted)) => {
@@ -149,6 +152,8 @@ impl AwsCloudControl {
             tags: settings.tags,
             timeouts: settings.timeouts,
             pace,
+            // The emulator in this process answers at once, so that many calls cost less than a list.
+            in_flight: is_remote.then(InFlight::default),
             durations: Durations::default(),
             first_delay: self.first_delay,
             stopping: self.access.stopping(),

@@ -63,6 +63,7 @@ impl Finish<'_> {
         let mut event = started;
         let mut asked = false;
         let mut cancelled = false;
+        let _entered = connection.in_flight.as_ref().map(|requests| requests.enter(&event.request_token));
         loop {
             if event.operation_status.is_final() {
                 connection.durations.learn(type_name, self.kind, begun.elapsed());
@@ -90,6 +91,12 @@ impl Finish<'_> {
             asked = true;
             let token = event.request_token.clone();
             let last = event;
+            if let Some(requests) = &connection.in_flight
+                && let Some(running) = requests.running(connection, &token, delay / 2).await
+            {
+                event = ProgressEvent { identifier: running.identifier.clone().or(last.identifier), ..running };
+                continue;
+            }
             let status = || connection.api.get_resource_request_status(token.clone());
             event = match connection.patiently("GetResourceRequestStatus", status).await {
                 Ok(event) => event,
@@ -135,7 +142,20 @@ fn readable(timeout: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::super::connection::Timeouts;
+    use super::super::in_flight::InFlight;
+    use super::super::pace::Pace;
+    use super::super::tags::TagSettings;
     use super::*;
+    use crate::api::{
+        Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, ListResourceRequests,
+        ListResources, RequestList, ResourceDescription, ResourceList, UpdateResource,
+    };
+    use crate::emulator::{Embedded, Settings, Store};
+    use crate::schema::Catalogue;
 
     #[test]
     fn cc_46_durations_of_ended_requests_are_remembered_by_type_and_operation() {
@@ -155,5 +175,108 @@ mod tests {
     fn timeouts_are_readable() {
         assert_eq!(readable(Duration::from_secs(7200)), "120 minutes");
         assert_eq!(readable(Duration::from_secs(90)), "90 seconds");
+    }
+
+    /// An API over the emulator that counts polls.
+    struct Counting {
+        service: Embedded,
+        statuses: AtomicUsize,
+        lists: AtomicUsize,
+        refuses_lists: bool,
+    }
+
+    impl CloudControl for Counting {
+        fn create_resource(&self, request: CreateResource) -> Answer<'_, ProgressEvent> {
+            self.service.create_resource(request)
+        }
+
+        fn get_resource(&self, request: GetResource) -> Answer<'_, ResourceDescription> {
+            self.service.get_resource(request)
+        }
+
+        fn update_resource(&self, request: UpdateResource) -> Answer<'_, ProgressEvent> {
+            self.service.update_resource(request)
+        }
+
+        fn delete_resource(&self, request: DeleteResource) -> Answer<'_, ProgressEvent> {
+            self.service.delete_resource(request)
+        }
+
+        fn list_resources(&self, request: ListResources) -> Answer<'_, ResourceList> {
+            self.service.list_resources(request)
+        }
+
+        fn get_resource_request_status(&self, request_token: String) -> Answer<'_, ProgressEvent> {
+            self.statuses.fetch_add(1, Ordering::Relaxed);
+            self.service.get_resource_request_status(request_token)
+        }
+
+        fn list_resource_requests(&self, request: ListResourceRequests) -> Answer<'_, RequestList> {
+            self.lists.fetch_add(1, Ordering::Relaxed);
+            if self.refuses_lists {
+                return Box::pin(std::future::ready(Err(ApiError::new(Fault::AccessDenied, "no"))));
+            }
+            self.service.list_resource_requests(request)
+        }
+
+        fn cancel_resource_request(&self, request_token: String) -> Answer<'_, ProgressEvent> {
+            self.service.cancel_resource_request(request_token)
+        }
+    }
+
+    /// Creates twenty objects at once. Returns the number of polls and lists.
+    fn polls(refuses_lists: bool) -> (usize, usize) {
+        let settings = Settings { delay: Duration::from_millis(300), ..Settings::default() };
+        let store = Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap());
+        let api = Arc::new(Counting {
+            service: Embedded::new(store.clone(), "eu-central-1"),
+            statuses: AtomicUsize::new(0),
+            lists: AtomicUsize::new(0),
+            refuses_lists,
+        });
+        let first_delay = Duration::from_millis(20);
+        let connection = Arc::new(Connection {
+            api: api.clone(),
+            region: "eu-central-1".to_owned(),
+            role_arn: None,
+            max_retries: 3,
+            first_delay,
+            tags: TagSettings::default(),
+            timeouts: Timeouts::default(),
+            pace: Arc::new(Pace::new(first_delay)),
+            in_flight: Some(InFlight::default()),
+            durations: Durations::default(),
+            stopping: Arc::default(),
+        });
+        let schema = Catalogue::shipped().get("AWS::SQS::Queue").unwrap().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut creations = tokio::task::JoinSet::new();
+            for number in 0..20 {
+                let (connection, schema) = (connection.clone(), schema.clone());
+                creations.spawn(async move {
+                    let document = format!("{{\"QueueName\":\"jobs-{number}\"}}");
+                    connection.create(&schema, document, &format!("token-{number}")).await
+                });
+            }
+            while let Some(created) = creations.join_next().await {
+                created.unwrap().unwrap();
+            }
+        });
+        assert_eq!(store.objects(None).unwrap().len(), 20);
+        (api.statuses.load(Ordering::Relaxed), api.lists.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn cc_49_one_call_asks_after_all_requests_in_flight() {
+        let (statuses, lists) = polls(false);
+        // Each request is asked after once when it has ended, and seldom before.
+        assert!((20..=40).contains(&statuses) && (1..=20).contains(&lists), "{statuses} statuses, {lists} lists");
+    }
+
+    #[test]
+    fn cc_49_requests_are_asked_after_alone_where_lists_are_refused() {
+        let (statuses, lists) = polls(true);
+        assert!(statuses >= 40 && lists == 1, "{statuses} statuses, {lists} lists");
     }
 }
