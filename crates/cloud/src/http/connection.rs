@@ -1,5 +1,6 @@
 //! Connection settings: proxies, certificate authorities, timeouts.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,7 +12,9 @@ use crate::environment::Environment;
 
 /// The settings of connections. A proxy that is `None` means none: [`Self::or_environment`] adds those of the
 /// environment.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// `Debug` leaves out the proxies, because their URLs may hold passwords.
+#[derive(Clone, PartialEq, Eq)]
 pub struct ConnectionSettings {
     /// The proxy for `http:` URLs.
     pub http_proxy: Option<String>,
@@ -37,6 +40,15 @@ pub enum TlsVerification {
     Enabled,
     /// Any certificate is accepted, as the argument `insecure` requests.
     Disabled,
+}
+
+impl fmt::Debug for ConnectionSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionSettings")
+            .field("ca_bundle", &self.ca_bundle)
+            .field("tls_verification", &self.tls_verification)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for ConnectionSettings {
@@ -122,6 +134,7 @@ mod tests {
         assert_eq!(filled.https_proxy.as_deref(), Some("http://s:1"));
         assert_eq!(filled.http_proxy.as_deref(), Some("http://e:2"));
         assert_eq!(filled.no_proxy.as_deref(), Some("localhost"));
+        assert!(!format!("{filled:?}").contains("http"), "a proxy may hold a password");
         let cgi = Environment::default().with("HTTP_PROXY", "http://evil").with("REQUEST_METHOD", "GET");
         assert_eq!(ConnectionSettings::default().or_environment(&cgi).http_proxy, None);
     }
