@@ -11,9 +11,7 @@ use groma_cloudcontrol::AwsCloudControl;
 use groma_cloudcontrol::api::OperationStatus;
 use groma_cloudcontrol::emulator::{Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
-use groma_provider::{
-    ClientCapabilities, ConfigureRequest, ImportRequest, ImportTarget, Provider, ReadDataRequest, UpgradeRequest,
-};
+use groma_provider::{ClientCapabilities, ImportRequest, ImportTarget, Provider, ReadDataRequest, UpgradeRequest};
 use groma_value::{Path, Type, Value};
 use serde_json::{Value as Json, json};
 use support::{Object, World, at, text, wait};
@@ -294,19 +292,6 @@ fn cc_01_every_type_has_a_schema_or_a_reason() {
     let names: Vec<&str> = left_out.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.len() <= 10, "{left_out:?}");
     assert!(names.contains(&"AWS::WorkSpaces::Workspace"), "{left_out:?}");
-}
-
-#[test]
-fn a_build_without_the_real_service_says_what_to_write() {
-    let provider = AwsCloudControl::default().served();
-    let config = provider.schema().unwrap().config.block.empty_value().clone();
-    let request = ConfigureRequest {
-        terraform_version: "1.15.0".to_owned(),
-        config,
-        client_capabilities: ClientCapabilities::default(),
-    };
-    let refused = wait(provider.configure(request));
-    assert!(refused.iter().any(|problem| problem.detail.contains("emulator = {}")));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use groma_address::{DEFAULT_PROVIDER_HOST, Name};
-use groma_encryption::Network;
+use groma_encryption::KeyServices;
 use groma_value::Value;
 use indexmap::IndexMap;
 
@@ -85,7 +85,7 @@ pub struct LoadOptions {
     /// Encryption configuration from the environment (`TF_ENCRYPTION`), merged over the `encryption` block.
     pub encryption: Option<String>,
     /// Network access to key management services.
-    pub key_network: Option<Arc<dyn Network>>,
+    pub key_services: Option<Arc<dyn KeyServices>>,
     /// Whether query files are loaded.
     pub queries: Queries,
     /// Whether called modules are loaded.
@@ -109,7 +109,7 @@ impl Default for LoadOptions {
             early_variables: IndexMap::new(),
             workspace: "default".to_owned(),
             encryption: None,
-            key_network: None,
+            key_services: None,
             queries: Queries::default(),
             calls: Calls::default(),
             tests: None,

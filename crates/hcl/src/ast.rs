@@ -8,8 +8,8 @@ use std::sync::Arc;
 use groma_diagnostics::{Diagnostics, Span};
 
 pub use crate::call::{Call, CallHead};
-pub use crate::call::{Ident, Name};
 pub use crate::list::List;
+pub use crate::name::{Ident, Name};
 pub use crate::traversal::{LiteralKey, Meaning, Step, Traversal};
 
 /// An expression with its source span.

@@ -1,13 +1,12 @@
 //! The syntax node of function calls.
 
-pub use groma_diagnostics::Name;
-
 use std::ops::Deref;
 
 use groma_diagnostics::Span;
 use triomphe::ThinArc;
 
 use crate::ast::Expression;
+use crate::name::Ident;
 
 /// A function call. Cheap to clone: header and arguments share one allocation.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,21 +42,5 @@ impl Deref for Call {
 
     fn deref(&self) -> &CallHead {
         &self.0.header.header
-    }
-}
-
-/// An identifier as written in the source.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Ident {
-    /// The text of the identifier.
-    pub name: Name,
-    /// The source span of the identifier.
-    pub span: Span,
-}
-
-impl Ident {
-    /// Creates an identifier at `span`.
-    pub fn new(name: impl Into<Name>, span: Span) -> Self {
-        Self { name: name.into(), span }
     }
 }

@@ -16,6 +16,7 @@ mod json_body;
 mod json_string;
 mod lexical;
 mod list;
+mod name;
 mod native;
 mod parse;
 mod parser;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use groma_diagnostics::Span;
 use triomphe::ThinArc;
 
-use crate::call::{Ident, Name};
+use crate::name::{Ident, Name};
 
 /// A name followed by steps that need no evaluation. Cheap to clone.
 ///

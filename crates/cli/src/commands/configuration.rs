@@ -14,7 +14,7 @@ use groma_diagnostics::{Diagnostic, DiagnosticKind, Diagnostics};
 use super::context::Context;
 use super::default_registry::default_registry;
 use super::further_errors;
-use super::key_service::KeyServiceClient;
+use super::key_service::key_services;
 use super::outcome::fail;
 use super::variables::{ask_for_encryption, check_given, check_options_given};
 
@@ -323,7 +323,7 @@ pub(super) fn load_options(context: &Context) -> LoadOptions {
         workspace: context.settings.workspace.clone(),
         // OpenTofu also reads an encryption configuration from the environment.
         encryption: context.settings.variable("TF_ENCRYPTION").map(str::to_owned),
-        key_network: Some(Arc::new(KeyServiceClient::new(&context.settings))),
+        key_services: Some(Arc::new(key_services(&context.settings))),
         variables: VariableSources {
             environment: context.settings.variables.clone(),
             options: [context.given.as_slice(), &context.answers].concat(),

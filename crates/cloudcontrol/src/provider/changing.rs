@@ -7,7 +7,8 @@ use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
 use super::configured::{Configured, Kept};
-use super::connection::{Connection, Failure};
+use super::connection::Connection;
+use super::failure::Failure;
 use super::failures::{diagnostic, missing_identifier, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;
@@ -189,5 +190,8 @@ pub(super) async fn delete(
     state: &Value,
 ) -> Result<(), ProviderDiagnostic> {
     let identifier = identifier_of(state).ok_or_else(|| no_identifier(interpreted))?;
-    connection.delete(&interpreted.schema, &identifier).await.map_err(|failure| diagnostic(interpreted, &failure))
+    connection
+        .delete(&interpreted.schema, &identifier, &new_token())
+        .await
+        .map_err(|failure| diagnostic(interpreted, &failure))
 }

@@ -2,7 +2,7 @@
 
 use groma_framework::ProviderDiagnostic;
 
-use super::connection::Failure;
+use super::failure::Failure;
 use super::interpreted::Interpreted;
 use crate::api::HandlerErrorCode;
 

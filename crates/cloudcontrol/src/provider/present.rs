@@ -6,7 +6,8 @@ use groma_framework::{ObjectResponse, ProviderDiagnostic, ReadRequest};
 use groma_value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::connection::{Connection, Failure, pause};
+use super::connection::{Connection, pause};
+use super::failure::Failure;
 use super::failures::{diagnostic, no_identifier};
 use super::fields::Fields;
 use super::interpreted::Interpreted;

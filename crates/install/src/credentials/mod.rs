@@ -8,7 +8,7 @@ mod stores;
 pub(crate) use containers::Login;
 pub use file::TokenFile;
 pub use helper::{Helper, HelperError};
-pub use stores::{AwsKeys, Stores};
+pub use stores::Stores;
 
 use std::collections::HashMap;
 use std::fmt;

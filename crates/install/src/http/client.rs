@@ -4,13 +4,12 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
+use groma_cloud::http::Resolver;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, StatusCode, Url};
 
 use super::error::{HttpError, innermost, without_secrets};
-use super::resolver::Resolver;
 use super::response::{Answered, Response, head, unpacked};
-use super::route::Route;
 use crate::credentials::Token;
 
 /// The deadline for a whole document, as a multiple of the timeout. Downloads have none, as long as data arrives.
@@ -27,8 +26,6 @@ pub struct HttpOptions {
     pub timeout: Duration,
     /// The delay before the first retry; later ones are longer.
     pub first_pause: Duration,
-    /// Proxies and certificate verification.
-    pub route: Route,
 }
 
 impl Default for HttpOptions {
@@ -38,7 +35,6 @@ impl Default for HttpOptions {
             retries: 1,
             timeout: Duration::from_secs(10),
             first_pause: Duration::from_secs(1),
-            route: Route::default(),
         }
     }
 }
@@ -63,7 +59,7 @@ impl Http {
             .connect_timeout(options.timeout)
             .read_timeout(options.timeout)
             .redirect(reqwest::redirect::Policy::limited(10));
-        let client = options.route.applied_to(builder)?.build().map_err(|error| HttpError::Setup(innermost(&error)))?;
+        let client = builder.build().map_err(|error| HttpError::Setup(innermost(&error)))?;
         Ok(Self { client, options })
     }
 

@@ -60,7 +60,7 @@ pub(super) async fn fetch_object(http: &Http, object: &Object, target: &Path) ->
                 .to_owned(),
         )
     })?;
-    let headers = object.headers(&url)?;
+    let headers = object.headers(&url).await?;
     let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     unpack(http, &url, &headers, kind, sum.as_deref(), target).await
 }
