@@ -100,7 +100,7 @@ impl ConnectionSettings {
 
     fn trusting(&self, mut builder: ClientBuilder) -> Result<ClientBuilder, HttpError> {
         if let Some(path) = &self.ca_bundle {
-            let unusable = |reason: &dyn std::fmt::Display| {
+            let unusable = |reason: &dyn fmt::Display| {
                 HttpError::Setup(format!("the certificate bundle {} cannot be used: {reason}", path.display()))
             };
             let content = std::fs::read(path).map_err(|error| unusable(&io_reason(&error)))?;
