@@ -1,6 +1,6 @@
 //! The AWS client against doubles of its services on loopback.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // the helpers of a test may fail as the test itself may
 
 mod double;
 
@@ -201,15 +201,15 @@ fn cc_48_web_identity_tokens_give_roles() {
         assert_eq!(received[received.len() - 2].header("authorization"), None);
         received[received.len() - 2].body.clone()
     };
-    let arn = "arn:aws:iam::1:role/web";
-    let inline = body(role(WebIdentityToken::Inline("hush".to_owned().into()), Some(arn)), bare(home.path()));
+    let role_arn = "arn:aws:iam::1:role/web";
+    let arn = Some(role_arn);
+    let inline = body(role(WebIdentityToken::Inline("hush".to_owned().into()), arn), bare(home.path()));
     assert!(inline.contains("WebIdentityToken=hush") && inline.contains("DurationSeconds=900"), "{inline}");
     assert!(
-        body(role(WebIdentityToken::File(file.clone()), Some(arn)), bare(home.path()))
-            .contains("WebIdentityToken=from-file")
+        body(role(WebIdentityToken::File(file.clone()), arn), bare(home.path())).contains("WebIdentityToken=from-file")
     );
     let environment =
-        bare(home.path()).with("AWS_WEB_IDENTITY_TOKEN_FILE", file.to_string_lossy()).with("AWS_ROLE_ARN", arn);
+        bare(home.path()).with("AWS_WEB_IDENTITY_TOKEN_FILE", file.to_string_lossy()).with("AWS_ROLE_ARN", role_arn);
     assert!(
         body(role(WebIdentityToken::Environment, None), environment.clone()).contains("WebIdentityToken=from-file")
     );

@@ -1,6 +1,6 @@
 //! Access tokens of Google Cloud and Azure, from doubles of their services on loopback.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)] // the helpers of a test may fail as the test itself may
 
 mod double;
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use groma_cloud::Environment;
 use groma_cloudcontrol::api::{
     Answer, ApiError, CloudControl, CreateResource, DeleteResource, Fault, GetResource, HandlerErrorCode,
     ListResourceRequests, ListResources, OperationStatus, ProgressEvent, RequestList, ResourceDescription,
@@ -17,7 +18,7 @@ use groma_cloudcontrol::api::{
 use groma_cloudcontrol::emulator::{Embedded, Faults, Settings, Store};
 use groma_cloudcontrol::schema::Catalogue;
 use serde_json::{Value as Json, json};
-use support::{World, configure, remote_provider, serve, text};
+use support::{World, configure, remote_provider, remote_provider_in, serve, text};
 
 fn store(settings: Settings) -> Arc<Store> {
     Arc::new(Store::in_memory(Catalogue::shipped().clone(), settings).unwrap())
@@ -60,6 +61,29 @@ fn cc_48_requests_go_through_the_proxy() {
     let world = World::remote(store.clone(), &block(address, &more));
     world.apply("awscc_sqs_queue", &json!({"queue_name": "jobs"}), None);
     assert_eq!(store.objects(None).unwrap().len(), 1);
+}
+
+#[test]
+fn cc_48_user_agent_has_the_products_of_block_and_environment() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let heard = std::thread::spawn(move || {
+        let mut stream = listener.accept().unwrap().0;
+        let mut head = [0; 4096];
+        let length = std::io::Read::read(&mut stream, &mut head).unwrap();
+        let answer = "<R><Account>123456789012</Account><Arn>arn:aws:iam::123456789012:root</Arn></R>";
+        let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{answer}", answer.len());
+        std::io::Write::write_all(&mut stream, answer.as_bytes()).unwrap();
+        String::from_utf8_lossy(&head[..length]).into_owned()
+    });
+    let provider = remote_provider_in(Environment::default().with("TF_APPEND_USER_AGENT", "pipeline/7"));
+    let more = json!({
+        "user_agent": [{"product_name": "tool", "product_version": "1.0", "comment": "x"}, {"product_name": "other"}],
+        "allowed_account_ids": ["123456789012"],
+    });
+    assert!(configure(&provider, &block(address, &more)).is_empty());
+    let head = heard.join().unwrap();
+    assert!(head.contains("tool/1.0 (x) other pipeline/7\r\n"), "{head}");
 }
 
 #[test]

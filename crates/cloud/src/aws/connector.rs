@@ -39,7 +39,9 @@ impl HttpConnector for Connector {
     fn call(&self, request: SmithyRequest) -> HttpConnectorFuture {
         let (transport, timeout) = (self.transport.clone(), self.timeout);
         HttpConnectorFuture::new(async move {
-            let sent = transport.send(converted(request)?);
+            let request = converted(request)?;
+            let path = request.url.path().to_owned();
+            let sent = transport.send(request);
             let answer = match timeout {
                 Some(limit) => tokio::time::timeout(limit, sent)
                     .await
@@ -53,16 +55,36 @@ impl HttpConnector for Connector {
                     ConnectorError::user(error.into())
                 }
             })?;
-            let mut response = SmithyResponse::new(answer.status.into(), SdkBody::from(answer.body));
+            let body = checked_metadata(&path, answer.body)?;
+            let mut response = SmithyResponse::new(answer.status.into(), SdkBody::from(body));
             for (name, value) in &answer.headers {
-                // Headers that are not text are of no use to the SDK.
-                if let Ok(value) = value.to_str() {
+                // Headers that are not text are of no use to the SDK, and the body may be shorter than it was.
+                if let (Ok(value), false) = (value.to_str(), name == "content-length") {
                     response.headers_mut().append(name.to_string(), value.to_owned());
                 }
             }
             Ok(response)
         })
     }
+}
+
+/// Checks the name of a role in an answer of the instance metadata service. The SDK makes a URL of it and panics if that
+/// is not possible.
+fn checked_metadata(path: &str, mut body: Vec<u8>) -> Result<Vec<u8>, ConnectorError> {
+    if !path.contains("/meta-data/") {
+        return Ok(body);
+    }
+    while body.last().is_some_and(u8::is_ascii_whitespace) {
+        body.pop();
+    }
+    let names_role =
+        ["/security-credentials/", "/security-credentials-extended/"].iter().any(|end| path.ends_with(end));
+    // The characters that IAM allows in names of roles.
+    let is_valid = |byte: &u8| byte.is_ascii_alphanumeric() || b"+=,.@-_".contains(byte);
+    if names_role && !body.iter().all(is_valid) {
+        return Err(ConnectorError::user("the instance metadata service answered with an invalid role name".into()));
+    }
+    Ok(body)
 }
 
 fn converted(request: SmithyRequest) -> Result<HttpRequest, ConnectorError> {
@@ -77,4 +99,19 @@ fn converted(request: SmithyRequest) -> Result<HttpRequest, ConnectorError> {
     // Requests for credentials have their whole body in memory.
     let body = request.body().bytes().ok_or_else(|| invalid("body"))?.to_vec();
     Ok(HttpRequest { headers, body, limit: LARGEST_DOCUMENT, ..HttpRequest::new(method, url) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn role_names_of_the_metadata_service_are_checked() {
+        let listing = "/latest/meta-data/iam/security-credentials/";
+        let checked = |path: &str, body: &str| checked_metadata(path, body.as_bytes().to_vec()).ok();
+        assert_eq!(checked(listing, "the-role\n"), Some(b"the-role".to_vec()));
+        assert_eq!(checked(listing, "<html> no"), None);
+        assert_eq!(checked(&format!("{listing}the-role"), "{ }"), Some(b"{ }".to_vec()));
+        assert_eq!(checked("/v2/credentials", "x\n"), Some(b"x\n".to_vec()));
+    }
 }

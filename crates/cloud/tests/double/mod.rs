@@ -1,7 +1,6 @@
 //! HTTP servers on loopback that stand for services, and record what they are asked.
 
-#![allow(clippy::unwrap_used)]
-#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part of it; a test that fails may panic")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

@@ -51,8 +51,9 @@ impl Remote {
         let response = self.client.send(request.with_attempts(1)).await.map_err(|error| api_error(&error))?;
         serde_json::from_slice(&response.body).map_err(|error| {
             // The message of the JSON reader may quote the document, which may hold secrets.
-            let place = format!("line {}, column {}", error.line(), error.column());
-            ApiError::new(Fault::Other, format!("the response of {operation} cannot be read ({place})"))
+            let (line, column) = (error.line(), error.column());
+            let problem = format!("the response of {operation} cannot be read (line {line}, column {column})");
+            ApiError::new(Fault::Other, problem)
         })
     }
 

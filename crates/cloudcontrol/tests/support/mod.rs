@@ -66,7 +66,12 @@ pub fn configure(provider: &Server, settings: &Json) -> ProviderDiagnostics {
 
 /// A provider of the real service, in an environment without credentials.
 pub fn remote_provider() -> Server {
-    let environment = Environment::default().with("AWS_EC2_METADATA_DISABLED", "true").with("HOME", "/nonexistent");
+    remote_provider_in(Environment::default())
+}
+
+/// A provider of the real service, with these variables in its environment.
+pub fn remote_provider_in(environment: Environment) -> Server {
+    let environment = environment.with("AWS_EC2_METADATA_DISABLED", "true").with("HOME", "/nonexistent");
     let provider = AwsCloudControl::default().with_environment(environment);
     provider.with_first_delay(Duration::from_millis(1)).served()
 }

@@ -1,6 +1,6 @@
 //! Key management services: the key providers `aws_kms`, `gcp_kms`, `azure_vault` and `openbao`.
 //!
-//! This crate knows their arguments. Whoever reads a configuration hands in a [`KeyServices`] that reaches them.
+//! This crate knows their arguments. The command line hands in the [`KeyServices`] that reaches them.
 
 mod arguments;
 mod tables;

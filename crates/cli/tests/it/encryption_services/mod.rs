@@ -346,7 +346,7 @@ fn arguments_that_make_no_sense_are_refused_before_anybody_is_asked() {
             &rolled("assume_role = { role_arn = \"r\" }\nassume_role {\n  role_arn = \"r\"\n}"),
             "more than once",
         ),
-        ("aws_kms", &rolled("custom_ca_bundle = \"none.pem\""), "the certificates in none.pem cannot be used"),
+        ("aws_kms", &rolled("custom_ca_bundle = \"none.pem\""), "the certificate bundle none.pem cannot be used"),
         ("aws_kms", &rolled("allowed_account_ids = [\"1\"]\nforbidden_account_ids = [\"2\"]"), "conflicts with"),
         (
             "azure_vault",

@@ -51,7 +51,7 @@ fn aws_lends_keys_to_its_containers() {
     lives(&at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "may"));
     assert_eq!(asker(&server), "CONTAINER");
     let here = at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE", "token");
-    lives(here.write("token", "may\n"));
+    lives(here.write("token", "may"));
     let said = refused(&at(&place).with("AWS_CONTAINER_AUTHORIZATION_TOKEN", "s3cret"), &["apply", "-auto-approve"]);
     assert!(said.contains("did not supply a key") && !said.contains("s3cret"), "{said}");
     let said = refused(&at("http://keys.example/"), &["apply", "-auto-approve"]);
