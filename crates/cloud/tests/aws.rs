@@ -232,9 +232,9 @@ fn cc_48_instance_and_container_services_provide_keys() {
         ("PUT", "/latest/api/token") => ok("session").with("x-aws-ec2-metadata-token-ttl-seconds", "21600"),
         ("GET", _) if request.header("x-aws-ec2-metadata-token") != Some("session") => status(401, ""),
         ("GET", "/latest/meta-data/placement/region") => ok("ap-south-1"),
-        ("GET", "/latest/meta-data/iam/security-credentials-extended/") => ok("role"),
+        ("GET", "/latest/meta-data/iam/security-credentials-extended/") => ok("role\n"),
         ("GET", "/latest/meta-data/iam/security-credentials-extended/role") => ok(imds_document.clone()),
-        ("GET", "/latest/meta-data/iam/security-credentials/") => ok("role"),
+        ("GET", "/latest/meta-data/iam/security-credentials/") => ok("role\n"),
         ("GET", "/latest/meta-data/iam/security-credentials/role") => ok(imds_document.clone()),
         _ => status(404, ""),
     });

@@ -1,7 +1,7 @@
 //! The HTTP client below all clouds.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderValue, USER_AGENT};
@@ -13,6 +13,9 @@ use super::resolver::Resolver;
 
 /// Metadata services are a hop away or do not exist, and most machines are not in a cloud.
 const METADATA_CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The number of clients that are kept for further use.
+const KEPT_CLIENTS: usize = 16;
 
 /// An HTTP client that sends each request once. Clones share its connections.
 ///
@@ -75,11 +78,32 @@ impl fmt::Debug for HttpResponse {
 }
 
 impl Transport {
-    /// Creates a client.
+    /// Returns a client. Clients with equal settings share their connections, because each one reads the certificates of
+    /// the system, which takes a while.
     ///
     /// # Errors
     /// Fails if a setting is invalid, or if the certificates of the system cannot be used.
     pub fn new(settings: &ConnectionSettings, user_agent: &str) -> Result<Self, HttpError> {
+        static KEPT: Mutex<Vec<(ConnectionSettings, Transport)>> = Mutex::new(Vec::new());
+        let user_agent = HeaderValue::from_str(user_agent)
+            .map_err(|_| HttpError::Setup("the user agent contains invalid characters".to_owned()))?;
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.iter().find(|(known, _)| known == settings).map(|(_, transport)| transport.clone());
+        let transport = match known {
+            Some(transport) => transport,
+            None => {
+                let transport = Self::build(settings, user_agent.clone())?;
+                if kept.len() >= KEPT_CLIENTS {
+                    kept.remove(0);
+                }
+                kept.push((settings.clone(), transport.clone()));
+                transport
+            }
+        };
+        Ok(Self { user_agent, ..transport })
+    }
+
+    fn build(settings: &ConnectionSettings, user_agent: HeaderValue) -> Result<Self, HttpError> {
         let unusable = |error: reqwest::Error| {
             HttpError::Setup(format!("the HTTP client cannot be set up: {}", innermost(&error)))
         };
@@ -93,8 +117,6 @@ impl Transport {
             ..settings.clone()
         };
         let metadata = direct.applied_to(builder())?.build().map_err(unusable)?;
-        let user_agent = HeaderValue::from_str(user_agent)
-            .map_err(|_| HttpError::Setup("the user agent contains invalid characters".to_owned()))?;
         Ok(Self { client, metadata, user_agent, read_timeout: settings.read_timeout })
     }
 
