@@ -334,6 +334,25 @@ fn cc_48_missing_credentials_list_the_tried_sources() {
 }
 
 #[test]
+fn refusing_metadata_service_counts_as_no_credentials() {
+    let home = tempfile::tempdir().unwrap();
+    let imds = Double::start(|_, _| status(403, ""));
+    let cloud = cloud();
+    let environment =
+        Environment::default().with("HOME", home.path().to_string_lossy()).with("AWS_REGION", "eu-west-1");
+    let settings = AwsSettings {
+        metadata: MetadataService { enabled: None, endpoint: Some(imds.url.clone()), endpoint_mode: None },
+        ..settings(environment, &cloud)
+    };
+    let client = AwsClient::new(settings).unwrap();
+    let error = client.send_blocking(decrypt()).unwrap_err();
+    let RequestError::Client(AwsError::MissingCredentials(problem)) = &error else { panic!("{error:?}") };
+    assert!(problem.sources.last().unwrap().starts_with("instance metadata (EC2): "), "{error}");
+    client.send_blocking(decrypt().signed_if_possible()).unwrap();
+    assert_eq!(last(&cloud).header("authorization"), None);
+}
+
+#[test]
 fn cc_49_throttled_and_failing_requests_are_repeated() {
     let service = Double::start(|_, number| match number {
         0 => status(400, r#"{"__type":"com.amazonaws.x#ThrottlingException","message":"Rate exceeded"}"#),

@@ -1,5 +1,6 @@
 //! Loading of credentials and settings through the official chain of AWS.
 
+use aws_config::imds::client::error::ImdsError;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_runtime::env_config::file::{EnvConfigFileKind, EnvConfigFiles};
@@ -256,10 +257,32 @@ fn file_names(settings: &AwsSettings) -> String {
 
 /// Explains a failure of the credential chain.
 pub(super) fn explained(settings: &AwsSettings, error: &CredentialsError) -> AwsError {
+    let mut problem = tried(settings);
+    // The metadata service is the last source and configured nowhere. Where it refuses, nobody has chosen a source that
+    // could be called broken.
+    if settings.profile.is_none()
+        && let Some(refusal) = metadata_refusal(error)
+    {
+        problem.sources.pop();
+        problem.sources.push(format!("instance metadata (EC2): {refusal}"));
+        return AwsError::MissingCredentials(problem);
+    }
     match error {
-        CredentialsError::CredentialsNotLoaded(_) => AwsError::MissingCredentials(tried(settings)),
+        CredentialsError::CredentialsNotLoaded(_) => AwsError::MissingCredentials(problem),
         _ => AwsError::Credentials { reason: with_causes(error) },
     }
+}
+
+/// Returns the answer of the instance metadata service, if it is the reason of an error.
+fn metadata_refusal(error: &CredentialsError) -> Option<String> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if error.is::<ImdsError>() {
+            return Some(with_causes(error));
+        }
+        cause = error.source();
+    }
+    None
 }
 
 /// Describes the sources of the chain and what each of them lacks.
