@@ -74,17 +74,16 @@ impl Evaluation {
         }
         let marks = value.deep_marks();
         if caller.is_none() && !output.sensitive && marks.is_sensitive() {
-            let detail = "This output of the root module holds sensitive data, and outputs are what others get to \
-                          see. If that is intended, say so with this argument in the output block, which also hides \
-                          the value on the terminal:\n    sensitive = true\n\nIf it is not, take the sensitive part \
-                          out of the expression.";
+            let detail = "This output of the root module contains sensitive data, and outputs are visible to other \
+             users. If this is intended, add this argument to the output block, which also hides the value on the \
+             terminal:\n    sensitive = true\n\nOtherwise, remove the sensitive part from the expression.";
             self.diagnostics.push(Diagnostic::error("Output refers to sensitive values", detail).at(output.span));
             return None;
         }
         if !output.ephemeral && marks.is_ephemeral() {
-            let detail = "The value comes from an ephemeral value, but the output is not ephemeral: its value would \
-                          be kept in the state. Use a value that is not ephemeral here. An output of a module other \
-                          than the root can also be declared with \"ephemeral = true\".";
+            let detail = "The value is derived from an ephemeral value, but the output is not ephemeral, so its \
+             value would be stored in the state. Use a value that is not ephemeral. Outputs of child modules can \
+             also be declared with \"ephemeral = true\".";
             self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.expression.span));
             return None;
         }

@@ -154,8 +154,8 @@ impl Evaluation {
             Truth::Known(truth) => Some(truth),
             Truth::Unset => None,
             Truth::Unknown => {
-                let detail = "This lifecycle argument must be known when the plan is made, but it stands on something that is not \
-                              known before apply.";
+                let detail = "This lifecycle argument must be known during planning, but it depends on a value that \
+                 is known only after apply.";
                 let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
                 self.diagnostics.push(observing(problem, expression, scope));
                 None
@@ -214,7 +214,7 @@ fn infinity_in(value: &Value) -> Option<Path> {
 
 /// Returns the error for a number that the state cannot represent.
 pub(super) fn infinite() -> Diagnostic {
-    let detail = "The value holds an infinite number, such as a division by zero gives, and the state cannot serialize \
-                  infinity. See to it that what is divided by is not zero, or choose another value for that case.";
+    let detail = "The value contains an infinite number, for example the result of a division by zero, and the \
+     state cannot serialize infinity. Ensure that no divisor is zero, or choose another value for that case.";
     Diagnostic::error("Infinite number not allowed", detail)
 }
