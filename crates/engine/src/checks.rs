@@ -46,14 +46,13 @@ pub(crate) fn unknown_assertion() -> Diagnostic {
 
 /// The placeholder for messages with sensitive values; results do not keep it.
 const HIDDEN_SENSITIVE: &str =
-    "The condition does not hold. Its error message is hidden, because it contains a sensitive value.";
+    "The condition is false. Its error message is hidden, because it contains a sensitive value.";
 const HIDDEN_EPHEMERAL: &str =
-    "The condition does not hold. Its error message is hidden, because it contains an ephemeral value.";
+    "The condition is false. Its error message is hidden, because it contains an ephemeral value.";
 
 /// The placeholder for messages that could not be evaluated.
-const UNKNOWN_MESSAGE: &str =
-    "The condition does not hold. Its error message cannot be shown, because it is not known yet.";
-const NO_MESSAGE: &str = "The condition does not hold. Its error message cannot be shown, because it is no text.";
+const UNKNOWN_MESSAGE: &str = "The condition is false. Its error message cannot be shown, because it is not known yet.";
+const NO_MESSAGE: &str = "The condition is false. Its error message cannot be shown, because it is not a string.";
 
 /// The result of one condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +85,7 @@ pub fn judge(owner: Checkable, rule: &Condition, scope: &dyn Scope, diagnostics:
         // The message of a sensitive rule must not reach the person who sets the variable.
         _ if owner == Checkable::Variable && truth.as_bool() != Some(false) => verdict(&String::new),
         _ => {
-            let detail = format!("The message is a text, but this is {}.", described(&message));
+            let detail = format!("The message must be a string, not {}.", described(&message));
             diagnostics.push(Diagnostic::error("Invalid error message", detail).at(rule.error_message.span));
             if owner == Checkable::Variable { verdict(&|| NO_MESSAGE.to_owned()) } else { Verdict::Error }
         }
@@ -106,8 +105,8 @@ pub fn with_readable_message<'r>(
     let Some(problem) = problems.iter().find(|problem| problem.is_error()) else { return Cow::Borrowed(rule) };
     let span = rule.error_message.span;
     let detail = format!(
-        "The message is no template that can be evaluated ({}), so it is taken as it is written. This is to become an error one day. To \
-         have \"${{\" or \"%{{\" in a text, write \"$${{\" or \"%%{{\".",
+        "The message is not a valid template ({}), so it is used literally. A future version will report an error. \
+         To include \"${{\" or \"%{{\" in a string, write \"$${{\" or \"%%{{\".",
         problem.summary
     );
     diagnostics.push(Diagnostic::warning("Validation error message expression is invalid", detail).at(span));
@@ -128,7 +127,10 @@ fn unshowable(rule: &Condition, value: &Value) -> Option<Diagnostic> {
         (false, true) => "ephemeral",
         (false, false) => return None,
     };
-    let detail = format!("The error message is made of {kind} values, so it is not shown. Leave them out of it.");
+    let detail = format!(
+        "The error message contains {kind} values, so it is not shown. Remove them from the \
+     message."
+    );
     Some(Diagnostic::warning(format!("Error message refers to {kind} values"), detail).at(rule.error_message.span))
 }
 

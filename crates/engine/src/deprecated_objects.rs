@@ -31,15 +31,12 @@ impl Marker {
         let within = part.path.to_string();
         let message = match (part.deprecation.message.trim(), part.kind) {
             ("", PartKind::Whole) => {
-                "Resources of this type are deprecated. The documentation of the provider says what to use instead."
-                    .to_owned()
+                "Resources of this type are deprecated. See the provider's documentation for a replacement.".to_owned()
             }
             ("", kind) => {
                 let what = if kind == PartKind::Attribute { "attribute" } else { "block" };
                 let name = within.strip_prefix('.').unwrap_or(&within);
-                format!(
-                    "The {what} {name:?} is deprecated. The documentation of the provider says what to use instead."
-                )
+                format!("The {what} {name:?} is deprecated. See the provider's documentation for a replacement.")
             }
             (message, _) => message.to_owned(),
         };

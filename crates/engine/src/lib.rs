@@ -17,7 +17,7 @@ mod generate;
 pub mod hooks;
 mod import_identity;
 mod inspect;
-mod invocation_problems;
+mod merge_diagnostics;
 mod module_functions;
 mod move_types;
 mod moves;

@@ -95,7 +95,7 @@ impl OnDemand {
         let Some((local, address)) = self.locals.get_key_value(name.provider) else {
             let known: Vec<&str> = self.locals.keys().map(|name| &**name).collect();
             return Err(NoFunction::Unknown(format!(
-                "The module has no provider with the local name \"{}\". It has {}; add it to required_providers.",
+                "The module has no provider with the local name \"{}\", only {}. Add it to required_providers.",
                 name.provider,
                 known.join(", ")
             )));

@@ -105,8 +105,8 @@ impl<'a> Choice<'a> {
 
     fn known_too_late(&self) -> String {
         format!(
-            "Which provider configuration manages {} depends on a value that is known only after apply, so no plan can be made for it. \
-             Use a key that is known now.",
+            "The provider configuration of {} depends on a value that is known only after apply, so it cannot be \
+             planned. Use a key that is known during planning.",
             self.address
         )
     }
@@ -115,8 +115,9 @@ impl<'a> Choice<'a> {
         let keys = listed(&providers.keys(self.block).unwrap_or_default());
         let wanted = self.block.instance(InstanceKey::String(name));
         let detail = format!(
-            "{} is to be managed by the provider configuration {wanted}, but for_each of its block has no such key: there is {keys}. Add the \
-             element, or choose another key. An element can be taken away once all that its provider manages is destroyed, not before.",
+            "{} uses the provider configuration {wanted}, but for_each of that provider block has {keys}. Add \
+             the element, or choose another key. Remove an element only after all objects of its provider \
+             configuration are destroyed.",
             self.address
         );
         Diagnostic::error(NOT_PRESENT, detail).at(key.expression().span).about(self.address.diagnostic_address())
@@ -138,7 +139,7 @@ where
     }
 }
 
-/// That a provider configuration is not there which `address` needs.
+/// Returns the error about a missing provider configuration that `address` requires.
 pub(crate) fn absent(
     providers: &Providers,
     wanted: &ProviderConfig,
@@ -149,18 +150,21 @@ pub(crate) fn absent(
     let keys = providers.keys(&block);
     let detail = match (&wanted.key, keys) {
         (InstanceKey::None, Some(keys)) => format!(
-            "{address} was made with the provider configuration {wanted} before that had for_each. Now there are several, with {}, and none of \
-             them is the one that it needs. Take for_each away until the object is destroyed, or let its block choose one of them.",
+            "{address} was created with the provider configuration {wanted} before that block had for_each. Now it \
+             has {}, and none of them is the original configuration. Remove for_each until the object is destroyed, \
+             or select one of the instances in the object's block.",
             listed(&keys)
         ),
         (_, Some(keys)) => format!(
-            "{address} needs the provider configuration {wanted}, but for_each of its block has no such key: there is {}. A provider configuration \
-             has to stay until all that it manages is destroyed. Put the element back, apply so that its objects go, and take it away then.",
+            "{address} requires the provider configuration {wanted}, but for_each of that provider block has {}. \
+             A provider configuration must exist until all of its objects are destroyed. Restore the element, \
+             apply to destroy its objects, and then remove it.",
             listed(&keys)
         ),
         (_, None) => format!(
-            "{address} needs the provider configuration {wanted}, but its block has no for_each any more. Put it back until the object is \
-             destroyed, or let the object's block choose another configuration."
+            "{address} requires the provider configuration {wanted}, but that provider block no longer has \
+             for_each. Restore for_each until the object is destroyed, or select another configuration in the \
+             object's block."
         ),
     };
     Diagnostic::error(NOT_PRESENT, detail).at(span).about(address)
@@ -168,14 +172,14 @@ pub(crate) fn absent(
 
 const NOT_PRESENT: &str = "Provider instance not present";
 
-/// Keys as a sentence has them.
+/// Describes the keys of a for_each in a sentence.
 fn listed(keys: &[Name]) -> String {
     const MOST: usize = 10;
     let names: Vec<String> = keys.iter().take(MOST).map(|key| quoted(key)).collect();
     match (keys.len(), keys.len().saturating_sub(MOST)) {
-        (0, _) => "none at all".to_owned(),
-        (1, _) => format!("only {}", names.concat()),
-        (_, 0) => names.join(", "),
-        (_, more) => format!("{} and {more} more", names.join(", ")),
+        (0, _) => "no elements".to_owned(),
+        (1, _) => format!("only the key {}", names.concat()),
+        (_, 0) => format!("only the keys {}", names.join(", ")),
+        (_, more) => format!("only the keys {} and {more} more", names.join(", ")),
     }
 }

@@ -176,7 +176,7 @@ impl Providers {
     /// It was not configured: the message is about `span`.
     pub fn needed(&self, config: &ProviderConfig, whose: &dyn Display, span: Span) -> Result<Arc<Checked>, Diagnostic> {
         self.configured(config).ok_or_else(|| {
-            let detail = format!("{config} is needed for {whose}, but it was not configured.");
+            let detail = format!("{config} is required by {whose}, but it was not configured.");
             Diagnostic::error("Provider configuration not present", detail).at(span)
         })
     }

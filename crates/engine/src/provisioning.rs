@@ -44,8 +44,8 @@ fn kind_of(provisioner: &Provisioner) -> Result<Kind, Diagnostic> {
         let other = &provisioner.kind;
         let meant = did_you_mean(other, Kind::NAMES);
         let detail = format!(
-            "There is no provisioner \"{other}\".{meant} Groma has local-exec, remote-exec and file, and runs no plugins \
-             for others."
+            "The provisioner \"{other}\" does not exist.{meant} Groma supports local-exec, remote-exec and file, \
+             but no provisioner plugins."
         );
         Diagnostic::error("Missing required provisioner plugin", detail).at(provisioner.span)
     })
@@ -108,7 +108,8 @@ fn check_hosts(provisioners: &Provisioners<'_>, diagnostics: &mut Diagnostics) {
         let span = first.body.missing_item_span();
         if !reported.contains(&span) {
             reported.push(span);
-            let detail = "A connection needs the argument \"host\": the name or the address of the machine, such as self.output.";
+            let detail = "A connection requires the argument \"host\": the host name or address of the machine, \
+             such as self.output.";
             diagnostics.push(Diagnostic::error("Missing required argument", detail).at(span));
         }
     }

@@ -123,7 +123,7 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
     let decoded = |bytes: &[u8]| msgpack::decode(bytes, ty).ok();
     let meta = |request: &CreateRequest| match &*request.meta {
         [] => Some(no_meta()),
-        problems => msgpack::decode(problems, declared.as_ref()?.meta.as_ref()?.block.implied_type()).ok(),
+        bytes => msgpack::decode(bytes, declared.as_ref()?.meta.as_ref()?.block.implied_type()).ok(),
     };
     let request =
         begin.request.as_ref().filter(|request| request.schema_version == schema.version && repeatable).and_then(
@@ -161,9 +161,9 @@ pub(crate) async fn ask_again(provider: &Checked, begin: Begin, schema: Arc<Sche
 
 fn cannot_repeat(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed, or its provider ended, while {} was being created, and its provider cannot be asked what became of it. The object may \
-         exist although the state does not have it. Look for it before you go on: import it, or delete it by hand, so that it is \
-         not made twice.",
+        "An earlier run was killed, or its provider process ended, while {} was being created, and its provider \
+         cannot report the result. The object may exist although the state does not contain it. Check for it before \
+         you continue, and import or delete it, so that no second one is created.",
         begin.address
     );
     Diagnostic::warning("Operation of an interrupted run has an unknown result", detail).about(&begin.address)
@@ -171,9 +171,9 @@ fn cannot_repeat(begin: &Begin) -> Diagnostic {
 
 fn kept_as_deposed(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed, or its provider ended, while {} was being created, and since then another run has put another object there. Both \
-         exist. The one of the killed run is kept in the state as a deposed object, which the next apply destroys. If you want to \
-         keep it, take it out of the state first.",
+        "An earlier run was killed, or its provider process ended, while {} was being created, and another run has \
+         since created another object at this address. Both exist. The state contains the object of the killed run \
+         as a deposed object, which the next apply destroys. To keep it, remove it from the state first.",
         begin.address
     );
     Diagnostic::warning("Object of an interrupted run kept as deposed", detail).about(&begin.address)
@@ -181,8 +181,9 @@ fn kept_as_deposed(begin: &Begin) -> Diagnostic {
 
 fn recovered_warning(begin: &Begin) -> Diagnostic {
     let detail = format!(
-        "An earlier run was killed, or its provider ended, while {} was being created. Its provider was asked again for the same object, which is now in \
-         the state; nothing was made twice.",
+        "An earlier run was killed, or its provider process ended, while {} was being created. The request was \
+         repeated, and the provider returned the same object, which is now in the state. No second object was \
+         created.",
         begin.address
     );
     Diagnostic::warning("Object of an interrupted run was recovered", detail).about(&begin.address)

@@ -208,7 +208,7 @@ impl Run {
         let (prepared, diagnostics) = self.prepare();
         let Some(prepared) = prepared else {
             let mut diagnostics = diagnostics;
-            let detail = "The configuration that the plan was saved with can no longer be prepared. Make a new plan.";
+            let detail = "The configuration that was saved with the plan can no longer be loaded. Create a new plan.";
             diagnostics.push(Diagnostic::error("Invalid plan", detail));
             return AppliedRun { state: plan.prior_state, done: Done::default(), diagnostics, spent: None };
         };

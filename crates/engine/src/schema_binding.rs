@@ -189,10 +189,8 @@ impl SchemaBinding<'_> {
     fn decoded_meta(&mut self, block: &ProviderMeta, address: &ProviderAddress) -> Result<Value, Diagnostics> {
         let provider = self.providers.started(address).map_err(|problem| problem.at(block.span))?;
         let Some(schema) = &provider.schema()?.meta else {
-            let detail = format!(
-                "The provider {address} takes no such block, so that what it says has no effect. Remove it, or ask the provider's \
-                 authors for it."
-            );
+            let detail =
+                format!("The provider {address} does not support this block, so it has no effect. Remove the block.");
             let summary = format!("Provider {address} doesn't support provider_meta");
             let problem = Diagnostic::error(summary, detail).of_kind(DiagnosticKind::ProviderFault);
             return Err(problem.at(block.span).into());

@@ -51,7 +51,7 @@ pub(crate) fn in_block(block: &Block, steps: &[Step]) -> Result<(), Diagnostic> 
                 LiteralKey::String(name) if block.item(name).is_some() => format!(": .{name}"),
                 _ => String::new(),
             };
-            let detail = format!("This is an object: what is in it is named with a dot{meant}.");
+            let detail = format!("This is an object. Refer to its attributes with a dot{meant}.");
             return Err(Diagnostic::error("Invalid index operation", detail).at(*span));
         }
     };
@@ -74,14 +74,16 @@ fn in_nested(nested: &NestedBlock, name: &str, steps: &[Step]) -> Result<(), Dia
         (Nesting::List, Step::Index { .. }) | (Nesting::Map, _) => in_block(nested.block(), rest),
         (Nesting::List, Step::Attribute { .. }) => {
             let detail = format!(
-                "The blocks {name:?} are a list of objects. Say which one is meant: .{name}[0]; or take something of all of them: .{name}[*]."
+                "The blocks {name:?} are a list of objects. Select one with .{name}[0], or an attribute of all of \
+                 them with .{name}[*]."
             );
             Err(Diagnostic::error("Invalid operation", detail).at(first.span()))
         }
         (Nesting::Set, _) => {
             let detail = format!(
-                "The blocks {name:?} are a set of objects, which have neither an order nor keys. Look for the one that is meant with a \"for\" \
-                 expression and a condition, [for one in {name} : one if ...], or take something of all of them: .{name}[*]."
+                "The blocks {name:?} are a set of objects, which has neither an order nor keys. Select one with a \
+                 \"for\" expression and a condition, [for one in {name} : one if ...], or an attribute of all of \
+                 them with .{name}[*]."
             );
             Err(Diagnostic::error("Cannot index a set value", detail).at(first.span()))
         }

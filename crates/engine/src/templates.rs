@@ -60,8 +60,8 @@ impl Template {
         let kept =
             |path: &Path| !self.schema.block.attribute_at(path).is_some_and(|attribute| attribute.is_write_only());
         let (path, _) = marks.iter().find(|(path, marks)| marks.is_ephemeral() && kept(path))?;
-        let detail =
-            "An ephemeral value cannot be used here: the argument is not write-only, so its value would be kept.";
+        let detail = "An ephemeral value cannot be used here, because the argument is not write-only and its value would be \
+             stored.";
         Some(Diagnostic::error("Invalid use of ephemeral value", detail).at(self.body.span_of(path)).about(address))
     }
 }
@@ -93,12 +93,13 @@ impl TemplateKey {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum KeyError {
     #[error(
-        "The key of a provider instance is kept in the state, where everybody sees it, so that it cannot be made of {0} value."
+        "The key of a provider instance is stored in the state and always visible, so it cannot be derived from {0} \
+         value."
     )]
     Secret(&'static str),
-    #[error("The key of a provider instance cannot be null. Give it one of the keys of the provider's for_each.")]
+    #[error("The key of a provider instance cannot be null. Use one of the keys of the provider's for_each.")]
     Null,
-    #[error("The key of a provider instance is a text, but this is a value of type {0}.")]
+    #[error("The key of a provider instance must be a string, not a value of type {0}.")]
     Type(String),
 }
 

@@ -103,8 +103,8 @@ impl Plan {
     /// not
     /// kept either.
     pub fn refusal(&self) -> Option<Diagnostic> {
-        let detail = "This plan was saved although planning had failed, so that it could be looked at. It cannot be applied: correct \
-                      what was wrong and plan again.";
+        let detail = "Planning failed, and this plan was saved only for inspection. It cannot be applied. Fix the \
+         errors and create a new plan.";
         self.errored.then(|| Diagnostic::error("Cannot apply incomplete plan", detail))
     }
 

@@ -86,27 +86,29 @@ pub(super) struct Connection {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub(crate) enum ConnectionError {
     #[error(
-        "Nothing says how the machine is reached: give the provisioner, or the resource around it, a \"connection\" block with the \"host\"."
+        "No connection is configured. Add a \"connection\" block with the argument \"host\" to the provisioner or \
+         its resource."
     )]
     NoBlock,
-    #[error("The argument \"host\" of the connection is empty. Give the name or the address of the machine.")]
+    #[error("The argument \"host\" of the connection is empty. Set it to the host name or address of the machine.")]
     NoHost,
-    #[error("The argument {0:?} of the connection is no port: give a number up to 65535.")]
+    #[error("The argument {0:?} of the connection is not a valid port. Use a number from 1 to 65535.")]
     Port(String),
     #[error(
-        "Groma reaches machines over SSH only, not over WinRM. OpenSSH is a part of Windows: install it there and set the type of the \
-         connection to \"ssh\"."
+        "Groma supports SSH connections only, not WinRM. Install OpenSSH, which is an optional feature of Windows, \
+         and set the connection type to \"ssh\"."
     )]
     WinRm,
-    #[error("There is no type of connection {0:?}. Leave it out, or give \"ssh\".")]
+    #[error("The connection type {0:?} does not exist. Omit it, or set it to \"ssh\".")]
     UnknownType(String),
-    #[error("Scripts run on machines with a POSIX shell only: target_platform must be \"unix\".")]
+    #[error("Scripts require a machine with a POSIX shell: target_platform must be \"unix\".")]
     Platform,
     #[error(
-        "Groma reaches machines directly or through a bastion, not through a proxy. Give bastion_host instead of proxy_host."
+        "Groma connects to machines directly or through a bastion host, not through a proxy. Use bastion_host \
+         instead of proxy_host."
     )]
     Proxy,
-    #[error("The timeout {0:?} of the connection is none: give one such as \"30s\" or \"5m\".")]
+    #[error("The connection timeout {0:?} is not a valid duration. Use a value such as \"30s\" or \"5m\".")]
     Timeout(String),
 }
 

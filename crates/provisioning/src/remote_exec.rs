@@ -34,8 +34,8 @@ pub(super) fn problem(arguments: &Arguments) -> Option<Diagnostic> {
     (set != 1).then(|| {
         Diagnostic::error(
             "Invalid remote-exec provisioner configuration",
-            "Exactly one of \"inline\", \"script\" and \"scripts\" is needed: lines of a script, the path of one, or the paths \
-             of several.",
+            "Set exactly one of \"inline\" (script lines), \"script\" (the path of a script) and \"scripts\" \
+             (several paths).",
         )
     })
 }

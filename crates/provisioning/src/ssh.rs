@@ -27,7 +27,7 @@ const BASTION_SECRET: &str = "GROMA_SSH_BASTION_SECRET";
 pub(super) enum SshError {
     #[error("Cannot prepare the connection: {0}.")]
     NotPrepared(String),
-    #[error("The program \"ssh\", which makes the connection, cannot be started: {0}.")]
+    #[error("Cannot start the program \"ssh\": {0}.")]
     NotStarted(String),
     /// The state of the program `ssh` is unknown.
     #[error("{0}")]

@@ -136,8 +136,8 @@ impl Work {
 
 fn no_thread(error: &std::io::Error) -> String {
     format!(
-        "The provisioner needs a thread, and none can be started: {}. Raise the limit on processes and threads (ulimit -u), or end \
-         other programs.",
+        "Cannot start a thread for the provisioner: {}. Raise the limit on processes and threads (ulimit -u), or \
+         end other programs.",
         io_reason(error)
     )
 }

@@ -33,8 +33,8 @@ pub(super) fn tfvars(text: &Value) -> Result<Value, CallError> {
 /// Formats the first error on one line: context, location, and reason.
 fn check(problems: &Diagnostics, sources: &Sources, error: impl FnOnce(String) -> CallError) -> Result<(), CallError> {
     let Some(problem) = problems.iter().find(|problem| problem.is_error()) else { return Ok(()) };
-    let place = location(problem, sources);
-    Err(error(format!("{place}{}: {}", problem.summary, problem.detail.trim_end_matches('.'))))
+    let position = location(problem, sources);
+    Err(error(format!("{position}{}: {}", problem.summary, problem.detail.trim_end_matches('.'))))
 }
 
 fn location(problem: &Diagnostic, sources: &Sources) -> String {

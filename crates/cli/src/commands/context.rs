@@ -398,6 +398,7 @@ impl Context {
         Finished { code, _retained: std::mem::take(&mut self.retained) }
     }
 
+    /// Shows the diagnostics that ended the command, and returns the exit code.
     pub fn exit_code(&self, outcome: Outcome) -> u8 {
         let code = outcome.unwrap_or_else(|diagnostics| {
             self.show(&diagnostics);
@@ -419,7 +420,8 @@ impl Context {
 }
 
 /// Large values that nobody needs any more. The process exits without dropping them: freeing a state of a million instances
-/// piece by piece would only delay the exit.
+/// piece by piece would only delay the exit. The mutex is never contended: it makes the context shareable between threads although
+/// the values need not be.
 #[derive(Default)]
 struct Retained(Mutex<Vec<Box<dyn Any + Send>>>);
 

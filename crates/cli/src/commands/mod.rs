@@ -76,7 +76,6 @@ use crate::persona::Persona;
 use crate::settings::{Settings, VERSION};
 use crate::terminal::{Palette, SafeWriter};
 pub use context::Finished;
-
 use context::{Context, Identity};
 use outcome::Outcome;
 use variables::in_order;

@@ -14,7 +14,6 @@ use super::changes;
 use super::ending::{AppliedRun, Done};
 use super::ephemeral;
 use super::event::Event;
-use super::event::Steps;
 use super::inputs::{Inputs, Planned};
 use super::invocations;
 use super::provider_blocks;
@@ -22,6 +21,7 @@ use super::provisioners;
 use super::recording::Recording;
 use super::result_writer::{ResultWriter, WriterContext};
 use super::results;
+use super::steps::Steps;
 use super::unchanged;
 use super::values;
 use crate::action_blocks::ActionBlocks;
@@ -151,13 +151,13 @@ impl<'a> Applier<'a> {
         self.evaluation.diagnostics.append(problems);
         let is_complete = self.steps.is_complete();
         if !is_complete && !self.calls.is_stopping() && !self.evaluation.diagnostics.has_errors() {
-            let detail = "Some of what was planned was never begun, because its steps wait for each other. What was done is in \
-                          the state. This is a mistake of this program, so please report it.";
+            let detail = "Some planned steps were never started, because they wait for each other. The state \
+             contains all completed changes. This is a bug in Groma; please report it.";
             self.evaluation.diagnostics.push(Diagnostic::error("Plan not carried out", detail));
         }
         if self.calls.is_stopping() && !is_complete {
-            let detail = "The run was interrupted. What had been started was finished where there was time, and everything that is \
-                          known is in the state. Plan again to see what is left to do.";
+            let detail = "The run was interrupted. Running operations were completed if time permitted, and the \
+             state contains all known results. Run plan again to see the remaining changes.";
             self.evaluation.diagnostics.push(Diagnostic::error("execution halted", detail));
         }
     }
@@ -287,7 +287,7 @@ impl<'a> Applier<'a> {
 
 /// The end of a run that cannot begin.
 fn unfit(state: State) -> AppliedRun {
-    let detail = "The plan does not fit the configuration that it was saved with. Make a new one.";
+    let detail = "The plan does not match the configuration that was saved with it. Create a new plan.";
     let diagnostics = Diagnostic::error("Invalid plan", detail).into();
     AppliedRun { state, done: Done::default(), diagnostics, spent: None }
 }

@@ -10,7 +10,7 @@ use groma_state::{OutputValue, State};
 use super::applier::Applier;
 use super::inputs::Inputs;
 use crate::hooks::Operation;
-use crate::invocation_problems::reported_once;
+use crate::merge_diagnostics::reported_once;
 use crate::world::{ModuleId, World};
 
 /// Returns the outcome of the run.

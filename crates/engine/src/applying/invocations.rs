@@ -11,7 +11,7 @@ use super::applier::Applier;
 use super::event::Event;
 use crate::action_blocks::{Named, NamedKey};
 use crate::config_graph::narrow;
-use crate::invocation_problems::{Summaries, gathered};
+use crate::merge_diagnostics::{Summaries, merged};
 use crate::templates::Template;
 use crate::walk::Outcome;
 use crate::world::World;
@@ -56,8 +56,8 @@ fn action_config(applier: &mut Applier<'_>, invocation: &Invocation) -> Option<(
     let value = applier.actions.config(&applier.world, &mut applier.evaluation, &template, module, &named)?;
     if !value.is_wholly_known() {
         let detail = format!(
-            "The configuration of {action} still holds values that are not known when it is to be invoked. Use only what is known \
-             once the objects that it stands on are there."
+            "The configuration of {action} still contains unknown values at the time of its invocation. Use only \
+             values that are known after its dependencies are applied."
         );
         applier
             .evaluation
@@ -79,7 +79,7 @@ pub(super) fn invoked(applier: &mut Applier<'_>, invocation: &Invocation, proble
     }
     let span = invoked_from(&applier.world, invocation);
     let span = span.or_else(|| problems.iter().find_map(|problem| problem.subject)).unwrap_or_default();
-    let reported = gathered(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
+    let reported = merged(problems, &SUMMARIES).into_iter().map(|problem| problem.at(span));
     applier.report(reported.collect())
 }
 

@@ -13,6 +13,7 @@ mod provisioners;
 mod recording;
 mod result_writer;
 mod results;
+mod steps;
 mod unanswered_calls;
 mod unchanged;
 mod values;

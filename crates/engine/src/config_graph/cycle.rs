@@ -139,8 +139,8 @@ fn problem(graph: &ConfigGraph, flat: &Flat<'_>, members: &[u32]) -> Diagnostic 
         graph.requires(module, node).first().map(|found| found.span)
     });
     let summary = format!("Cycle: {}", names.join(", "));
-    let detail = "These refer to each other in a circle, so none of them can be worked out first. Break the circle by \
-                  removing one of the references.";
+    let detail = "These objects refer to each other in a cycle, so none of them can be evaluated first. Remove one \
+     of the references.";
     Diagnostic::error(summary, detail).at(span.unwrap_or_default())
 }
 

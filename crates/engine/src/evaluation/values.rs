@@ -155,8 +155,8 @@ impl Evaluation {
             Truth::Known(truth) => Some(truth),
             Truth::Unset => None,
             Truth::Unknown => {
-                let detail = "This lifecycle argument must be known when the plan is made, but it stands on something that is not \
-                              known before apply.";
+                let detail = "This lifecycle argument must be known during planning, but it depends on a value that \
+                 is known only after apply.";
                 let problem = Diagnostic::error("Invalid lifecycle argument", detail).at(expression.span);
                 self.diagnostics.push(observing(problem, expression, scope));
                 None
@@ -215,8 +215,8 @@ fn infinity_in(value: &Value) -> Option<Path> {
 
 /// Returns the error for a number that the state cannot represent.
 pub(super) fn infinite() -> Diagnostic {
-    let detail = "The value holds an infinite number, such as a division by zero gives, and the state cannot serialize \
-                  infinity. See to it that what is divided by is not zero, or choose another value for that case.";
+    let detail = "The value contains an infinite number, for example the result of a division by zero, and the \
+     state cannot serialize infinity. Ensure that no divisor is zero, or choose another value for that case.";
     Diagnostic::error("Infinite number not allowed", detail)
 }
 
@@ -280,17 +280,16 @@ impl Evaluation {
         }
         let marks = value.deep_marks();
         if caller.is_none() && !output.sensitive && marks.is_sensitive() {
-            let detail = "This output of the root module holds sensitive data, and outputs are what others get to \
-                          see. If that is intended, say so with this argument in the output block, which also hides \
-                          the value on the terminal:\n    sensitive = true\n\nIf it is not, take the sensitive part \
-                          out of the expression.";
+            let detail = "This output of the root module contains sensitive data, and outputs are visible to other \
+users. If this is intended, add this argument to the output block, which also hides the value on the \
+terminal:\n    sensitive = true\n\nOtherwise, remove the sensitive part from the expression.";
             self.diagnostics.push(Diagnostic::error("Output refers to sensitive values", detail).at(output.span));
             return None;
         }
         if !output.ephemeral && marks.is_ephemeral() {
-            let detail = "The value comes from an ephemeral value, but the output is not ephemeral: its value would \
-                          be kept in the state. Use a value that is not ephemeral here. An output of a module other \
-                          than the root can also be declared with \"ephemeral = true\".";
+            let detail = "The value is derived from an ephemeral value, but the output is not ephemeral, so its \
+value would be stored in the state. Use a value that is not ephemeral. Outputs of child modules can \
+also be declared with \"ephemeral = true\".";
             self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(output.expression.span));
             return None;
         }

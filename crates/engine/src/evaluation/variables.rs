@@ -35,8 +35,8 @@ impl Evaluation {
         let Some(value) = self.accept(variable, given, span, caller) else { return Outcome::Failed };
         if !variable.ephemeral && value.deep_marks().is_ephemeral() {
             let detail = format!(
-                "The value is ephemeral, and the variable {:?} of the module is not: what it is given may be kept in the state. Declare it \
-                 with \"ephemeral = true\" in the module, or give it another value.",
+                "The value is ephemeral, but the variable {:?} of the module is not, so its value may be stored in \
+                 the state. Declare the variable with \"ephemeral = true\" in the module, or use another value.",
                 variable.name
             );
             self.diagnostics.push(Diagnostic::error("Ephemeral value not allowed", detail).at(span));
@@ -112,7 +112,8 @@ impl Evaluation {
         if caller.is_some() {
             return Some(variable.any_value());
         }
-        let detail = format!("The variable \"{}\" has no default, so it needs a value: give it one.", variable.name);
+        let detail =
+            format!("The variable \"{}\" has no default and is not set. Set it in the module call.", variable.name);
         self.diagnostics.push(Diagnostic::error("No value for required variable", detail).at(variable.span));
         None
     }
@@ -142,7 +143,7 @@ impl Evaluation {
             self.diagnostics.append(problems);
             if let Verdict::Fail(message) = &verdict {
                 let at = world_position(self, rule.condition.span);
-                let detail = format!("{message}\n\nThe validation rule that refuses this value is at {at}.");
+                let detail = format!("{message}\n\nThis value was rejected by the validation rule at {at}.");
                 let problem = Diagnostic::error("Invalid value for variable", detail).at(shown(variable, span));
                 self.diagnostics.push(observing(problem, &rule.condition, &scope));
             }

@@ -35,10 +35,7 @@ pub(super) fn order(all: Vec<Statement>, diagnostics: &mut Diagnostics) -> Vec<S
 
 fn cycle(statements: &[&Statement]) -> Diagnostic {
     let list: Vec<String> = statements.iter().map(|one| format!("  - {} -> {}", one.from, one.to)).collect();
-    let detail = format!(
-        "These move statements send objects in a circle, so that no final address exists:\n{}",
-        list.join("\n")
-    );
+    let detail = format!("These move statements form a cycle, so no final address exists:\n{}", list.join("\n"));
     Diagnostic::error("Cyclic dependency in move statements", detail)
 }
 
@@ -68,22 +65,22 @@ impl<'a> Beginnings<'a> {
         let mut addresses = addresses(&statement.from);
         let last = addresses.pop().unwrap_or_default();
         self.at.entry((&statement.module, last)).or_default().push(at);
-        for place in addresses {
-            self.below.entry((&statement.module, place)).or_default().push(at);
+        for address in addresses {
+            self.below.entry((&statement.module, address)).or_default().push(at);
         }
     }
 
     /// Iterates over statements whose scope may contain that of `statement`.
     fn around(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
         let addresses = addresses(&statement.from).into_iter();
-        addresses.filter_map(|place| self.at.get(&(&statement.module, place))).flatten().copied()
+        addresses.filter_map(|address| self.at.get(&(&statement.module, address))).flatten().copied()
     }
 
     /// Iterates over statements that may affect objects that `statement` has moved.
     fn near(&self, statement: &'a Statement) -> impl Iterator<Item = usize> {
         let addresses = addresses(&statement.to);
         let below = addresses.last().and_then(|last| self.below.get(&(&statement.module, last.clone())));
-        let above = addresses.into_iter().filter_map(|place| self.at.get(&(&statement.module, place)));
+        let above = addresses.into_iter().filter_map(|address| self.at.get(&(&statement.module, address)));
         above.chain(below).flatten().copied()
     }
 }

@@ -23,7 +23,7 @@ use crate::checks::{Checkable, Checks, Verdict};
 use crate::config_graph::NodeKind;
 use crate::evaluation::Evaluation;
 use crate::hooks::Searched;
-use crate::invocation_problems::reported_once;
+use crate::merge_diagnostics::reported_once;
 use crate::options::Deferral;
 use crate::ordering;
 use crate::walk::Visit;
@@ -145,7 +145,7 @@ fn warn_of_unknown_replacements(inputs: &Inputs<'_>, evaluation: &mut Evaluation
         let hint = groma_diagnostics::suggest(&wanted, names.iter().map(String::as_str));
         let hint = hint.map(|name| format!(" Did you mean {name}?")).unwrap_or_default();
         let detail =
-            format!("The -replace option names {wanted}, but there is no such instance, so it has no effect.{hint}");
+            format!("The -replace option names {wanted}, which does not exist, so the option has no effect.{hint}");
         evaluation
             .diagnostics
             .push(Diagnostic::warning("Incompletely-matched force-replace resource instance", detail));

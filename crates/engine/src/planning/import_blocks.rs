@@ -162,10 +162,7 @@ fn import_identity(
     };
     let found = match schema.identity.as_ref() {
         Some(schema) => known_identity(&value, schema),
-        None => Err(unusable(format!(
-            "{} has no identity that it could be imported by. Use the argument \"id\".",
-            import.to
-        ))),
+        None => Err(unusable(format!("{} cannot be imported by identity. Use the argument \"id\".", import.to))),
     };
     let problem = match found {
         Ok(identity) => return Some(identity),
@@ -190,7 +187,8 @@ fn import_address(
 }
 
 fn no_import_address<T>(evaluation: &mut Evaluation, expression: &Expression) -> Option<T> {
-    let detail = "This is no address of a resource instance. Write TYPE.NAME, with module steps before it and a key after it if need be.";
+    let detail = "This is not a resource instance address. Use the form TYPE.NAME, with module steps and an \
+     instance key if necessary.";
     evaluation.diagnostics.push(Diagnostic::error("Invalid import 'to' expression", detail).at(expression.span));
     None
 }
@@ -254,8 +252,8 @@ pub(super) fn report_unmet_imports(planner: &mut Planner<'_>) {
 /// Returns the error for an import target that has no instance in the configuration.
 fn not_configured(address: &ResourceInstance, span: Span) -> Diagnostic {
     let detail = format!(
-        "The configuration has no {address}, so nothing can be imported there. Write a resource block for it first, with count or \
-         for_each such that it has this instance."
+        "The configuration does not declare {address}, so no object can be imported to it. First add a resource \
+         block whose count or for_each includes this instance."
     );
     Diagnostic::error("Configuration for import target does not exist", detail).at(span)
 }
@@ -307,16 +305,16 @@ fn assemble(parts: &[Part]) -> Option<ResourceInstance> {
 /// The reason why a value is not the ID of an object to import.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 enum ImportIdError {
-    #[error("The import ID cannot be null. Give the id of an object that exists.")]
+    #[error("The import ID cannot be null. Use the ID of an existing object.")]
     Null,
     #[error("The import ID must be a string: {0}.")]
     Type(String),
     #[error(
-        "The import id depends on values that only apply will know, so it cannot be told now which object is meant. Use values that are known \
-         when planning."
+        "The import ID depends on values that are known only after apply, so the object cannot be determined. Use \
+         values that are known during planning."
     )]
     Unknown,
-    #[error("The import ID is an empty string. Give the id of an object that exists.")]
+    #[error("The import ID is an empty string. Use the ID of an existing object.")]
     Empty,
 }
 
@@ -339,15 +337,15 @@ fn read_id(value: &Value) -> Result<String, ImportIdError> {
 /// The identity, where it can be asked for now.
 fn known_identity(value: &Value, schema: &IdentitySchema) -> Result<Value, Diagnostic> {
     if value.deep_marks().is_ephemeral() {
-        return Err(unusable("The import identity must not be ephemeral: it is kept in the plan."));
+        return Err(unusable("The import identity must not be ephemeral, because the plan stores it."));
     }
     let identity = read_identity(&value.unmark_deep().0, schema)?;
     if identity.is_wholly_known() {
         return Ok(identity);
     }
     Err(unusable(
-        "The identity depends on values that only apply will know, so it cannot be told now which object is meant. Use values that are \
-         known when planning.",
+        "The identity depends on values that are known only after apply, so the object cannot be determined. Use \
+         values that are known during planning.",
     ))
 }
 
@@ -401,8 +399,8 @@ fn import_provider(planner: &mut Planner<'_>, import: &Import) -> Option<Provide
 async fn generate(planner: &mut Planner<'_>, import: &Import, address: ResourceInstance) {
     if import.for_each.is_some() || address.key != InstanceKey::None {
         planner.imports.settle(&address);
-        let detail = "A block can only be written for an import of one resource without count and for_each. Write the block of \
-                      this one, or an import block for each object.";
+        let detail = "Configuration can be generated only for an import of a single resource without count and \
+         for_each. Write the resource block yourself, or use one import block per object.";
         let problem = Diagnostic::error("Configuration for import target does not exist", detail);
         planner.evaluation.diagnostics.push(problem.at(import.to_expression.span));
         return;

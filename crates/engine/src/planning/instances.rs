@@ -32,7 +32,7 @@ pub(super) fn end_instance(planner: &mut Planner<'_>, instance: Instance, outcom
 }
 
 /// Ends an orphan that was refreshed together with the instances of its resource.
-pub(super) fn end_orphan_of(planner: &mut Planner<'_>, address: &ResourceInstance, outcome: Outcome) {
+pub(super) fn end_instance_at(planner: &mut Planner<'_>, address: &ResourceInstance, outcome: Outcome) {
     if let Some(of) = planner.schedule.resource_of_orphan(address) {
         end_one(planner, of, outcome);
     }

@@ -329,7 +329,7 @@ pub(super) fn managed(planner: &mut Planner<'_>, event: ManagedEvent) {
         Some(instance) => instances::end_instance(planner, instance, outcome),
         None if subject.deposed.is_none() => {
             instances::show_orphans(&mut planner.world, &planner.schedule, &subject.address, value);
-            instances::end_orphan_of(planner, &subject.address, outcome);
+            instances::end_instance_at(planner, &subject.address, outcome);
         }
         None => {}
     }

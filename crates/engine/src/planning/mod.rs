@@ -69,24 +69,24 @@ pub(crate) async fn plan(
     match ready(session, providers, prepared, state, options).await {
         Ok((mut planner, warnings)) => {
             // An import is about one object anyway.
-            let mut targets = match options.import {
+            let mut problems = match options.import {
                 Some(_) => Diagnostics::new(),
                 None => targets::partial(options),
             };
             let left_out = planner.moves.left_out(&options.targets);
             if let Some(problem) = left_out.or_else(|| targets::moved(&planner.moves, &options.excludes)) {
-                targets.push(problem);
-                return (None, targets, None);
+                problems.push(problem);
+                return (None, problems, None);
             }
             planner.run().await;
             // What is to be destroyed is what the state has, whatever is declared.
             if options.mode != Mode::Destroy {
                 planner.evaluation.diagnostics.append(planner.moves.still_declared(&planner.world));
             }
-            let (plan, mut problems, spent) = finish::finish(planner);
-            deprecation::complete(&mut problems, warnings);
-            targets.append(problems);
-            (Some(plan), targets, Some(spent))
+            let (plan, mut found, spent) = finish::finish(planner);
+            deprecation::complete(&mut found, warnings);
+            problems.append(found);
+            (Some(plan), problems, Some(spent))
         }
         Err(diagnostics) => (None, diagnostics, None),
     }

@@ -132,10 +132,10 @@ fn placement(planner: &Planner<'_>, address: &ResourceInstance) -> Declaration {
 }
 
 pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceInstance, deposed: Option<DeposedKey>) {
-    let Some((end_orphan, reason)) = end_orphan(planner, &address, deposed) else {
-        return instances::end_orphan_of(planner, &address, Outcome::Done);
+    let Some((orphan, reason)) = orphaned_object(planner, &address, deposed) else {
+        return instances::end_instance_at(planner, &address, Outcome::Done);
     };
-    let (subject, call) = end_orphan.into_call(Arc::clone(&planner.inputs.session().hooks));
+    let (subject, call) = orphan.into_call(Arc::clone(&planner.inputs.session().hooks));
     if planner.inputs.mode() == Mode::Normal && is_forgotten(&planner.inputs, &address) {
         return forget(&planner.moves, &mut planner.evaluation, &mut planner.plan, subject, call, reason).await;
     }
@@ -143,7 +143,7 @@ pub(super) async fn start_orphan(planner: &mut Planner<'_>, address: ResourceIns
 }
 
 /// Returns the call to plan an orphan with, and the reason for destroying it; `None` if that is impossible.
-fn end_orphan(
+fn orphaned_object(
     planner: &mut Planner<'_>,
     address: &ResourceInstance,
     deposed: Option<DeposedKey>,
@@ -172,7 +172,7 @@ fn end_orphan(
         Mode::Normal if forget => Purpose::Look,
         Mode::Normal | Mode::Destroy => Purpose::Delete(reason),
     };
-    let end_orphan = OrphanedObject {
+    let orphan = OrphanedObject {
         address: address.clone(),
         deposed,
         config: Arc::new(config),
@@ -189,7 +189,7 @@ fn end_orphan(
         deferral: planner.inputs.deferral(),
         left,
     };
-    Some((end_orphan, reason))
+    Some((orphan, reason))
 }
 
 /// Returns the provider of an object without a block and its schema, or the reason why the provider is unavailable.

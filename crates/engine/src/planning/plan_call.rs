@@ -425,9 +425,9 @@ impl PlanCall {
 
     fn undecided(&self, span: Span) -> Diagnostic {
         let detail = format!(
-            "The plan would destroy {}, and whether it may cannot be told: its \"prevent_destroy\" stands on something that is known \
-             only after apply, or that has gone with the instance, such as each.value. Let it stand on what is known, or set it to \
-             false to let the object go.",
+            "The plan would destroy {}, but its \"prevent_destroy\" depends on a value that is known only after \
+             apply, or that no longer exists for a removed instance, such as each.value. Use a value that is known, \
+             or set it to false to allow the destruction.",
             self.target.address
         );
         Diagnostic::error("Invalid value for prevent_destroy", detail).at(span).about(&self.target.address)
@@ -436,8 +436,8 @@ impl PlanCall {
     fn forbidden(&self, span: Span) -> Diagnostic {
         let detail = format!(
             "The plan would destroy {}, which \"prevent_destroy\" in its lifecycle block forbids. To keep the \
-             object, take back the change that calls for this, or leave the resource out with -target; to let it \
-             go, set prevent_destroy to false first.",
+             object, revert the change that requires this, or exclude the resource with -target. To allow the \
+             destruction, set prevent_destroy to false first.",
             self.target.address
         );
         Diagnostic::error("Instance cannot be destroyed", detail).at(span).about(&self.target.address)

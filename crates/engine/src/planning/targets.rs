@@ -50,7 +50,7 @@ impl Included {
         Some(included)
     }
 
-    fn aiming(target_set: TargetSet) -> Self {
+    fn with(target_set: TargetSet) -> Self {
         Self {
             target_set,
             nodes: HashSet::new(),
@@ -70,7 +70,7 @@ impl Included {
             .map(|(node_ref, _)| node_ref)
             .collect();
         let mut stays = if mode == Mode::Destroy {
-            let mut below = Self::aiming(TargetSet::At(Vec::new()));
+            let mut below = Self::with(TargetSet::Targets(Vec::new()));
             below.close(graph, Triggers::Apart, touched);
             below.required
         } else {
@@ -83,7 +83,7 @@ impl Included {
             let objects = left.flat_map(|view| view.record.current.iter());
             with_them.extend(objects.flat_map(|object| object.dependencies.iter().cloned()));
         }
-        let mut included = Self::aiming(TargetSet::Past { excludes: excludes.to_vec(), stays: with_them });
+        let mut included = Self::with(TargetSet::Excludes { excludes: excludes.to_vec(), stays: with_them });
         let every = resources(graph).chain(unwritten(graph));
         let open: Vec<_> = every
             .filter(|(_, address)| !included.target_set.leaves_out(address))
@@ -103,14 +103,14 @@ impl Included {
     /// Returns the resources that something excluded uses.
     fn uses_of_excluded(&self, graph: &ConfigGraph, state: &State) -> HashSet<ConfigResource> {
         let is_excluded = |address: &ConfigResource| match &self.target_set {
-            TargetSet::At(_) => false,
-            TargetSet::Past { excludes, stays } => {
+            TargetSet::Targets(_) => false,
+            TargetSet::Excludes { excludes, stays } => {
                 stays.contains(address) || excludes.iter().any(|target| covers(target, address))
             }
         };
         let excluded =
             resources(graph).filter(|(_, address)| is_excluded(address)).map(|(node_ref, _)| node_ref).collect();
-        let mut below = Self::aiming(TargetSet::At(Vec::new()));
+        let mut below = Self::with(TargetSet::Targets(Vec::new()));
         below.close(graph, Triggers::Apart, excluded);
         let mut used: HashSet<ConfigResource> =
             below.required.into_iter().filter_map(|node_ref| address_of(graph, node_ref)).collect();
@@ -137,7 +137,7 @@ impl Included {
     }
 
     fn only(graph: &ConfigGraph, targets: &[Target]) -> Self {
-        let mut included = Self::aiming(TargetSet::At(targets.to_vec()));
+        let mut included = Self::with(TargetSet::Targets(targets.to_vec()));
         let targeted = resources(graph).filter(|(_, address)| targets.iter().any(|target| covers(target, address)));
         let (open, addresses): (Vec<_>, HashSet<_>) = targeted.unzip();
         included.resources = addresses;
@@ -154,7 +154,7 @@ impl Included {
 
     /// Returns the target set of a destroy plan. A target without an object has no effect.
     fn destroyed(graph: &ConfigGraph, targets: &[Target], state: &State) -> Self {
-        let mut included = Self::aiming(TargetSet::At(targets.to_vec()));
+        let mut included = Self::with(TargetSet::Targets(targets.to_vec()));
         let recorded = state.iter().map(|view| view.address());
         let there: Vec<_> = recorded.filter(|address| included.chosen(address)).collect();
         there.iter().for_each(|address| included.dependent_instances.choose(address));
@@ -217,7 +217,7 @@ impl Included {
 
     /// Returns the target set of an action that was requested with `-invoke`, with its dependencies.
     fn action(graph: &ConfigGraph, action: &InvokeTarget) -> Self {
-        let mut included = Self::aiming(TargetSet::At(Vec::new()));
+        let mut included = Self::with(TargetSet::Targets(Vec::new()));
         let name = (action.type_name.clone(), action.name.clone());
         let node_ref = graph.find(&action.module.path()).and_then(|index| {
             let module = graph.module(index);
@@ -280,13 +280,13 @@ impl Included {
     /// Whether an instance of a resource in the configuration is planned.
     pub fn instance(&self, module: ModuleIndex, node: NodeIndex, address: &ResourceInstance) -> bool {
         match self.target_set {
-            TargetSet::At(_) => {
+            TargetSet::Targets(_) => {
                 let node_ref = (module, node);
                 (self.required.contains(&node_ref) && self.dependent_instances.goes(node_ref, address))
                     || self.recorded_users.contains(address)
                     || self.chosen(address)
             }
-            TargetSet::Past { .. } => self.chosen(address),
+            TargetSet::Excludes { .. } => self.chosen(address),
         }
     }
 
@@ -296,8 +296,8 @@ impl Included {
         let is_required = |node_ref| self.required.contains(&node_ref);
         let stands_below = || graph.find_resource(&address.config_resource()).is_some_and(is_required);
         match self.target_set {
-            TargetSet::At(_) => self.chosen(address) || stands_below(),
-            TargetSet::Past { .. } => self.chosen(address),
+            TargetSet::Targets(_) => self.chosen(address) || stands_below(),
+            TargetSet::Excludes { .. } => self.chosen(address),
         }
     }
 
@@ -327,8 +327,8 @@ impl Included {
     /// Terraform destroys them only where a target names the instance, and OpenTofu not where something excluded uses it.
     pub fn keeps(&self, address: &ResourceInstance) -> bool {
         match self.target_set {
-            TargetSet::At(_) => !self.chosen(address),
-            TargetSet::Past { .. } => self.used_by_excluded.contains(&address.config_resource()),
+            TargetSet::Targets(_) => !self.chosen(address),
+            TargetSet::Excludes { .. } => self.used_by_excluded.contains(&address.config_resource()),
         }
     }
 
@@ -372,9 +372,9 @@ fn address_of(graph: &ConfigGraph, (index, node): (ModuleIndex, NodeIndex)) -> O
 #[derive(Debug)]
 enum TargetSet {
     /// The instances that a target names.
-    At(Vec<Target>),
+    Targets(Vec<Target>),
     /// All instances except the excluded ones and those that must stay with them.
-    Past {
+    Excludes {
         excludes: Vec<Target>,
         /// Dependents of excluded resources; in a destroy plan, their dependencies.
         stays: HashSet<ConfigResource>,
@@ -385,8 +385,8 @@ impl TargetSet {
     /// Whether the plan includes no instance of a resource.
     pub(super) fn leaves_out(&self, address: &ConfigResource) -> bool {
         match self {
-            Self::At(_) => false,
-            Self::Past { excludes, stays } => {
+            Self::Targets(_) => false,
+            Self::Excludes { excludes, stays } => {
                 stays.contains(address) || excludes.iter().any(|target| covers(target, address) && is_whole(target))
             }
         }
@@ -395,19 +395,19 @@ impl TargetSet {
     /// Whether a target names others of its likes.
     pub(super) fn is_sibling_of_target(&self, address: &ResourceInstance) -> bool {
         match self {
-            Self::At(targets) => {
+            Self::Targets(targets) => {
                 let resource = address.config_resource();
                 !self.chosen(address) && targets.iter().any(|target| covers(target, &resource))
             }
-            Self::Past { .. } => false,
+            Self::Excludes { .. } => false,
         }
     }
 
     /// Whether an instance is meant: a target names it, itself or with what is around it; or nothing leaves it out.
     pub(super) fn chosen(&self, address: &ResourceInstance) -> bool {
         match self {
-            Self::At(targets) => targets.iter().any(|target| target.contains(address)),
-            Self::Past { excludes, stays } => {
+            Self::Targets(targets) => targets.iter().any(|target| target.contains(address)),
+            Self::Excludes { excludes, stays } => {
                 !excludes.iter().any(|target| target.may_mean(address)) && !stays.contains(&address.config_resource())
             }
         }
@@ -472,12 +472,12 @@ impl DependentInstances {
 pub(super) fn partial(options: &PlanOptions) -> Diagnostics {
     let (covers, option) = match (options.targets.as_slice(), options.excludes.as_slice()) {
         ([], []) => return Diagnostics::new(),
-        (_, []) => ("only what -target names and what that depends on", "-target"),
-        _ => ("neither what -exclude names nor what depends on that", "-exclude"),
+        (_, []) => ("only the -target addresses and their dependencies", "-target"),
+        _ => ("neither the -exclude addresses nor their dependents", "-exclude"),
     };
     let detail = format!(
-        "This plan covers {covers}. Other changes that the configuration asks for may be missing from it.\n\nKeep {option} for \
-         emergencies, such as getting past an error or a mistake, or for when a message advises it."
+        "This plan covers {covers}. Other changes that the configuration requires may be missing.\n\nDo not use \
+         {option} routinely: it is meant for emergencies, for example if an error prevents a complete plan."
     );
     Diagnostic::warning("Resource targeting is in effect", detail).into()
 }
@@ -494,9 +494,9 @@ pub(super) fn moved(moves: &Moves, excludes: &[Target]) -> Option<Diagnostic> {
     let options: String =
         moved.iter().map(|resource| format!("\n  -exclude={}", quoted(&resource.to_string()))).collect();
     let detail = format!(
-        "Objects of the state have moved to other addresses in this configuration, and a plan is only right with all of them, but the \
-         -exclude options leave some out. Leave the options away, or those that cover:{options}\n\nMore objects may become part of the \
-         plan without them, because they depend on each other."
+        "This configuration moves objects of the state to other addresses. A correct plan must include all of them, \
+         but the -exclude options exclude some. Remove the options, or those that cover:{options}\n\nWithout them \
+         the plan may include more objects, because of dependencies."
     );
     Some(Diagnostic::error("Moved resource instances excluded by targeting", detail))
 }

@@ -162,7 +162,7 @@ fn unsuitable_ignored(value: &Value) -> Option<Diagnostic> {
     let (value, _) = value.unmark();
     let is_list = matches!(value.ty(), Type::List(_) | Type::Set(_) | Type::Tuple(_) | Type::Dynamic);
     (!is_list && value.as_str() != Some("all")).then(|| {
-        let detail = "A list is needed: names of arguments, in quotes where the list is made by an expression.";
+        let detail = "A list of argument names is required. In expressions the names must be quoted.";
         Diagnostic::error("Invalid expression", detail)
     })
 }
@@ -178,7 +178,7 @@ fn unknown_ignored(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnostic> {
             return static_references::in_block(schema, &steps).err().map(|problem| problem.within(path.span));
         }
         let advice = did_you_mean(name, schema.shape().names().iter().map(|name| &**name));
-        let detail = format!("This resource type has no argument {name:?} whose changes could be ignored.{advice}");
+        let detail = format!("This resource type has no argument {name:?}.{advice}");
         Some(Diagnostic::error("Unsupported attribute", detail).at(path.root.span).within(path.span))
     };
     paths.iter().filter_map(problem).collect()
@@ -193,7 +193,7 @@ fn ignored_for_nothing(ignored: &IgnoreChanges, schema: &Block) -> Vec<Diagnosti
     };
     let warnings = paths.iter().filter(is_the_providers).map(|path| {
         let detail = format!(
-            "The provider alone decides about {:?}: no change in the configuration could be ignored. Take it out of the list.",
+            "The provider alone sets {:?}, so there is no configuration change to ignore. Remove it from the list.",
             path.root.name
         );
         Diagnostic::warning("Redundant ignore_changes element", detail).at(path.span)

@@ -138,8 +138,10 @@ impl<'a> InstanceScope<'a> {
             && let Some(InstanceKey::String(key)) = &found.key
             && Number::parse(key).is_err()
         {
-            let detail =
-                format!("module.{name} has \"count\", so that its instances have numbers, not names such as {key:?}.");
+            let detail = format!(
+                "module.{name} has \"count\" set, so its instance keys are numbers, not strings such as \
+                 {key:?}."
+            );
             return Err(Diagnostic::error("Invalid index", detail).at(found.span));
         }
         let (at, keyed) = match &found.key {
@@ -190,7 +192,7 @@ fn undeclared(what: &str, found: &Referenced) -> Diagnostic {
 }
 
 fn invalid_self(span: Span) -> Diagnostic {
-    let detail = "\"self\" means something only in postconditions, provisioners and connections of a resource.";
+    let detail = "\"self\" is valid only in postconditions, provisioners and connections of a resource.";
     Diagnostic::error("Invalid \"self\" reference", detail).at(span)
 }
 

@@ -141,7 +141,7 @@ fn the_use_of_a_deprecated_part_of_a_resource_is_told() {
     uses.sort();
     assert_eq!(uses, expected);
     let details: BTreeSet<&str> = planned.diagnostics.iter().map(|problem| problem.detail.as_str()).collect();
-    let documented = "The block \"part\" is deprecated. The documentation of the provider says what to use instead.";
+    let documented = "The block \"part\" is deprecated. See the provider's documentation for a replacement.";
     assert_eq!(details, BTreeSet::from(["use name", documented]));
     assert!(!project.apply_plan(planned).has_errors());
     assert_eq!(project.apply(), Vec::<String>::new());

@@ -88,8 +88,8 @@ fn resolved(path: &str, context: &FunctionContext) -> Result<PathBuf, PathError>
 
 /// The bytes of the file that the value names. Messages do not show paths that are sensitive.
 pub(super) fn read(path: &Value, context: &FunctionContext) -> Result<Vec<u8>, PathError> {
-    let place = resolved(path.as_str().unwrap_or_default(), context)?;
-    fs::read(&place).map_err(|problem| match problem.kind() {
+    let file = resolved(path.as_str().unwrap_or_default(), context)?;
+    fs::read(&file).map_err(|problem| match problem.kind() {
         ErrorKind::NotFound => PathError::Missing(shown(path).to_string()),
         _ if path.has_marks() => PathError::Concealed(shown(path).to_string()),
         _ => PathError::Unreadable { path: shown(path).to_string(), reason: io_reason(&problem) },
@@ -139,8 +139,8 @@ fn digest(arguments: &Arguments<'_>, digest: fn(&[u8]) -> String) -> Outcome {
 
 fn fileexists(arguments: &Arguments<'_>) -> Outcome {
     let path = arguments.value(0);
-    let place = resolved(arguments.text(0), arguments.context()).map_err(FunctionError::of)?;
-    let exists = match fs::metadata(&place) {
+    let file = resolved(arguments.text(0), arguments.context()).map_err(FunctionError::of)?;
+    let exists = match fs::metadata(&file) {
         Ok(metadata) if metadata.is_file() => true,
         Ok(metadata) => {
             let what = if metadata.is_dir() { "a directory, not a file" } else { "not a regular file" };

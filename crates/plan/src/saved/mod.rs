@@ -106,8 +106,8 @@ fn read_head(bytes: &[u8]) -> Result<(Vec<PlannedVariable>, &[u8]), Diagnostics>
     let (version, bytes) = postcard::take_from_bytes::<u32>(bytes).map_err(|_| not_a_plan("it cannot be read"))?;
     if version != VERSION {
         let detail = format!(
-            "The plan file was written by another version of Groma (format {version}, this one knows format {VERSION}). Make a new \
-             plan."
+            "The plan file was written by another version of Groma (format {version}; this version supports format \
+             {VERSION}). Create a new plan."
         );
         return Err(Diagnostic::error("Failed to read plan file", detail).into());
     }

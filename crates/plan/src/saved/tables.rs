@@ -128,7 +128,7 @@ pub(super) type Unwritable = Box<dyn Error>;
 
 /// Returns the error for bytes that are not a plan.
 pub(super) fn not_a_plan(why: &str) -> Diagnostics {
-    let detail = format!("The plan in the file cannot be used: {why}. Make a new plan.");
+    let detail = format!("The plan in the file cannot be used: {why}. Create a new plan.");
     Diagnostic::error("Failed to read plan file", detail).into()
 }
 

@@ -253,7 +253,7 @@ pub(in crate::planning) fn report_unmet_request(
         key: target.key.clone().unwrap_or(InstanceKey::None),
     };
     let detail =
-        "The -invoke option names an action block of the configuration, with the key of one instance if need be.";
+        "The -invoke option must name an action block of the configuration, with an instance key if necessary.";
     let summary = format!("action {action} does not exist in the configuration");
     evaluation.diagnostics.push(Diagnostic::error(summary, detail));
 }

@@ -1,10 +1,10 @@
-//! Diagnostics that are combined: problems of a run as a whole, and those of one invocation.
+//! Merging of diagnostics: repetitions of problems of a run as a whole, and all problems of one action invocation.
 
 use std::collections::HashSet;
 
 use groma_diagnostics::{Diagnostic, Diagnostics};
 
-/// The summaries of what is gathered.
+/// The summaries of merged diagnostics.
 pub(crate) struct Summaries {
     /// The summary if one of the diagnostics is an error.
     pub(crate) error: &'static str,
@@ -12,11 +12,11 @@ pub(crate) struct Summaries {
     pub(crate) warning: &'static str,
 }
 
-/// Combines `problems` into one diagnostic without a location; `None` without problems.
-pub(crate) fn gathered(problems: Diagnostics, summaries: &Summaries) -> Option<Diagnostic> {
+/// Merges `problems` into one diagnostic without a location; `None` without problems.
+pub(crate) fn merged(problems: Diagnostics, summaries: &Summaries) -> Option<Diagnostic> {
     let failed = problems.has_errors();
-    let said: Vec<String> = problems.into_iter().map(said).collect();
-    let detail = match &said[..] {
+    let texts: Vec<String> = problems.into_iter().map(text).collect();
+    let detail = match &texts[..] {
         [] => return None,
         [only] => only.clone(),
         all => {
@@ -30,15 +30,15 @@ pub(crate) fn gathered(problems: Diagnostics, summaries: &Summaries) -> Option<D
     })
 }
 
-fn said(problem: Diagnostic) -> String {
+fn text(problem: Diagnostic) -> String {
     match problem.detail.is_empty() {
         true => problem.summary,
         false => format!("{}: {}", problem.summary, problem.detail),
     }
 }
 
-/// Removes repetitions of problems of the run as a whole. A full disk or a provider that has ended meets every step that is still open, and
-/// is reported once.
+/// Removes repetitions of problems of the run as a whole. A full disk or an ended provider fails every
+/// remaining step, but is reported once.
 pub(crate) fn reported_once(problems: Diagnostics) -> Diagnostics {
     let mut seen = HashSet::new();
     let is_news = |one: &Diagnostic| {
